@@ -22,6 +22,15 @@ class Bitmap {
   bool contains(NodeId node) const { return (words_[node / 64] >> (node % 64)) & 1; }
   void insert(NodeId node) { words_[node / 64] |= std::uint64_t{1} << (node % 64); }
   void erase(NodeId node) { words_[node / 64] &= ~(std::uint64_t{1} << (node % 64)); }
+  // Every node of size() is in the set.
+  void fill() {
+    for (std::uint64_t& word : words_) word = ~std::uint64_t{0};
+    if (size_ % 64 != 0) words_.back() = (std::uint64_t{1} << (size_ % 64)) - 1;
+  }
+  // Takes the nodes of another set, of the same size, out of this one.
+  void subtract(const Bitmap& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+  }
   std::size_t count() const {
     std::size_t total = 0;
     for (const std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));

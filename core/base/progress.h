@@ -10,6 +10,7 @@ namespace gossamer {
 // How far a long job is. The core only writes numbers; the host polls them from another
 // thread, so that no callback ever leaves the core, and may ask the job to stop.
 struct Progress {
+  std::atomic<const char*> phase{""};  // what is being done, in a word or two
   std::atomic<std::uint64_t> done{0};
   std::atomic<std::uint64_t> total{0};
   std::atomic<bool> is_cancelled{false};

@@ -10,20 +10,61 @@
 
 namespace gossamer {
 
-// One query against codes, by lookup tables. Estimates are raw distances in the units of Space.
+// One query against codes, by lookup tables. Estimates are raw distances in the units of Space:
+// the negated dot product (of a normalised query for cosine), or the squared L2 distance.
 class Estimator {
  public:
+  // `query` has codebook.dim() finite values. Fails when they are too large to compute with.
   Estimator(const Codebook& codebook, const float* query);
 
-  float estimate(const std::uint8_t* code) const;
+  float estimate(const std::uint8_t* code) const {
+    float total = base_;
+    if (!coarse_.empty()) {
+      total += coarse_[coarse_id(code)];
+      code += kCoarseBytes;
+    }
+    const float* table = tables_.data();
+    for (std::size_t piece = 0; piece < pieces_; ++piece, table += kSubspaceCentroids)
+      total += table[code[piece]];
+    return total;
+  }
   // Standard deviation of (exact distance - estimate) for this query, from the residuals
   // seen in training: what decides when a search may stop.
-  float error() const;
+  float error() const { return error_; }
+
+  std::size_t code_bytes() const { return pieces_ + (coarse_.empty() ? 0 : kCoarseBytes); }
+  // What estimate() adds up: a constant, a table of 256 for each piece, and one entry for each
+  // value a coarse id can take (empty without coarse centroids).
+  float base() const { return base_; }
+  std::span<const float> tables() const { return tables_; }
+  std::span<const float> coarse() const { return coarse_; }
+  // An id past the last centroid (a damaged file) gives the entry that stands for "no centroid".
+  std::size_t coarse_id(const std::uint8_t* code) const {
+    const std::size_t id = static_cast<std::size_t>(code[0] | code[1] << 8);
+    return id < coarse_.size() ? id : coarse_.size() - 1;
+  }
+
+ private:
+  void fill_inner_product(const Codebook& codebook, std::span<const float> query,
+                          std::span<const float> mapped);
+  void fill_l2(const CodebookParts& parts, std::span<const float> query,
+               std::span<const float> mapped);
+
+  std::size_t pieces_;
+  float base_ = 0.0f;
+  float error_ = 0.0f;
+  std::vector<float> tables_;
+  std::vector<float> coarse_;
 };
 
 // The `best` codes with the smallest estimates, sorted; only nodes in `allowed` if it is given.
-// Equal to sorting all float estimates.
+// Equal to sorting all float estimates (ties by node). Fewer when fewer are there.
 std::vector<Candidate> scan(const Estimator& estimator, std::span<const std::uint8_t> codes,
                             std::size_t count, std::size_t best, const Bitmap* allowed);
+// The same for several queries of one codebook; the codes are read once.
+std::vector<std::vector<Candidate>> scan_batch(std::span<const Estimator> estimators,
+                                               std::span<const std::uint8_t> codes,
+                                               std::size_t count, std::size_t best,
+                                               const Bitmap* allowed);
 
 }  // namespace gossamer

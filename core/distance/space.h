@@ -11,13 +11,13 @@
 namespace gossamer {
 
 using Row = const std::uint8_t*;
-using RowDistance = float (*)(const void* a, const void* b, std::size_t dim);
 
 // How vectors are kept and compared: metric, scalar type, dimension. Cosine is the inner product
 // of vectors that were normalised when they entered.
 class Space {
  public:
-  // `scale` is what one step of an int8 row is worth; 1 for the other scalar types.
+  // `scale` is what one step of an int8 row is worth; 1 for the other scalar types. Fails with
+  // kInvalidArgument if `dim` is 0 (or over kMaxDimI8 for int8) or the scale is not positive.
   Space(Metric metric, Scalar scalar, std::size_t dim, float scale = 1.0f);
 
   Metric metric() const { return metric_; }
@@ -33,6 +33,9 @@ class Space {
   }
   // -dot for ip, 1 - cosine, squared L2.
   float public_distance(float raw) const;
+
+  // Vectors that enter must be finite (check_finite). A value beyond what the scalar type holds
+  // becomes the largest it holds; the zero vector has no direction and stays zero.
 
   // A query in the form from_query() wants: f32 for f32 and f16 rows, int8 for int8 rows.
   void prepare_query(const float* query, std::vector<std::uint8_t>& prepared) const;
@@ -50,8 +53,9 @@ class Space {
   RowDistance query_row_;
 };
 
-// Checks that every value is finite (kNotFinite names the row); for cosine, copies normalised.
+// Fails with kNotFinite, naming row and column, at the first value that is NaN or infinite.
 void check_finite(const float* vectors, std::size_t count, std::size_t dim);
+// Scales a vector to length 1 in place; the zero vector stays zero.
 void normalize(float* vector, std::size_t dim);
 
 // Rows of one space, end to end: the vectors that a build or a search can touch directly.

@@ -1,0 +1,58 @@
+"""How many vectors a scan of codes must ask for, against faiss's OPQ at the same bytes."""
+
+from benchmarks import ours
+from benchmarks.baselines import faiss_opq
+from benchmarks.datasets import Dataset, mdn
+from benchmarks.metrics import recall, smallest_effort, vectors_for_recall
+from benchmarks.report import Result, Row
+
+TITLE = 'keep "none", scan: vectors asked for per query at recall@3'
+BARS = {32: {0.90: 18, 0.95: 30}, 16: {0.90: 67, 0.95: 125}}
+K = 3
+EFFORTS = (3, 5, 8, 12, 18, 25, 35, 50, 75, 100, 150, 200)
+
+
+def run() -> Result:
+    """32 and 16 bytes."""
+    data = mdn()
+    rows: list[Row] = []
+    details = {}
+    for code_bytes, bars in BARS.items():
+        index, seconds = ours.timed_build(data.vectors, code_bytes=code_bytes)
+        rival = faiss_opq.best_by_code(data.vectors, data.queries, code_bytes, 1000, data.name)
+        rows += [compare(index, data, rival, code_bytes, *bar) for bar in bars.items()]
+        rows.append(Row(f"{code_bytes} B: train and encode, CPU seconds", seconds.cpu, bar=60))
+        details[f"curve_{code_bytes}"] = [
+            (point.cost, point.recall)
+            for point in ours.curve(index, data, K, EFFORTS, vectors=data.vectors, strategy="scan")
+        ]
+        details[f"rival_curve_{code_bytes}"] = [
+            (effort, recall_of_first(rival, data, effort)) for effort in EFFORTS
+        ]
+    return Result(rows, details)
+
+
+def compare(
+    index: ours.Index, data: Dataset, rival: ours.Ids, code_bytes: int, target: float, bar: float
+) -> Row:
+    """One recall of one code size."""
+
+    def recall_at(effort: int) -> float:
+        answer = ours.search(
+            index, data.queries, K, vectors=data.vectors, strategy="scan", effort=effort
+        )
+        return recall(answer.ids, data.truth, K)
+
+    return Row(
+        f"{code_bytes} B codes, recall {target:.2f}",
+        ours=smallest_effort(recall_at, target, K, 1000),
+        rival=vectors_for_recall(rival, data.truth, K, target),
+        rival_name="faiss OPQ",
+        bar=bar,
+    )
+
+
+def recall_of_first(ranked: ours.Ids, data: Dataset, count: int) -> float:
+    """Recall@3 after looking at the first `count` exactly."""
+    is_true = (ranked[:, :count, None] == data.truth[:, None, :K]).any(axis=2)
+    return float(is_true.sum(axis=1).mean() / K)

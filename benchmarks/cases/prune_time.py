@@ -1,0 +1,22 @@
+"""What pruning adds to a build."""
+
+from benchmarks import ours
+from benchmarks.datasets import mdn
+from benchmarks.report import Result, Row
+
+TITLE = "small-world and hierarchical pruning, as a share of the build"
+BAR = 0.03
+
+
+def run() -> Result:
+    """The stages of one build on one thread, where their sum is the whole."""
+    data = mdn()
+    index = ours.build(data.vectors, keep="all", graph="slim", threads=1)
+    stages = ours.build_seconds(index)
+    share = stages["prune"] / (stages["graph"] + stages["prune"])
+    rows = [
+        Row("pruning / (building + pruning)", share, bar=BAR),
+        Row("building the graph, s", stages["graph"]),
+        Row("pruning it, s", stages["prune"]),
+    ]
+    return Result(rows, {"stages_s": stages})

@@ -1,0 +1,70 @@
+"""Tasks that must run in a process of their own, because they measure its memory.
+
+`python -m benchmarks.child TASK ARGUMENT...` prints one line of JSON.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.datasets import mdn, mdn_parts
+from benchmarks.metrics import peak_bytes, reset_peak, resident_bytes
+
+
+def open_ours(path: str) -> dict[str, Any]:
+    """Open a saved index and do nothing else."""
+    from benchmarks import ours
+
+    before = resident_bytes()
+    start = time.perf_counter()
+    index = ours.open_index(Path(path))
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "grown": resident_bytes() - before, "nodes": index.stats().nodes}
+
+
+def search_ours(path: str, strategy: str) -> dict[str, Any]:
+    """Open a saved index without vectors and walk all over it, so that every page is resident."""
+    from benchmarks import ours
+
+    data = mdn()
+    before = resident_bytes()
+    index = ours.open_index(Path(path))
+    ours.search(index, data.queries, 10, vectors=data.vectors, strategy=strategy, effort=100)
+    return {"grown": resident_bytes() - before}
+
+
+def load_hnswlib(path: str) -> dict[str, Any]:
+    """Load hnswlib's file; what it takes beyond the vectors themselves."""
+    from benchmarks.baselines import GraphParameters
+    from benchmarks.baselines.hnswlib_hnsw import HnswlibHnsw
+
+    before = resident_bytes()
+    rival = HnswlibHnsw(384, GraphParameters())
+    rival.load(Path(path))
+    return {"grown": resident_bytes() - before}
+
+
+def build_bounded(memory: str, path: str) -> dict[str, Any]:
+    """Build from a stream within `memory` bytes (0: no limit), save, report the peak."""
+    from benchmarks import ours
+
+    stream = ours.Stream(mdn_parts())
+    before = resident_bytes()
+    reset_peak()
+    start = time.perf_counter()
+    index = ours.build_bounded(stream, int(memory) or None)
+    seconds = time.perf_counter() - start
+    peak = peak_bytes() - before
+    ours.save(index, Path(path))
+    return {"seconds": seconds, "peak": peak}
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    task.__name__: task for task in (open_ours, search_ours, load_hnswlib, build_bounded)
+}
+
+if __name__ == "__main__":
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,92 @@
+"""Inputs of the benchmarks, with their checksums."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# The first half of each file's SHA-256.
+CHECKSUMS = {
+    "query-vectors.f16.npy": "c246c0aa560752459558f992b6ea7934",
+    "truth-top100.i32.npy": "487751d02a76c5815079f0d1cac0f6e5",
+    "vectors-0.f16.npy": "85b431826433720a10330ecba8987036",
+    "vectors-1.f16.npy": "915aeb0876d29e9fe6b4f9fa8546e5e4",
+    "vectors-2.f16.npy": "8be2d1fd4c529e1b8b2e3732ee63c500",
+    "vectors-3.f16.npy": "4118cfdce8c11f67121c517a4ca367a7",
+}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Vectors, queries and the exact nearest 100 of each query by inner product."""
+
+    name: str
+    vectors: Floats
+    queries: Floats
+    truth: Ids
+
+
+@cache
+def mdn() -> Dataset:
+    """62,797 chunks of MDN Web Docs by all-MiniLM-L6-v2 (384-d, normalised), 1,000 queries."""
+    folder = _mdn_folder()
+    parts = [_read(part) for part in mdn_parts()]
+    return Dataset(
+        name="mdn",
+        vectors=np.concatenate(parts).astype(np.float32),
+        queries=_read(folder / "query-vectors.f16.npy").astype(np.float32),
+        truth=_read(folder / "truth-top100.i32.npy").astype(np.int64),
+    )
+
+
+def mdn_parts() -> list[Path]:
+    """Return the files of the vectors, in order, for those who read them piece by piece."""
+    return [_mdn_folder() / f"vectors-{i}.f16.npy" for i in range(4)]
+
+
+def synthetic(count: int, dim: int, seed: int = 0) -> Floats:
+    """Normalised vectors around 1,000 centers: for speed and memory, not for recall."""
+    random = np.random.default_rng(seed)
+    centers = random.standard_normal((1000, dim), dtype=np.float32)
+    vectors = random.standard_normal((count, dim), dtype=np.float32)
+    vectors += centers[random.integers(0, len(centers), count)]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def cache_folder() -> Path:
+    """Where slow intermediate results of the rivals are kept between runs; not in git."""
+    folder = REPOSITORY / ".cache" / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _mdn_folder() -> Path:
+    given = os.environ.get("GOSSAMER_DATA")
+    folder = Path(given) if given else REPOSITORY.parent / "shared" / "data" / "mdn"
+    if (folder / "vectors").is_dir():
+        return folder / "vectors"
+    raise SystemExit(
+        f"the MDN vectors are not in {folder}; set GOSSAMER_DATA to the folder that holds "
+        "vectors/vectors-0.f16.npy (see benchmarks/README.md)"
+    )
+
+
+def _read(path: Path) -> NDArray[np.generic]:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    if digest != CHECKSUMS[path.name]:
+        raise SystemExit(
+            f"{path} is not the file the published numbers were measured on "
+            f"(its checksum is {digest}, expected {CHECKSUMS[path.name]})"
+        )
+    array: NDArray[np.generic] = np.load(path, allow_pickle=False)
+    return array

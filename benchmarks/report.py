@@ -1,0 +1,148 @@
+"""Rows of the benchmark table: how they are judged, printed and saved."""
+
+import json
+import math
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.datasets import REPOSITORY
+
+RESULTS = Path(__file__).parent / "results"
+COMPARED = ("gossamer", "numpy", "faiss-cpu", "hnswlib", "usearch")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured quantity against its bar.
+
+    The bar limits `ours`, or ours / rival (`by_ratio`), or `value` where it is given. A bar of
+    None makes it a number shown for information; a rival of None with `by_ratio` is one that
+    does not get there at all, and is beaten.
+    """
+
+    what: str
+    ours: float | None
+    rival: float | None = None
+    rival_name: str = ""
+    bar: float | None = None
+    at_least: bool = False
+    by_ratio: bool = False
+    value: float | None = None
+
+    @property
+    def judged(self) -> float | None:
+        """What the bar is held against; None if ours does not get there."""
+        if self.value is not None or not self.by_ratio or self.ours is None:
+            return self.ours if self.value is None else self.value
+        if not self.rival:
+            return math.inf if self.at_least else 0.0
+        return self.ours / self.rival
+
+    @property
+    def verdict(self) -> str:
+        """`pass`, `miss`, or nothing where there is no bar."""
+        if self.bar is None:
+            return ""
+        if self.judged is None:
+            return "miss"
+        is_met = self.judged >= self.bar if self.at_least else self.judged <= self.bar
+        return "pass" if is_met else "miss"
+
+    @property
+    def bar_text(self) -> str:
+        """The bar as it is printed."""
+        return "" if self.bar is None else f"{'≥' if self.at_least else '≤'} {show(self.bar)}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a case gives: rows for the table, and whatever else is worth keeping."""
+
+    rows: list[Row]
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def show(number: float | None) -> str:
+    """Return a number with about four digits; a dash for None."""
+    if number is None:
+        return "–"
+    if number == int(number) and abs(number) < 1e6:
+        return f"{int(number)}"
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def print_table(title: str, rows: Sequence[Row]) -> None:
+    """Print the rows of one case."""
+    print(f"\n{title}")
+    print(f"  {'':58}{'bar':>9}{'ours':>10}{'rival':>10}{'ratio':>8}  verdict")
+    for row in rows:
+        has_ratio = bool(row.rival) and row.ours is not None
+        shared = show(row.ours / row.rival) if has_ratio else ""
+        rival = show(row.rival) if row.rival is not None else ""
+        what = row.what + (f"  [{row.rival_name}]" if row.rival_name else "")
+        print(f"  {what:58}{row.bar_text:>9}{show(row.ours):>10}{rival:>10}{shared:>8}  ", end="")
+        print(row.verdict)
+
+
+def save(case: str, title: str, result: Result) -> Path:
+    """Write the result under the commit and the machine it was measured with."""
+    commit, machine = current_commit(), machine_name()
+    record = {
+        "case": case,
+        "title": title,
+        "commit": commit,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
+        "versions": {"python": platform.python_version(), **package_versions()},
+        "rows": [{**asdict(row), "verdict": row.verdict} for row in result.rows],
+        "details": result.details,
+    }
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{case}-{commit}-{machine}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def current_commit() -> str:
+    """Return seven digits of the commit; `-dirty` is added when the tree differs from it."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=7"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return described.stdout.strip() or "unknown"
+
+
+def cpu_model() -> str:
+    """Return the processor's name as the system gives it."""
+    info = Path("/proc/cpuinfo")
+    if info.exists() and (found := re.search(r"model name\s*:\s*(.+)", info.read_text())):
+        return found[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine_name() -> str:
+    """Return a name for files: processor and cores."""
+    model = re.sub(r"\(.*?\)|\bcpu\b|@.*|processor", " ", cpu_model().lower())
+    return re.sub(r"[^a-z0-9]+", "-", f"{model} {os.cpu_count()}c").strip("-")
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of what is compared, as far as installed."""
+    found = {}
+    for name in COMPARED:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,78 @@
+#include "base/crc32c.h"
+
+#include <array>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gossamer {
+
+namespace {
+
+constexpr std::uint32_t kPolynomial = 0x82f63b78u;  // reversed
+constexpr std::size_t kSlices = 8;
+using Tables = std::array<std::array<std::uint32_t, 256>, kSlices>;
+
+constexpr Tables make_tables() {
+  Tables tables{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    tables[0][byte] = crc;
+  }
+  for (std::size_t slice = 1; slice < kSlices; ++slice) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      const std::uint32_t before = tables[slice - 1][byte];
+      tables[slice][byte] = (before >> 8) ^ tables[0][before & 0xff];
+    }
+  }
+  return tables;
+}
+
+constexpr Tables kTables = make_tables();
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView bytes) {
+  std::uint64_t crc = 0xffffffffu;
+  const std::uint8_t* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; at += 8, left -= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, 8);
+    crc = _mm_crc32_u64(crc, word);
+  }
+  auto tail = static_cast<std::uint32_t>(crc);
+  for (; left > 0; ++at, --left) tail = _mm_crc32_u8(tail, *at);
+  return ~tail;
+}
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c_by_table(ByteView bytes) {
+  std::uint32_t crc = 0xffffffffu;
+  const std::uint8_t* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= kSlices; at += kSlices, left -= kSlices) {
+    std::uint32_t low = 0;
+    std::memcpy(&low, at, 4);
+    low ^= crc;
+    crc = kTables[7][low & 0xff] ^ kTables[6][(low >> 8) & 0xff] ^ kTables[5][(low >> 16) & 0xff] ^
+          kTables[4][low >> 24] ^ kTables[3][at[4]] ^ kTables[2][at[5]] ^ kTables[1][at[6]] ^
+          kTables[0][at[7]];
+  }
+  for (; left > 0; ++at, --left) crc = (crc >> 8) ^ kTables[0][(crc ^ *at) & 0xff];
+  return ~crc;
+}
+
+std::uint32_t crc32c(ByteView bytes) {
+#if defined(__x86_64__)
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (has_instruction) return crc32c_by_instruction(bytes);
+#endif
+  return crc32c_by_table(bytes);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,118 @@
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "codes/scan_kernels.h"
+
+#define GOSSAMER_TARGET [[gnu::target("avx512f,avx512bw,avx512vl,avx512vbmi")]]
+
+namespace gossamer {
+
+namespace {
+
+constexpr std::size_t kGroup = 16;  // columns turned at a time: what one register lane holds
+
+// Lane l of register i holds bytes [0, 16) of row 16 * l + i, so that turning each lane's 16 x 16
+// square leaves every column in the order of its rows.
+GOSSAMER_TARGET inline void load_squares(const std::uint8_t* rows, std::size_t stride,
+                                         __m512i (&squares)[kGroup]) {
+  for (std::size_t i = 0; i < kGroup; ++i) {
+    const std::uint8_t* row = rows + i * stride;
+    __m512i square = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
+    square = _mm512_inserti32x4(
+        square, _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + 16 * stride)), 1);
+    square = _mm512_inserti32x4(
+        square, _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + 32 * stride)), 2);
+    squares[i] = _mm512_inserti32x4(
+        square, _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + 48 * stride)), 3);
+  }
+}
+
+// One round of the perfect shuffle: interleaves the bytes of register i and i + 8. Four rounds
+// turn the squares.
+GOSSAMER_TARGET inline void interleave(const __m512i (&from)[kGroup], __m512i (&to)[kGroup]) {
+  for (std::size_t i = 0; i < kGroup / 2; ++i) {
+    to[2 * i] = _mm512_unpacklo_epi8(from[i], from[i + kGroup / 2]);
+    to[2 * i + 1] = _mm512_unpackhi_epi8(from[i], from[i + kGroup / 2]);
+  }
+}
+
+GOSSAMER_TARGET void turn_group(const std::uint8_t* rows, std::size_t stride,
+                                std::uint8_t* columns) {
+  __m512i even[kGroup], odd[kGroup];
+  load_squares(rows, stride, even);
+  interleave(even, odd);
+  interleave(odd, even);
+  interleave(even, odd);
+  interleave(odd, even);
+  for (std::size_t i = 0; i < kGroup; ++i) _mm512_storeu_si512(columns + i * kScanBlock, even[i]);
+}
+
+GOSSAMER_TARGET void to_columns(const std::uint8_t* rows, std::size_t stride, std::size_t pieces,
+                                std::uint8_t* columns) {
+  if (pieces < kGroup) {
+    // Loads of 16 bytes would run past the last row.
+    std::uint8_t padded[kScanBlock * kGroup] = {};
+    std::uint8_t turned[kScanBlock * kGroup];
+    for (std::size_t row = 0; row < kScanBlock; ++row)
+      std::memcpy(padded + row * kGroup, rows + row * stride, pieces);
+    turn_group(padded, kGroup, turned);
+    std::memcpy(columns, turned, pieces * kScanBlock);
+    return;
+  }
+  // The last group ends with the row, even if it turns some columns twice.
+  for (std::size_t piece = 0; piece < pieces; piece += kGroup) {
+    const std::size_t first = std::min(piece, pieces - kGroup);
+    turn_group(rows + first, stride, columns + first * kScanBlock);
+  }
+}
+
+GOSSAMER_TARGET std::uint64_t find_below(const std::uint8_t* columns, std::size_t pieces,
+                                         const std::uint8_t* entries, const std::uint16_t* start,
+                                         std::uint16_t limit) {
+  const __m512i low_byte = _mm512_set1_epi16(0x00ff);
+  // Sums of codes at even and at odd places: bytes widen to words without crossing lanes.
+  const __m512i first = _mm512_loadu_si512(start);
+  const __m512i second = _mm512_loadu_si512(start + 32);
+  __m512i even = _mm512_permutex2var_epi16(
+      first,
+      _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26,
+                       24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+      second);
+  __m512i odd = _mm512_permutex2var_epi16(
+      first,
+      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
+                       25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1),
+      second);
+  for (std::size_t piece = 0; piece < pieces; ++piece, entries += kSubspaceCentroids) {
+    const __m512i code = _mm512_loadu_si512(columns + piece * kScanBlock);
+    const __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(entries), code,
+                                                 _mm512_loadu_si512(entries + 64));
+    const __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(entries + 128), code,
+                                                  _mm512_loadu_si512(entries + 192));
+    const __m512i found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), low, high);
+    even = _mm512_adds_epu16(even, _mm512_and_si512(found, low_byte));
+    odd = _mm512_adds_epu16(odd, _mm512_srli_epi16(found, 8));
+  }
+  const __m512i most = _mm512_set1_epi16(static_cast<short>(limit));
+  const __mmask32 even_below = _mm512_cmple_epu16_mask(even, most);
+  const __mmask32 odd_below = _mm512_cmple_epu16_mask(odd, most);
+  // A byte of ones per hit, even codes low and odd codes high: the top bits are the codes in order.
+  const __m512i marks = _mm512_or_si512(_mm512_and_si512(_mm512_movm_epi16(even_below), low_byte),
+                                        _mm512_slli_epi16(_mm512_movm_epi16(odd_below), 8));
+  return _mm512_movepi8_mask(marks);
+}
+
+}  // namespace
+
+const ScanKernels& avx512_scan_kernels() {
+  static constexpr ScanKernels kernels{"avx512vbmi", to_columns, find_below};
+  return kernels;
+}
+
+}  // namespace gossamer
+
+#endif

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <array>
+
+#include "base/parallel.h"
+#include "graph/insert.h"
+#include "index/index.h"
+
+namespace gossamer {
+
+namespace {
+
+// The graph of some of its nodes, numbered anew in the order given. No list may name another.
+Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes, std::size_t old_count) {
+  std::vector<NodeId> renamed(old_count, kNoNode);
+  std::vector<std::uint8_t> levels(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    renamed[nodes[i]] = static_cast<NodeId>(i);
+    levels[i] = static_cast<std::uint8_t>(graph.level(nodes[i]));
+  }
+  std::array<NodeId, kMaxDegree> list;
+  Graph taken = Graph::from_lists(levels, [&](NodeId node, unsigned layer) {
+    const std::size_t count = graph.neighbors(nodes[node], layer, list.data());
+    for (std::size_t i = 0; i < count; ++i) list[i] = renamed[list[i]];
+    return std::span<const NodeId>(list.data(), count);
+  });
+  if (graph.entry() != kNoNode) taken.set_entry(renamed[graph.entry()]);
+  taken.set_tradeoff_layer(graph.tradeoff_layer());
+  return taken;
+}
+
+Column take_rows(const Column& rows, std::span<const NodeId> nodes) {
+  Bytes taken(nodes.size() * rows.row_bytes());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::uint8_t* row = rows.row(nodes[i]);
+    std::copy(row, row + rows.row_bytes(), taken.data() + i * rows.row_bytes());
+  }
+  return {rows.row_bytes(), std::move(taken)};
+}
+
+}  // namespace
+
+void Index::compact(unsigned threads) {
+  const WriteLock<SharedMutex> lock(mutex_);
+  prepare_update();
+  if (deleted_count_ == 0) {
+    if (options_.graph != GraphKind::kNone && !follower_) graph_.compact();
+    return;
+  }
+  ++version_;
+  std::vector<NodeId> live;
+  std::vector<NodeId> gone;
+  for (std::size_t i = 0; i < node_count_; ++i) {
+    (is_live(static_cast<NodeId>(i)) ? live : gone).push_back(static_cast<NodeId>(i));
+  }
+  if (options_.graph != GraphKind::kNone) compact_graphs(live, gone, threads);
+  std::vector<std::uint64_t> ids(live.size());
+  for (std::size_t i = 0; i < live.size(); ++i) ids[i] = ids_.id(live[i]);
+  ids_ = IdMap(ids);
+  if (codebook_ != nullptr) codes_ = take_rows(codes_, live);
+  compact_kept(live);
+  node_count_ = live.size();
+  deleted_ = Bitmap(node_count_);
+  deleted_count_ = 0;
+  vacant_.clear();
+  ids_.prepare_lookup(deleted_);
+  if (source_ && kept_.has_all()) {
+    follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
+                                               options_.build.max_degree, threads, slim_variant());
+  }
+}
+
+// Whoever was linked to a deleted node is linked to its neighbors instead, by the vectors that are
+// kept or, where none are, by what their codes stand for.
+void Index::compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone,
+                           unsigned threads) {
+  Bytes decoded;
+  Rows known = rows();
+  const Space half(space_.metric(), Scalar::kF16, space_.dim());
+  if (!kept_.has_all()) {
+    decoded = decode_codes(half, threads);
+    known = {&half, decoded.data(), node_count_};
+  }
+  Graph& graph = updated_graph();
+  unlink_nodes(graph, known, gone, insert_options(), nullptr);
+  graph = take_nodes(graph, live, node_count_);
+  follower_.reset();
+}
+
+Bytes Index::decode_codes(const Space& space, unsigned threads) const {
+  Bytes rows(node_count_ * space.row_bytes());
+  parallel_for(node_count_, threads, 64, [&](std::size_t i, unsigned) {
+    std::vector<float> vector(space.dim());
+    codebook_->decode(codes_.row(static_cast<NodeId>(i)), vector.data());
+    space.encode_row(vector.data(), rows.data() + i * space.row_bytes());
+  });
+  return rows;
+}
+
+void Index::compact_kept(std::span<const NodeId> live) {
+  if (kept_.keep() == Keep::kAll) {
+    kept_ = Kept(space_, take_rows(kept_.column(), live));
+    return;
+  }
+  Kept settled(options_.keep, space_, options_.hot_budget);
+  std::vector<float> vector(space_.dim());
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    const Row row = kept_.find(live[i]);
+    if (row == nullptr) continue;
+    space_.decode_row(row, vector.data());
+    settled.remember(space_, static_cast<NodeId>(i), vector.data());
+  }
+  kept_ = std::move(settled);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bitmap.h"
+#include "base/bytes.h"
+#include "base/mutex.h"
+#include "base/progress.h"
+#include "codes/codebook.h"
+#include "graph/graph.h"
+#include "graph/slim_follower.h"
+#include "index/options.h"
+#include "search/batch.h"
+#include "search/calibrate.h"
+#include "search/calibration.h"
+#include "storage/container.h"
+#include "storage/ids.h"
+#include "vectors/column.h"
+#include "vectors/kept.h"
+
+namespace gossamer {
+
+// What an index holds and what it takes.
+struct IndexStats {
+  std::size_t count = 0;    // vectors that can be found
+  std::size_t deleted = 0;  // places held by deleted ones
+  std::size_t kept = 0;     // vectors kept
+  double mean_degree = 0;   // links a node on the base layer
+  unsigned levels = 0;
+  std::size_t codes_bytes = 0;
+  std::size_t codebook_bytes = 0;
+  std::size_t vectors_bytes = 0;
+  std::size_t graph_bytes = 0;         // in memory
+  std::size_t source_graph_bytes = 0;  // in memory
+  std::size_t ids_bytes = 0;           // in memory
+  bool rebuild_hint = false;           // so much was deleted that a compaction pays
+};
+
+class IndexSearch;
+class InsertBatch;
+
+// Codes, graph and kept vectors under one roof, with public ids. Any number of threads may search
+// at once; changes wait for searches and searches for changes.
+class Index {
+ public:
+  // Indexes `count` vectors end to end. `ids` may be null: then they are 0, 1, 2, ... The codebook
+  // may be null only if all vectors are kept. `queries` (may be null) are used for calibration
+  // instead of queries made from the data.
+  static std::unique_ptr<Index> build(const IndexOptions& options,
+                                      std::shared_ptr<const Codebook> codebook,
+                                      const float* vectors, std::size_t count,
+                                      const std::uint64_t* ids, const float* queries,
+                                      std::size_t query_count, const BuildRun& run,
+                                      Progress* progress);
+  // An index made of parts that were built elsewhere (a bounded build). Keeps no vectors.
+  static std::unique_ptr<Index> assemble(const IndexOptions& options,
+                                         std::shared_ptr<const Codebook> codebook, Bytes codes,
+                                         Graph graph, std::span<const std::uint64_t> ids,
+                                         Calibration calibration);
+  // Reads a file's bytes, which must outlive the index. `shared` is the codebook for an index that
+  // was saved without its own. Parts are read when they are first needed.
+  static std::unique_ptr<Index> open(ByteView file, std::shared_ptr<const Codebook> shared);
+
+  // The parts of a file, in order; valid until the index changes. Without its codebook the file
+  // needs the shared one to open; without the source graph a slim index is smaller, and updates
+  // of it work on the pruned graph alone.
+  std::vector<ByteView> save(FileImage& image, bool with_codebook, bool with_source) const;
+  // Compares every checksum of an opened file and reads every part (kDamaged).
+  void verify() const;
+
+  const IndexOptions& options() const { return options_; }
+  std::shared_ptr<const Codebook> codebook() const { return codebook_; }
+  const Calibration& calibration() const { return calibration_; }
+  IndexStats stats() const;
+  std::size_t count() const;
+  bool contains(std::uint64_t id) const;
+  // Every id, in the order of nodes.
+  std::vector<std::uint64_t> ids() const;
+  // Vectors that are kept, one row each; kUnknownId names an id without one.
+  std::vector<float> vectors_of(std::span<const std::uint64_t> ids) const;
+
+  // The nodes of these ids, or of the ids whose place in `mask` is true: an allow-filter.
+  Bitmap allow_ids(std::span<const std::uint64_t> ids) const;
+  Bitmap allow_mask(std::span<const bool> mask) const;
+
+  struct Request {
+    std::size_t k = 10;
+    Strategy strategy = Strategy::kAuto;
+    double recall = 0.90;
+    std::optional<Effort> effort;   // instead of recall
+    std::optional<Bitmap> allowed;  // nodes that may be returned
+    unsigned threads = 1;
+  };
+  std::unique_ptr<IndexSearch> search(const float* queries, std::size_t count,
+                                      Request request) const;
+
+  // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand.
+  void add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress);
+  // The same where vectors are not kept but the graph wants them.
+  std::unique_ptr<InsertBatch> begin_add(std::span<const std::uint64_t> ids, const float* vectors);
+  // Deleted vectors are never returned again; their places are used for new ones.
+  void remove(std::span<const std::uint64_t> ids);
+  // Gives the places of deleted vectors back.
+  void compact(unsigned threads);
+  // Hot mode: vectors that were just computed may be kept.
+  void remember(std::span<const std::uint64_t> ids, const float* vectors);
+  // Measures anew what each recall costs; all vectors must be kept.
+  void recalibrate(const float* queries, std::size_t query_count, const BuildRun& run,
+                   Progress* progress);
+
+  // The graph that is searched, read first if need be.
+  const Graph& graph() const;
+
+ private:
+  friend class IndexSearch;
+  friend class InsertBatch;
+
+  Index(const IndexOptions& options, Space space, std::shared_ptr<const Codebook> codebook);
+
+  // The parts that a search reads; `allowed` and its count as in View.
+  View view(const Bitmap* allowed, std::size_t allowed_count, bool with_graph) const;
+  Rows rows() const { return {&space_, kept_.column().data(), kept_.column().count()}; }
+  bool is_live(NodeId node) const { return !deleted_.contains(node); }
+  std::size_t live_count() const { return node_count_ - deleted_count_; }
+  NodeId node_of(std::uint64_t id) const;
+  void check_vectors(const float* vectors, std::size_t count) const;
+
+  // Building (build.cpp).
+  void order_and_encode(const float* vectors, std::size_t count, const std::uint64_t* ids,
+                        const BuildRun& run, Progress* progress);
+  void build_graphs(const BuildRun& run, Progress* progress);
+  SlimVariant slim_variant() const;
+  std::vector<Strategy> strategies_to_calibrate() const;
+  void settle_kept(const BuildRun& run);
+  // The nodes that queries look at most often.
+  std::vector<NodeId> popular_nodes(const BuildRun& run, std::size_t most) const;
+  Bitmap live_nodes() const;
+
+  // Searching (search.cpp).
+  Strategy choose_strategy(std::size_t allowed_count) const;
+  void check_strategy(Strategy strategy) const;
+  Effort choose_effort(const Request& request, Strategy strategy, std::size_t allowed_count) const;
+
+  // Updating (update.cpp).
+  void check_new_ids(std::span<const std::uint64_t> ids);
+  void prepare_update();
+  BuildOptions insert_options() const;
+  NodeId take_place();
+  void vacate_places();
+  NodeId store_vector(std::uint64_t id, const float* vector);
+  // The graph that updates change: the source where a slim graph follows one.
+  Graph& updated_graph() { return source_ ? *source_ : graph_; }
+  void follow_source(const ChangedLists& changed);
+
+  // Compaction (compact.cpp).
+  void compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone,
+                      unsigned threads);
+  void compact_kept(std::span<const NodeId> live);
+  Bytes decode_codes(const Space& space, unsigned threads) const;
+
+  // Reading (store.cpp).
+  void load_graph() const;
+  void load_ids() const;
+  void prepare_lookup() const;
+  void check_codes() const;
+
+  IndexOptions options_;
+  Space space_;
+  std::shared_ptr<const Codebook> codebook_;
+  Column codes_;
+  Kept kept_;
+  mutable Graph graph_;
+  mutable std::optional<Graph> source_;
+  std::unique_ptr<SlimFollower> follower_;
+  mutable IdMap ids_;
+  Bitmap deleted_;
+  std::size_t deleted_count_ = 0;
+  std::vector<NodeId> vacant_;  // deleted and out of the graph: free to be used again
+  Calibration calibration_;
+  std::size_t node_count_ = 0;
+  std::uint64_t version_ = 0;  // of the content; a search under way must not see two
+
+  std::optional<Container> file_;
+  mutable std::atomic<bool> has_graph_{true};
+  mutable std::atomic<bool> has_ids_{true};
+  mutable std::atomic<bool> has_checked_codes_{true};
+  mutable Mutex load_mutex_;
+  mutable SharedMutex mutex_;
+};
+
+// A search under way over one or many queries, by public ids.
+class IndexSearch {
+ public:
+  IndexSearch(const Index& index, const float* queries, std::size_t count, Index::Request request);
+
+  // Ids whose vectors must be supplied next; empty once the search is over.
+  const std::vector<std::uint64_t>& wanted() const { return wanted_; }
+  // Vectors of wanted(), in the same order, end to end.
+  void supply(std::span<const float> vectors);
+
+  std::size_t query_count() const { return batch_->count(); }
+  struct Hit {
+    std::uint64_t id;
+    float distance;
+  };
+  // The nearest of one query, nearest first: min(k, what may be returned) once the search is over.
+  std::vector<Hit> nearest(std::size_t query) const;
+  SearchCounters counters() const { return batch_->counters(); }
+  Strategy strategy() const { return strategy_; }
+  const Effort& effort() const { return effort_; }
+
+ private:
+  void name_wanted();
+  void check_version() const;
+
+  const Index& index_;
+  std::uint64_t version_;
+  std::optional<Bitmap> allowed_;
+  Strategy strategy_ = Strategy::kAuto;
+  Effort effort_;
+  std::unique_ptr<SearchBatch> batch_;
+  std::vector<std::uint64_t> wanted_;
+};
+
+}  // namespace gossamer

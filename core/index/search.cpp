@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/parallel.h"
+#include "index/index.h"
+
+namespace gossamer {
+
+namespace {
+
+// From here on a walk over the graph touches so many fewer codes that it beats a scan.
+constexpr std::size_t kWalkFrom = 4'000'000;
+// So few nodes are faster looked at than searched.
+constexpr std::size_t kFewNodes = 2'000;
+// A walk through nodes of which fewer than this share may be returned finds too few.
+constexpr double kRareShare = 0.05;
+constexpr std::uint32_t kMaxBeam = 1u << 20;
+
+const char* name_of(Strategy strategy) {
+  constexpr const char* kNames[kStrategyCount] = {"auto",       "scan", "walk", "two-level",
+                                                  "best-first", "lazy", "exact"};
+  return kNames[static_cast<std::size_t>(strategy)];
+}
+
+}  // namespace
+
+Bitmap Index::live_nodes() const {
+  Bitmap live(node_count_);
+  live.fill();
+  live.subtract(deleted_);
+  return live;
+}
+
+View Index::view(const Bitmap* allowed, std::size_t allowed_count, bool with_graph) const {
+  View view;
+  view.space = &space_;
+  view.kept = &kept_;
+  view.codebook = codebook_.get();
+  view.codes = codebook_ ? &codes_ : nullptr;
+  view.graph = with_graph && options_.graph != GraphKind::kNone ? &graph() : nullptr;
+  view.allowed = allowed;
+  view.node_count = node_count_;
+  view.allowed_count = allowed_count;
+  return view;
+}
+
+Bitmap Index::allow_ids(std::span<const std::uint64_t> ids) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  Bitmap allowed(node_count_);
+  for (const std::uint64_t id : ids) allowed.insert(node_of(id));
+  return allowed;
+}
+
+Bitmap Index::allow_mask(std::span<const bool> mask) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  Bitmap allowed(node_count_);
+  for (std::size_t i = 0; i < node_count_; ++i) {
+    const auto node = static_cast<NodeId>(i);
+    const std::uint64_t id = ids_.id(node);
+    if (id < mask.size() && mask[id]) allowed.insert(node);
+  }
+  return allowed;
+}
+
+std::unique_ptr<IndexSearch> Index::search(const float* queries, std::size_t count,
+                                           Request request) const {
+  expect(request.k > 0, Reason::kInvalidArgument, "k must be at least 1");
+  expect(request.recall > 0 && request.recall <= 1, Reason::kInvalidArgument,
+         "recall must be above 0 and at most 1");
+  check_finite(queries, count, space_.dim());
+  check_codes();
+  load_ids();
+  if (options_.graph != GraphKind::kNone && request.strategy != Strategy::kScan &&
+      request.strategy != Strategy::kExact) {
+    load_graph();
+  }
+  return std::make_unique<IndexSearch>(*this, queries, count, std::move(request));
+}
+
+Strategy Index::choose_strategy(std::size_t allowed_count) const {
+  const bool has_graph = options_.graph != GraphKind::kNone;
+  const double share = static_cast<double>(allowed_count) / static_cast<double>(node_count_);
+  if (kept_.has_all()) {
+    if (allowed_count <= kFewNodes) return Strategy::kExact;
+    if (has_graph && share >= kRareShare) return Strategy::kBestFirst;
+    return codebook_ ? Strategy::kScan : Strategy::kExact;
+  }
+  if (has_graph && node_count_ >= kWalkFrom && share >= kRareShare) return Strategy::kWalk;
+  return Strategy::kScan;
+}
+
+void Index::check_strategy(Strategy strategy) const {
+  const bool needs_codes = strategy == Strategy::kScan || strategy == Strategy::kWalk ||
+                           strategy == Strategy::kTwoLevel;
+  const bool needs_graph = strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel ||
+                           strategy == Strategy::kBestFirst || strategy == Strategy::kLazy;
+  if (needs_codes && codebook_ == nullptr) {
+    fail(Reason::kInvalidArgument, std::string("the strategy '") + name_of(strategy) +
+                                       "' needs codes, and this index was built without");
+  }
+  if (needs_graph && options_.graph == GraphKind::kNone) {
+    fail(Reason::kInvalidArgument, std::string("the strategy '") + name_of(strategy) +
+                                       "' needs a graph, and this index was built without");
+  }
+}
+
+Effort Index::choose_effort(const Request& request, Strategy strategy,
+                            std::size_t allowed_count) const {
+  if (request.effort) return *request.effort;
+  const Strategy measured = strategy == Strategy::kLazy ? Strategy::kBestFirst : strategy;
+  Effort effort =
+      calibration_.effort_for(measured, request.k, request.recall).value_or(Effort());
+  // Nodes that may not be returned take places in the beam.
+  const double share = static_cast<double>(std::max<std::size_t>(allowed_count, 1)) /
+                       static_cast<double>(node_count_);
+  const double beam = static_cast<double>(effort.beam) / std::max(share, kRareShare);
+  effort.beam = static_cast<std::uint32_t>(std::lround(beam));
+  return effort;
+}
+
+IndexSearch::IndexSearch(const Index& index, const float* queries, std::size_t count,
+                         Index::Request request)
+    : index_(index), allowed_(std::move(request.allowed)) {
+  const ReadLock<SharedMutex> lock(index.mutex_);
+  version_ = index.version_;
+  if (allowed_) {
+    expect(allowed_->size() == index.node_count_, Reason::kWrongState,
+           "the index changed after the filter was made; make it again");
+    allowed_->subtract(index.deleted_);
+  } else if (index.deleted_count_ > 0) {
+    allowed_ = index.live_nodes();
+  }
+  const std::size_t allowed_count = allowed_ ? allowed_->count() : index.node_count_;
+  strategy_ = request.strategy == Strategy::kAuto ? index.choose_strategy(allowed_count)
+                                                  : request.strategy;
+  index.check_strategy(strategy_);
+  effort_ = index.choose_effort(request, strategy_, allowed_count);
+  expect(effort_.beam <= kMaxBeam && effort_.rerank <= kMaxBeam, Reason::kInvalidArgument,
+         "the effort is beyond what a search can do");
+  const bool with_graph = strategy_ != Strategy::kScan && strategy_ != Strategy::kExact;
+  const View view = index.view(allowed_ ? &*allowed_ : nullptr, allowed_count, with_graph);
+  batch_ = std::make_unique<SearchBatch>(view, queries, count, request.k, strategy_, effort_,
+                                         resolve_threads(request.threads));
+  name_wanted();
+}
+
+void IndexSearch::supply(std::span<const float> vectors) {
+  check_finite(vectors.data(), vectors.size() / index_.space_.dim(), index_.space_.dim());
+  const ReadLock<SharedMutex> lock(index_.mutex_);
+  check_version();
+  batch_->supply(vectors);
+  name_wanted();
+}
+
+std::vector<IndexSearch::Hit> IndexSearch::nearest(std::size_t query) const {
+  const ReadLock<SharedMutex> lock(index_.mutex_);
+  check_version();
+  std::vector<Hit> hits;
+  for (const Candidate& candidate : batch_->nearest(query)) {
+    hits.push_back({index_.ids_.id(candidate.node),
+                    index_.space_.public_distance(candidate.distance)});
+  }
+  return hits;
+}
+
+void IndexSearch::name_wanted() {
+  wanted_.clear();
+  for (const NodeId node : batch_->wanted()) wanted_.push_back(index_.ids_.id(node));
+}
+
+void IndexSearch::check_version() const {
+  expect(version_ == index_.version_, Reason::kWrongState,
+         "the index changed while this search was under way; start the search again");
+}
+
+}  // namespace gossamer

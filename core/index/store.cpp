@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "graph/pack.h"
+#include "index/index.h"
+
+namespace gossamer {
+
+namespace {
+
+// What the section 'meta' says, field by field in the order of docs/format.md.
+struct Meta {
+  IndexOptions options;
+  float scale = 1.0f;
+  std::uint64_t node_count = 0;
+  std::uint64_t pinned = 0;
+  std::uint32_t code_bytes = 0;
+  std::uint64_t codebook = 0;  // fingerprint
+};
+
+Bytes write_meta(const Meta& meta) {
+  const IndexOptions& options = meta.options;
+  ByteWriter out;
+  out.put(static_cast<std::uint32_t>(options.dim));
+  out.put(static_cast<std::uint8_t>(options.metric));
+  out.put(static_cast<std::uint8_t>(options.scalar));
+  out.put(static_cast<std::uint8_t>(options.keep));
+  out.put(static_cast<std::uint8_t>(options.graph));
+  out.put(meta.scale);
+  out.put(meta.code_bytes);
+  out.put(meta.node_count);
+  out.put(meta.codebook);
+  out.put(static_cast<std::uint64_t>(options.hot_budget));
+  out.put(meta.pinned);
+  out.put<std::uint64_t>(options.build.seed);
+  out.put(options.build.level_probability);
+  out.put<std::uint32_t>(options.build.max_degree);
+  out.put<std::uint32_t>(options.build.effort);
+  out.put(options.hub.hub_share);
+  out.put<std::uint32_t>(options.hub.max_degree);
+  out.put<std::uint32_t>(options.hub.low_degree);
+  out.put<std::uint32_t>(options.hub.effort);
+  out.put<std::uint32_t>(options.slim_by_in_degree ? 1 : 0);
+  out.put(options.slim.hub_share0);
+  out.put(options.slim.hub_share);
+  out.put(static_cast<std::uint32_t>(options.slim.hub_degree0));
+  out.put(static_cast<std::uint32_t>(options.slim.low_degree0));
+  out.put(static_cast<std::uint32_t>(options.slim.hub_degree));
+  out.put(static_cast<std::uint32_t>(options.slim.low_degree));
+  out.put<std::uint32_t>(options.slim.tradeoff_layer);
+  out.put<std::uint32_t>(options.keep_source ? 1 : 0);
+  return out.take();
+}
+
+template <class Enum>
+Enum read_enum(ByteReader& in, std::uint8_t last, const char* what) {
+  const auto value = in.get<std::uint8_t>();
+  if (value > last) {
+    fail(Reason::kDamaged, std::string("meta: unknown ") + what + " " + std::to_string(value));
+  }
+  return static_cast<Enum>(value);
+}
+
+double read_share(ByteReader& in) {
+  const auto share = in.get<double>();
+  expect(share >= 0 && share <= 1, Reason::kDamaged, "meta: a share is not between 0 and 1");
+  return share;
+}
+
+std::uint32_t read_degree(ByteReader& in) {
+  const auto degree = in.get<std::uint32_t>();
+  expect(degree <= kMaxDegree, Reason::kDamaged, "meta: a degree is beyond what lists can hold");
+  return degree;
+}
+
+Meta read_meta(ByteView bytes) {
+  ByteReader in(bytes, "meta");
+  Meta meta;
+  IndexOptions& options = meta.options;
+  options.dim = in.get<std::uint32_t>();
+  options.metric = read_enum<Metric>(in, 2, "metric");
+  options.scalar = read_enum<Scalar>(in, 2, "scalar type");
+  options.keep = read_enum<Keep>(in, 2, "keeping mode");
+  options.graph = read_enum<GraphKind>(in, 3, "graph");
+  meta.scale = in.get<float>();
+  meta.code_bytes = in.get<std::uint32_t>();
+  meta.node_count = in.get<std::uint64_t>();
+  meta.codebook = in.get<std::uint64_t>();
+  options.hot_budget = static_cast<std::size_t>(in.get<std::uint64_t>());
+  meta.pinned = in.get<std::uint64_t>();
+  options.build.seed = in.get<std::uint64_t>();
+  options.build.level_probability = read_share(in);
+  options.build.max_degree = read_degree(in);
+  options.build.effort = in.get<std::uint32_t>();
+  options.hub.hub_share = read_share(in);
+  options.hub.max_degree = read_degree(in);
+  options.hub.low_degree = read_degree(in);
+  options.hub.effort = in.get<std::uint32_t>();
+  options.slim_by_in_degree = in.get<std::uint32_t>() != 0;
+  options.slim.hub_share0 = read_share(in);
+  options.slim.hub_share = read_share(in);
+  options.slim.hub_degree0 = read_degree(in);
+  options.slim.low_degree0 = read_degree(in);
+  options.slim.hub_degree = read_degree(in);
+  options.slim.low_degree = read_degree(in);
+  options.slim.tradeoff_layer = in.get<std::uint32_t>();
+  options.keep_source = in.get<std::uint32_t>() != 0;
+  in.expect_end();
+  expect(options.dim > 0 && options.dim <= (1u << 20), Reason::kDamaged,
+         "meta: the dimension is out of bounds");
+  expect(meta.node_count < Beam::kMaxNodes, Reason::kDamaged, "meta: too many nodes");
+  expect(std::isfinite(meta.scale) && meta.scale > 0, Reason::kDamaged, "meta: the scale is wrong");
+  if (options.graph != GraphKind::kNone) check_build_options(options.build);
+  return meta;
+}
+
+std::shared_ptr<const Codebook> find_codebook(const Container& file, const Meta& meta,
+                                              std::shared_ptr<const Codebook> shared) {
+  if (meta.code_bytes == 0) return nullptr;
+  if (file.has(SectionKind::kCodebook)) {
+    shared = std::make_shared<Codebook>(
+        Codebook::from_bytes(file.verified(SectionKind::kCodebook)));
+  }
+  expect(shared != nullptr, Reason::kMissingCodebook,
+         "the index was saved without its codebook; open it with codebook=");
+  expect(shared->fingerprint() == meta.codebook && shared->code_bytes() == meta.code_bytes,
+         Reason::kCodebookMismatch,
+         "the index was built with another codebook than the one given");
+  return shared;
+}
+
+Bytes bitmap_bytes(const Bitmap& bitmap) {
+  ByteWriter out;
+  out.put_array(std::span<const std::uint64_t>(bitmap.words()));
+  return out.take();
+}
+
+Bitmap read_bitmap(ByteView bytes, std::size_t size) {
+  Bitmap bitmap(size);
+  if (bytes.empty()) return bitmap;
+  ByteReader in(bytes, "deleted");
+  const auto words = in.get_array<std::uint64_t>(bitmap.words().size());
+  in.expect_end();
+  for (std::size_t i = 0; i < size; ++i) {
+    if ((words[i / 64] >> (i % 64)) & 1) bitmap.insert(static_cast<NodeId>(i));
+  }
+  return bitmap;
+}
+
+// A column over a section whose length must be exactly `count` rows.
+Column map_rows(const Container& file, SectionKind kind, std::size_t row_bytes,
+                std::size_t count) {
+  const ByteView bytes = file.bytes(kind);
+  const bool fits = row_bytes == 0 ? bytes.empty() : bytes.size() / row_bytes == count &&
+                                                         bytes.size() % row_bytes == 0;
+  if (!fits) {
+    fail(Reason::kDamaged, std::string("the section '") + name_of(kind) + "' has " +
+                               std::to_string(bytes.size()) + " bytes, but holds " +
+                               std::to_string(count) + " rows of " + std::to_string(row_bytes));
+  }
+  return {row_bytes, bytes};
+}
+
+Kept read_kept(const Container& file, const Meta& meta, const Space& space) {
+  if (meta.options.keep == Keep::kAll) {
+    return {space, map_rows(file, SectionKind::kVectors, space.row_bytes(),
+                            static_cast<std::size_t>(meta.node_count))};
+  }
+  if (meta.options.keep == Keep::kNone) return {Keep::kNone, space};
+  ByteReader in(file.verified(SectionKind::kHotNodes), "hot nodes");
+  const auto nodes = in.get_array<NodeId>(in.remaining() / sizeof(NodeId));
+  in.expect_end();
+  for (const NodeId node : nodes) {
+    expect(node < meta.node_count || node == kNoNode, Reason::kDamaged,
+           "hot nodes: a node is out of range");
+  }
+  return {space, meta.options.hot_budget, nodes, static_cast<std::size_t>(meta.pinned),
+          map_rows(file, SectionKind::kVectors, space.row_bytes(), nodes.size())};
+}
+
+}  // namespace
+
+std::unique_ptr<Index> Index::open(ByteView file, std::shared_ptr<const Codebook> shared) {
+  Container container = Container::parse(file);
+  const Meta meta = read_meta(container.required(SectionKind::kMeta));
+  const Space space(meta.options.metric, meta.options.scalar, meta.options.dim, meta.scale);
+  std::unique_ptr<Index> index(
+      new Index(meta.options, space, find_codebook(container, meta, std::move(shared))));
+  index->node_count_ = static_cast<std::size_t>(meta.node_count);
+  index->codes_ = map_rows(container, SectionKind::kCodes, meta.code_bytes,
+                           meta.code_bytes == 0 ? 0 : index->node_count_);
+  index->kept_ = read_kept(container, meta, space);
+  index->deleted_ = read_bitmap(container.verified(SectionKind::kDeleted), index->node_count_);
+  index->deleted_count_ = index->deleted_.count();
+  if (container.has(SectionKind::kCalibration)) {
+    index->calibration_ = Calibration::from_bytes(container.verified(SectionKind::kCalibration));
+  }
+  const bool has_graph = meta.options.graph != GraphKind::kNone;
+  expect(has_graph == container.has(SectionKind::kGraph), Reason::kDamaged,
+         "the graph that 'meta' speaks of is missing, or there is one too many");
+  index->has_graph_ = !has_graph;
+  index->has_ids_ = !container.has(SectionKind::kIds);
+  if (index->has_ids_) index->ids_ = IdMap::identity(index->node_count_);
+  index->has_checked_codes_ = meta.code_bytes == 0;
+  index->file_ = std::move(container);
+  return index;
+}
+
+std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool with_source) const {
+  check_codes();
+  load_ids();
+  load_graph();
+  const ReadLock<SharedMutex> lock(mutex_);
+  Meta meta{options_, space_.scale(), node_count_, kept_.pinned(),
+            static_cast<std::uint32_t>(codes_.row_bytes()),
+            codebook_ ? codebook_->fingerprint() : 0};
+  meta.options.scalar = space_.scalar();
+  image.add(SectionKind::kMeta, write_meta(meta));
+  if (!calibration_.empty()) image.add(SectionKind::kCalibration, calibration_.to_bytes());
+  if (codebook_ && with_codebook) image.add(SectionKind::kCodebook, codebook_->to_bytes());
+  if (deleted_count_ > 0) image.add(SectionKind::kDeleted, bitmap_bytes(deleted_));
+  if (!ids_.is_identity()) image.add(SectionKind::kIds, ids_.to_bytes());
+  if (kept_.keep() == Keep::kHot) {
+    ByteWriter nodes;
+    nodes.put_array(kept_.nodes());
+    image.add(SectionKind::kHotNodes, nodes.take());
+  }
+  if (codebook_) image.add_view(SectionKind::kCodes, codes_.bytes());
+  if (options_.graph != GraphKind::kNone) {
+    image.add(SectionKind::kGraph, pack_graph(graph()));
+    if (source_ && with_source) image.add(SectionKind::kSourceGraph, pack_graph(*source_));
+  }
+  if (kept_.keep() != Keep::kNone) image.add_view(SectionKind::kVectors, kept_.column().bytes());
+  return image.finish();
+}
+
+void Index::verify() const {
+  if (file_) file_->verify_all();
+  check_codes();
+  load_ids();
+  load_graph();
+}
+
+void Index::load_graph() const {
+  if (has_graph_) return;
+  const WriteLock<Mutex> lock(load_mutex_);
+  if (has_graph_) return;
+  graph_ = unpack_graph(file_->verified(SectionKind::kGraph));
+  expect(graph_.node_count() == node_count_, Reason::kDamaged,
+         "the graph has another number of nodes than the index");
+  if (file_->has(SectionKind::kSourceGraph)) {
+    source_ = unpack_graph(file_->verified(SectionKind::kSourceGraph));
+    expect(source_->node_count() == node_count_, Reason::kDamaged,
+           "the source graph has another number of nodes than the index");
+  }
+  has_graph_ = true;
+}
+
+void Index::load_ids() const {
+  if (has_ids_) return;
+  const WriteLock<Mutex> lock(load_mutex_);
+  if (has_ids_) return;
+  ids_ = IdMap::from_bytes(file_->verified(SectionKind::kIds), node_count_);
+  has_ids_ = true;
+}
+
+void Index::prepare_lookup() const {
+  const WriteLock<Mutex> lock(load_mutex_);
+  ids_.prepare_lookup(deleted_);
+}
+
+void Index::check_codes() const {
+  if (has_checked_codes_) return;
+  const WriteLock<Mutex> lock(load_mutex_);
+  if (has_checked_codes_) return;
+  file_->verified(SectionKind::kCodes);
+  has_checked_codes_ = true;
+}
+
+}  // namespace gossamer

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include "base/parallel.h"
+#include "graph/insert.h"
+#include "index/index.h"
+
+namespace gossamer {
+
+namespace {
+
+// Taking nodes out of the graph reads every list once, so it waits until it pays.
+constexpr std::size_t kVacateShare = 50;  // one deleted node in so many
+constexpr std::size_t kVacateAtLeast = 64;
+// Past this share of deleted nodes walks and scans do noticeably more work than they need.
+constexpr std::size_t kRebuildShare = 5;  // one in so many
+
+}  // namespace
+
+void Index::check_vectors(const float* vectors, std::size_t count) const {
+  check_finite(vectors, count, space_.dim());
+}
+
+void Index::check_new_ids(std::span<const std::uint64_t> ids) {
+  std::unordered_set<std::uint64_t> seen;
+  for (const std::uint64_t id : ids) {
+    if (const auto node = ids_.find(id); !seen.insert(id).second || (node && is_live(*node))) {
+      fail(Reason::kDuplicateId, "id " + std::to_string(id) +
+                                     " is in use already; delete it first, or choose another");
+    }
+  }
+}
+
+// Everything that an update touches must be in memory, and lookups by id must stand.
+void Index::prepare_update() {
+  check_codes();
+  load_ids();
+  load_graph();
+  ids_.prepare_lookup(deleted_);
+  if (options_.graph == GraphKind::kSlim && source_ && follower_ == nullptr && kept_.has_all()) {
+    follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
+                                               options_.build.max_degree, 1, slim_variant());
+    graph_ = Graph();
+  }
+}
+
+void Index::add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress) {
+  check_vectors(vectors, ids.size());
+  const WriteLock<SharedMutex> lock(mutex_);
+  expect(options_.graph == GraphKind::kNone || kept_.has_all(), Reason::kWrongState,
+         "linking into this graph needs vectors that are not kept; use begin_add");
+  prepare_update();
+  check_new_ids(ids);
+  if (ids.empty()) return;
+  ++version_;
+  if (progress != nullptr) progress->start(ids.size());
+  vacate_places();
+  ChangedLists changed;
+  InsertScratch scratch;
+  const BuildOptions options = insert_options();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const NodeId node = store_vector(ids[i], vectors + i * space_.dim());
+    if (options_.graph != GraphKind::kNone) {
+      Graph& graph = updated_graph();
+      const unsigned level = random_level(options, node);
+      if (node < graph.node_count()) {
+        graph.reset_node(node, level);
+      } else {
+        graph.add_node(level);
+      }
+      insert_node(graph, rows(), node, level, options, scratch, source_ ? &changed : nullptr);
+    }
+    if (progress != nullptr) progress->advance();
+  }
+  follow_source(changed);
+}
+
+// New nodes are linked as the graph's own rule has it: a pruned graph takes few links for a node,
+// and lets hubs have many.
+BuildOptions Index::insert_options() const {
+  BuildOptions options = options_.build;
+  options.threads = 1;
+  if (options_.graph == GraphKind::kHub) {
+    options.max_degree = options_.hub.max_degree / 2;
+    options.pick_degree = options_.hub.low_degree;
+  }
+  if (options_.graph == GraphKind::kSlim && !source_) {
+    options.pick_degree = static_cast<unsigned>(options_.slim.low_degree0);
+  }
+  return options;
+}
+
+void Index::follow_source(const ChangedLists& changed) {
+  if (source_ && follower_) follower_->update(*source_, rows(), changed);
+}
+
+NodeId Index::take_place() {
+  if (vacant_.empty()) {
+    const auto node = static_cast<NodeId>(node_count_++);
+    deleted_.resize(node_count_);
+    return node;
+  }
+  const NodeId node = vacant_.back();
+  vacant_.pop_back();
+  deleted_.erase(node);
+  --deleted_count_;
+  return node;
+}
+
+// Takes deleted nodes out of the graph, once there are enough, so that new ones can have their
+// places. Where vectors are not kept this waits for a compaction.
+void Index::vacate_places() {
+  const std::size_t linked = deleted_count_ - vacant_.size();
+  const bool has_graph = options_.graph != GraphKind::kNone;
+  const std::size_t enough =
+      has_graph ? std::max(kVacateAtLeast, node_count_ / kVacateShare) : std::size_t{1};
+  if (linked < enough || (has_graph && !kept_.has_all())) return;
+  Bitmap waiting = deleted_;
+  for (const NodeId node : vacant_) waiting.erase(node);
+  std::vector<NodeId> nodes;
+  for (std::size_t i = node_count_; i-- > 0;) {
+    if (waiting.contains(static_cast<NodeId>(i))) nodes.push_back(static_cast<NodeId>(i));
+  }
+  if (has_graph) {
+    ChangedLists changed;
+    unlink_nodes(updated_graph(), rows(), nodes, insert_options(), source_ ? &changed : nullptr);
+    follow_source(changed);
+  }
+  vacant_.insert(vacant_.end(), nodes.begin(), nodes.end());
+}
+
+NodeId Index::store_vector(std::uint64_t id, const float* vector) {
+  const NodeId node = take_place();
+  ids_.set(node, id);
+  if (codebook_ != nullptr) {
+    std::vector<std::uint8_t> code(codebook_->code_bytes());
+    codebook_->encode(vector, 1, code.data(), 1);
+    codes_.set(node, code.data());
+  }
+  if (kept_.has_all()) kept_.set(space_, node, vector);
+  return node;
+}
+
+void Index::remove(std::span<const std::uint64_t> ids) {
+  load_ids();
+  const WriteLock<SharedMutex> lock(mutex_);
+  ids_.prepare_lookup(deleted_);
+  std::unordered_set<std::uint64_t> seen;
+  for (const std::uint64_t id : ids) {
+    node_of(id);
+    if (!seen.insert(id).second) {
+      fail(Reason::kDuplicateId, "id " + std::to_string(id) + " is to be deleted twice");
+    }
+  }
+  if (ids.empty()) return;
+  ++version_;
+  for (const std::uint64_t id : ids) {
+    const NodeId node = node_of(id);
+    ids_.release(node);
+    deleted_.insert(node);
+    ++deleted_count_;
+    if (kept_.keep() == Keep::kHot) kept_.forget(node);
+  }
+}
+
+void Index::remember(std::span<const std::uint64_t> ids, const float* vectors) {
+  if (options_.keep != Keep::kHot) return;
+  check_vectors(vectors, ids.size());
+  load_ids();
+  const WriteLock<SharedMutex> lock(mutex_);
+  ids_.prepare_lookup(deleted_);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    kept_.remember(space_, node_of(ids[i]), vectors + i * space_.dim());
+  }
+}
+
+NodeId Index::node_of(std::uint64_t id) const {
+  const std::optional<NodeId> node = ids_.find(id);
+  if (!node || !is_live(*node)) {
+    fail(Reason::kUnknownId, "the index holds no vector with id " + std::to_string(id));
+  }
+  return *node;
+}
+
+std::size_t Index::count() const {
+  const ReadLock<SharedMutex> lock(mutex_);
+  return live_count();
+}
+
+bool Index::contains(std::uint64_t id) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  const std::optional<NodeId> node = ids_.find(id);
+  return node && is_live(*node);
+}
+
+std::vector<std::uint64_t> Index::ids() const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  std::vector<std::uint64_t> ids;
+  for (std::size_t i = 0; i < node_count_; ++i) {
+    const auto node = static_cast<NodeId>(i);
+    if (is_live(node)) ids.push_back(ids_.id(node));
+  }
+  return ids;
+}
+
+std::vector<float> Index::vectors_of(std::span<const std::uint64_t> ids) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  std::vector<float> vectors(ids.size() * space_.dim());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Row row = kept_.find(node_of(ids[i]));
+    if (row == nullptr) {
+      fail(Reason::kUnknownId, "the vector of id " + std::to_string(ids[i]) + " is not kept");
+    }
+    space_.decode_row(row, vectors.data() + i * space_.dim());
+  }
+  return vectors;
+}
+
+IndexStats Index::stats() const {
+  load_ids();
+  load_graph();
+  const ReadLock<SharedMutex> lock(mutex_);
+  IndexStats stats;
+  stats.count = live_count();
+  stats.deleted = deleted_count_;
+  stats.kept = kept_.count();
+  stats.codes_bytes = codes_.bytes().size();
+  stats.codebook_bytes = codebook_ ? codebook_->to_bytes().size() : 0;
+  stats.vectors_bytes = kept_.column().bytes().size();
+  stats.ids_bytes = ids_.memory_bytes();
+  if (options_.graph != GraphKind::kNone && node_count_ > 0) {
+    const Graph& searched = graph();
+    stats.graph_bytes = searched.memory_bytes();
+    stats.levels = searched.max_level() + 1;
+    stats.mean_degree =
+        static_cast<double>(searched.edge_count(0)) / static_cast<double>(node_count_);
+  }
+  if (source_) {
+    stats.source_graph_bytes = source_->memory_bytes();
+    if (follower_) stats.source_graph_bytes += follower_->memory_bytes() - stats.graph_bytes;
+  }
+  stats.rebuild_hint = deleted_count_ * kRebuildShare > node_count_;
+  return stats;
+}
+
+const Graph& Index::graph() const {
+  load_graph();
+  return follower_ ? follower_->graph() : graph_;
+}
+
+}  // namespace gossamer

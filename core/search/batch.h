@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "search/effort.h"
+#include "search/session.h"
+#include "search/view.h"
+
+namespace gossamer {
+
+// One or many searches side by side: what they want is asked for together, each node once.
+class SearchBatch {
+ public:
+  // `queries` are `count` vectors end to end. The strategy must be one that the view can serve.
+  SearchBatch(const View& view, const float* queries, std::size_t count, std::size_t k,
+              Strategy strategy, const Effort& effort, unsigned threads);
+
+  // Nodes whose vectors must be supplied next; empty once every search is over.
+  std::span<const NodeId> wanted() const { return wanted_; }
+  // Vectors of wanted(), in the same order, end to end.
+  void supply(std::span<const float> vectors);
+
+  std::size_t count() const { return count_; }
+  std::span<const Candidate> nearest(std::size_t query) const { return hits_[query]; }
+  // Summed over all searches, but rounds and vectors_fetched as the host saw them.
+  SearchCounters counters() const;
+
+ private:
+  void run_stored(const View& view, const float* queries, std::size_t k, Strategy strategy,
+                  const Effort& effort, unsigned threads);
+  void start_sessions(const View& view, const float* queries, std::size_t k, Strategy strategy,
+                      const Effort& effort, unsigned threads);
+  void gather();
+
+  // A search that waits for vectors, with the scratch it walks in.
+  struct Waiting {
+    WalkScratch scratch;
+    std::unique_ptr<SearchSession> session;
+  };
+
+  std::size_t count_;
+  std::size_t dim_;
+  unsigned threads_;
+  std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::vector<std::vector<Candidate>> hits_;
+  std::vector<NodeId> wanted_;
+  std::size_t rounds_ = 0;
+  std::size_t fetched_ = 0;
+  SearchCounters finished_;
+};
+
+}  // namespace gossamer

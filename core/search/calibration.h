@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "search/effort.h"
+
+namespace gossamer {
+
+// How much effort each recall costs, measured on sample queries against exact search.
+class Calibration {
+ public:
+  struct Entry {
+    float recall;
+    Effort effort;
+    float cost;  // vectors looked at for a query
+  };
+  struct Table {
+    Strategy strategy;
+    std::uint32_t k;
+    std::vector<Entry> entries;  // by rising recall
+  };
+
+  void add(Table table) { tables_.push_back(std::move(table)); }
+  const std::vector<Table>& tables() const { return tables_; }
+  bool empty() const { return tables_.empty(); }
+
+  // The effort that reaches this recall; nothing if the strategy was not calibrated. A recall
+  // beyond what was reached in calibration gives the largest effort that was tried.
+  std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
+
+  Bytes to_bytes() const;
+  static Calibration from_bytes(ByteView bytes);
+
+ private:
+  std::vector<Table> tables_;
+};
+
+// One way of searching, tried on the sample queries.
+struct Trial {
+  Effort effort;
+  double recall;
+  double cost;
+};
+
+// Turns trials into a table: `curves` hold trials of rising effort, one curve for each setting of
+// what is not the dial. For each recall the curve that reaches it at the least cost is taken.
+std::vector<Calibration::Entry> choose_efforts(std::span<const std::vector<Trial>> curves);
+
+}  // namespace gossamer

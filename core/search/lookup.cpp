@@ -1,0 +1,39 @@
+#include "search/lookup.h"
+
+#include <algorithm>
+
+namespace gossamer {
+
+namespace {
+
+// More lines than this ahead of use push out what is needed sooner.
+constexpr std::size_t kPrefetchBytes = 512;
+
+Scalar supplied_scalar(Scalar kept) { return kept == Scalar::kI8 ? Scalar::kI8 : Scalar::kF32; }
+
+}  // namespace
+
+Lookup::Lookup(const View& view, const float* query)
+    : view_(view),
+      single_(view.space->metric(), supplied_scalar(view.space->scalar()), view.space->dim(),
+              view.space->scale()),
+      row_(single_.row_bytes()),
+      prefetched_(std::min(view.space->row_bytes(), kPrefetchBytes)) {
+  view.space->prepare_query(query, prepared_);
+}
+
+void Lookup::supply(const float* vectors) {
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    known_.emplace(wanted_[i], measure(vectors + i * single_.dim()));
+  }
+  asked_ += wanted_.size();
+  measured_ += wanted_.size();
+  wanted_.clear();
+}
+
+float Lookup::measure(const float* vector) {
+  single_.encode_row(vector, row_.data());
+  return single_.from_query(prepared_.data(), row_.data());
+}
+
+}  // namespace gossamer

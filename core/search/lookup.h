@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/types.h"
+#include "distance/space.h"
+#include "search/view.h"
+
+namespace gossamer {
+
+// Exact distances from one query, as far as they can be had without asking: the vector is kept,
+// or the host has supplied it. What cannot is put on the list of wanted nodes.
+class Lookup {
+ public:
+  // `query` has the dimension of the space and is finite.
+  Lookup(const View& view, const float* query);
+
+  // Finds the exact distance of a node if its vector is at hand.
+  bool find(NodeId node, float& distance) const {
+    if (const Row row = view_.kept->find(node); row != nullptr) {
+      distance = view_.space->from_query(prepared_.data(), row);
+      ++measured_;
+      return true;
+    }
+    const auto known = known_.find(node);
+    if (known == known_.end()) return false;
+    distance = known->second;
+    return true;
+  }
+  void prefetch(NodeId node) const {
+    if (const Row row = view_.kept->find(node); row != nullptr) {
+      for (std::size_t at = 0; at < prefetched_; at += 64) __builtin_prefetch(row + at);
+    }
+  }
+
+  // Puts a node whose distance is not at hand on the list; each node is asked for once.
+  void want(NodeId node) { wanted_.push_back(node); }
+  std::span<const NodeId> wanted() const { return wanted_; }
+  // Vectors of wanted(), in that order, end to end; the list is empty afterwards.
+  void supply(const float* vectors);
+
+  std::size_t asked() const { return asked_; }
+  std::size_t measured() const { return measured_; }
+
+ private:
+  float measure(const float* vector);
+
+  View view_;
+  Space single_;  // what supplied vectors are measured in: the space, but for f16 rows in f32
+  std::vector<std::uint8_t> prepared_;
+  std::vector<std::uint8_t> row_;
+  std::unordered_map<NodeId, float> known_;
+  std::vector<NodeId> wanted_;
+  std::size_t prefetched_;
+  std::size_t asked_ = 0;
+  mutable std::size_t measured_ = 0;
+};
+
+}  // namespace gossamer

@@ -1,0 +1,64 @@
+#include "search/rerank.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gossamer {
+
+namespace {
+
+constexpr float kAskedFor = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+Rerank::Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort)
+    : candidates_(std::move(candidates)), error_(error), k_(k), effort_(effort) {}
+
+Rerank::State Rerank::resume(Lookup& lookup, TopK& hits) {
+  while (true) {
+    absorb(lookup, hits);
+    bool need_more = false;
+    const std::size_t end = next_end(hits, need_more);
+    if (end == asked_) return need_more ? State::kNeedMore : State::kOver;
+    for (; asked_ < end; ++asked_) {
+      float exact = kAskedFor;
+      const NodeId node = candidates_[asked_].node;
+      if (!lookup.find(node, exact)) lookup.want(node);
+      exact_.push_back(exact);
+    }
+    if (!lookup.wanted().empty()) return State::kWaiting;
+  }
+}
+
+void Rerank::absorb(const Lookup& lookup, TopK& hits) {
+  for (; absorbed_ < asked_; ++absorbed_) {
+    const Candidate& candidate = candidates_[absorbed_];
+    float exact = exact_[absorbed_];
+    if (exact == kAskedFor) lookup.find(candidate.node, exact);
+    residual_sum_ += static_cast<double>(exact) - static_cast<double>(candidate.distance);
+    hits.offer({exact, candidate.node});
+  }
+}
+
+std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
+  if (effort_.rerank > 0) {
+    return std::max(asked_, std::min(candidates_.size(), std::max<std::size_t>(effort_.rerank, k_)));
+  }
+  // Less than this says too little about how far estimates are off.
+  const std::size_t first = k_ + 2;
+  if (asked_ < first) return std::min(candidates_.size(), first);
+  if (!hits.is_full()) return candidates_.size();
+  const double bias = residual_sum_ / static_cast<double>(absorbed_);
+  const double limit = static_cast<double>(hits.last().distance) - bias +
+                       static_cast<double>(effort_.margin) * static_cast<double>(error_);
+  const auto end = std::partition_point(
+      candidates_.begin() + static_cast<std::ptrdiff_t>(asked_), candidates_.end(),
+      [&](const Candidate& c) { return static_cast<double>(c.distance) < limit; });
+  const auto promising = static_cast<std::size_t>(end - candidates_.begin());
+  need_more = promising == candidates_.size();
+  // Hits found on the way draw the limit in, so the rest is not asked for all at once.
+  const std::size_t step = std::max<std::size_t>(asked_ / 2, 4);
+  return std::min(promising, asked_ + step);
+}
+
+}  // namespace gossamer

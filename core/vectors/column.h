@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/types.h"
+
+namespace gossamer {
+
+// Rows of equal length, end to end: codes or vectors. Starts as a view of somebody's bytes (a
+// mapped file) and becomes a copy of its own with the first change.
+class Column {
+ public:
+  explicit Column(std::size_t row_bytes = 0) : row_bytes_(row_bytes) {}
+  Column(std::size_t row_bytes, ByteView mapped) : row_bytes_(row_bytes), view_(mapped) {}
+  Column(std::size_t row_bytes, Bytes owned)
+      : row_bytes_(row_bytes), owned_(std::move(owned)), is_owned_(true) {}
+
+  std::size_t row_bytes() const { return row_bytes_; }
+  std::size_t count() const { return row_bytes_ == 0 ? 0 : bytes().size() / row_bytes_; }
+  ByteView bytes() const { return is_owned_ ? ByteView(owned_) : view_; }
+  const std::uint8_t* data() const { return bytes().data(); }
+  const std::uint8_t* row(NodeId node) const {
+    return data() + static_cast<std::size_t>(node) * row_bytes_;
+  }
+  bool is_owned() const { return is_owned_; }
+
+  // Writes a row; the one after the last is appended.
+  void set(NodeId node, const std::uint8_t* row) {
+    own();
+    const std::size_t offset = static_cast<std::size_t>(node) * row_bytes_;
+    if (offset == owned_.size()) owned_.resize(offset + row_bytes_);
+    std::memcpy(owned_.data() + offset, row, row_bytes_);
+  }
+
+ private:
+  void own() {
+    if (is_owned_) return;
+    owned_.assign(view_.begin(), view_.end());
+    is_owned_ = true;
+  }
+
+  std::size_t row_bytes_;
+  ByteView view_;
+  Bytes owned_;
+  bool is_owned_ = false;
+};
+
+}  // namespace gossamer
