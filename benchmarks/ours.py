@@ -1,5 +1,6 @@
 """Every call the benchmarks make into Gossamer: one place to change when its API does."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ import gossamer
 from benchmarks.baselines import GraphParameters
 from benchmarks.datasets import Dataset, Floats, Ids
 from benchmarks.metrics import Point, Seconds, recall, timed
+from gossamer import _core
+from gossamer.options import make_options
 
 Index = gossamer.VectorIndex
 SEED = 1
@@ -31,12 +34,16 @@ def build(
     vectors: Floats,
     *,
     keep: str = "none",
-    code_bytes: int = 32,
+    code_bytes: int | None = None,
     graph: str | None = None,
     threads: int = 2,
+    calibrate: bool = False,
     **options: Any,
 ) -> Index:
-    """Build an index with the benchmarks' seed; the graph's parameters are the rivals'."""
+    """Build an index with the benchmarks' seed; the graph's parameters are the rivals'.
+
+    Calibration is left out where a case sets the effort itself.
+    """
     if graph is not None:
         rivals = GraphParameters()
         options.setdefault("max_degree", rivals.max_degree)
@@ -48,6 +55,7 @@ def build(
         code_bytes=code_bytes,
         graph=graph,
         threads=threads,
+        calibrate=calibrate,
         seed=SEED,
         **options,
     )
@@ -106,26 +114,48 @@ def dial_curve(
 
 
 def links_per_node(index: Index) -> float:
-    """Directed links of all layers, divided by nodes."""
-    stats = index.stats()
-    return float(stats.links / stats.nodes)
+    """Directed links a node on the base layer."""
+    return float(index.stats().mean_degree)
 
 
-def build_seconds(index: Index) -> dict[str, float]:
-    """Seconds by stage of the build that made this index."""
-    return dict(index.stats().build_s)
+def build_random(vectors: Floats, share: float) -> Index:
+    """Build a full graph and keep a random share of its links: a comparator, not in the API."""
+    rivals = GraphParameters()
+    options = make_options(vectors.shape[1], "ip", "none", "full", {})
+    parameters = options.build
+    parameters.max_degree, parameters.effort = rivals.max_degree, rivals.build_effort
+    parameters.seed, parameters.threads = SEED, 2
+    shard = _core.Shard(vectors, options.metric, 2, SEED)
+    graph = _core.prune_random(shard.build(parameters, None), share, SEED)
+    order = shard.order()
+    codebook = gossamer.train_codebook(vectors, 32, "ip", SEED, 2)
+    codes = codebook.encode(vectors[order], 2)
+    return Index(_core.assemble(options, codebook, codes, graph, order.astype(np.uint64)))
 
 
-def add(index: Index, vectors: Floats) -> tuple[Seconds, float]:
-    """Insert on one thread. Returns the time of it all, and the re-prune's part in seconds."""
-    seconds = timed(lambda: index.add(vectors, threads=1))
-    return seconds, float(index.stats().update_s["prune"])
+def build_seconds(vectors: Floats, **options: Any) -> dict[str, float]:
+    """Seconds by phase of a build, as its progress shows them."""
+    seconds: dict[str, float] = {}
+    last = time.perf_counter()
+
+    def progress(phase: str, _done: int, _total: int) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        seconds[phase] = seconds.get(phase, 0.0) + now - last
+        last = now
+
+    build(vectors, progress=progress, **options)
+    return seconds
+
+
+def add(index: Index, vectors: Floats) -> Seconds:
+    """Insert; one thread."""
+    return timed(lambda: index.add(vectors))
 
 
 def save(index: Index, path: Path) -> int:
     """Write the index; returns the bytes of its file."""
-    index.save(path)
-    return path.stat().st_size
+    return index.save(path)
 
 
 def open_index(path: Path) -> Index:
@@ -141,15 +171,14 @@ class Stream:
         self._starts = np.cumsum([0] + [len(part) for part in self._parts])
         self._batch = batch
 
-    def __len__(self) -> int:
-        return int(self._starts[-1])
-
-    def __iter__(self) -> Iterator[Floats]:
+    def batches(self) -> Iterator[Floats]:
+        """All vectors in order; may be called again."""
         for part in self._parts:
             for start in range(0, len(part), self._batch):
                 yield np.asarray(part[start : start + self._batch], dtype=np.float32)
 
-    def __call__(self, ids: Ids) -> Floats:
+    def vectors_of(self, ids: Ids) -> Floats:
+        """Return the vectors of some ids."""
         rows = np.empty((len(ids), self._parts[0].shape[1]), dtype=np.float32)
         owners = np.searchsorted(self._starts, ids, side="right") - 1
         for owner in np.unique(owners):
@@ -160,4 +189,16 @@ class Stream:
 
 def build_bounded(stream: Stream, memory: int | None) -> Index:
     """Build a full graph out of a stream, within `memory` bytes if given."""
-    return build(stream, graph="full", memory=memory, vectors_of=stream)
+    if memory is None:
+        return build(np.concatenate(list(stream.batches())), graph="full")
+    return Index.build(
+        stream.batches,
+        metric="ip",
+        graph="full",
+        memory_budget=memory,
+        vectors_of=stream.vectors_of,
+        threads=2,
+        seed=SEED,
+        max_degree=GraphParameters().max_degree,
+        build_effort=GraphParameters().build_effort,
+    )

@@ -13,5 +13,5 @@ while (wanted := session.wanted()).size:
     print("asked for", wanted.size, "vectors")
     session.supply(vectors[wanted])
 
-ids, distances = session.nearest()
-print("nearest:", ids, distances)
+hits = session.nearest()
+print("nearest:", hits.ids, hits.distances)

@@ -15,7 +15,7 @@ BAR = 0.8
 def run() -> Result:
     """Ask for a recall, see what is reached, and what a fixed R costs there."""
     data = mdn()
-    index = ours.build(data.vectors)
+    index = ours.build(data.vectors, calibrate=True)
     options = {"vectors": data.vectors, "strategy": "scan"}
     fixed = ours.curve(index, data, K, FIXED, **options)
     adaptive = ours.dial_curve(index, data, K, ASKED, **options)

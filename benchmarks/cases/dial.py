@@ -16,8 +16,8 @@ def run() -> Result:
     data = mdn()
     half = len(data.queries) // 2
     unseen = replace(data, queries=data.queries[half:], truth=data.truth[half:])
-    alone = ours.build(data.vectors)
-    told = ours.build(data.vectors, calibration_queries=data.queries[:half])
+    alone = ours.build(data.vectors, calibrate=True)
+    told = ours.build(data.vectors, calibrate=True, calibration_queries=data.queries[:half])
     rows = [row for k in (3, 10) for row in differences(alone, data, k, "from the data")]
     rows += [row for k in (3, 10) for row in differences(told, unseen, k, "from 500 queries")]
     return Result(rows)

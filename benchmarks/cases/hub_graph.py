@@ -21,7 +21,7 @@ def run() -> Result:
     graphs = {
         "full": full,
         "hub": hub,
-        "random": ours.build(data.vectors, graph="random", keep_share=share),
+        "random": ours.build_random(data.vectors, share),
         "small M": build_small(data, links),
     }
     curves = {name: vectors_curve(index, data) for name, index in graphs.items()}

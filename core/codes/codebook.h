@@ -15,6 +15,7 @@ namespace gossamer {
 inline constexpr std::size_t kMaxCodeBytes = 64;
 // What a coarse centroid's id takes at the start of a code.
 inline constexpr std::size_t kCoarseBytes = 2;
+inline constexpr std::size_t kCorrectionBytes = 1;
 
 // What training finds. A vector x becomes y = encode * (x - mean); y, less its coarse centroid
 // where there are any, is quantized piece by piece. A query q meets codes as query * q, so that
@@ -31,6 +32,11 @@ struct CodebookParts {
   std::vector<float> residual_variance;  // rank: of y less its quantized form
   float rest_variance = 0.0f;            // of x along each direction that `encode` drops
   float energy_variance = 0.0f;          // of the squared norm of what a code misses (L2)
+  // The last byte of a code says how much of the vector itself the pieces miss, as low + byte *
+  // step: a query near the vector misses it too, in proportion `correlation` (see estimate.cpp).
+  float correction_low = 0.0f;
+  float correction_step = 0.0f;
+  float correlation = 0.0f;
 
   std::size_t rank() const { return splits.back(); }
 };
@@ -52,10 +58,14 @@ class Codebook {
   std::size_t code_bytes() const;
   Metric metric() const { return state_->parts.metric; }
   std::size_t coarse_count() const;
+  std::size_t piece_count() const { return state_->parts.splits.size() - 1; }
   const CodebookParts& parts() const { return state_->parts; }
 
   // `codes` has room for count * code_bytes() bytes. Vectors must be finite.
   void encode(const float* vectors, std::size_t count, std::uint8_t* codes, unsigned threads) const;
+  // How much of a vector its code's pieces miss, for each vector: what the last byte rounds.
+  void corrections(const float* vectors, std::size_t count, const std::uint8_t* codes, float* out,
+                   unsigned threads) const;
   // The vector that a code stands for.
   void decode(const std::uint8_t* code, float* vector) const;
   // A query as codes see it: rank floats. Cosine queries must be normalised, L2 queries are
@@ -77,6 +87,8 @@ class Codebook {
 
   explicit Codebook(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   void encode_block(const float* vectors, std::size_t count, std::uint8_t* codes) const;
+  void subtract_coarse(std::size_t count, float* mapped, std::uint8_t* codes) const;
+  void decode_mapped(const std::uint8_t* code, float* mapped) const;
 
   std::shared_ptr<const State> state_;
 };

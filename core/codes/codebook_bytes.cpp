@@ -37,7 +37,7 @@ bool sizes_fit(const CodebookParts& parts) {
          (parts.query.empty() || parts.query.size() == matrix) &&
          parts.centroids.size() == rank * kSubspaceCentroids && parts.coarse.size() % rank == 0 &&
          parts.coarse.size() / rank <= kMaxCoarse && parts.residual_variance.size() == rank &&
-         pieces + (parts.coarse.empty() ? 0 : kCoarseBytes) <= kMaxCodeBytes;
+         pieces + (parts.coarse.empty() ? 0 : kCoarseBytes) + kCorrectionBytes <= kMaxCodeBytes;
 }
 
 // Half precision holds values up to 65,504 and loses digits below 0.00006: arrays are stored
@@ -122,6 +122,9 @@ Bytes write_parts(const CodebookParts& rounded) {
     writer.put(static_cast<std::uint16_t>(rounded.splits[i] - rounded.splits[i - 1]));
   writer.put(rounded.rest_variance);
   writer.put(rounded.energy_variance);
+  writer.put(rounded.correction_low);
+  writer.put(rounded.correction_step);
+  writer.put(rounded.correlation);
   writer.put_array(std::span<const float>(rounded.mean));
   writer.put_array(std::span<const float>(rounded.residual_variance));
   put_halves(writer, rounded.encode);
@@ -157,6 +160,9 @@ CodebookParts read_parts(ByteView bytes) {
          "codebook: the dimension, the rank or the number of coarse centroids is out of range");
   parts.rest_variance = reader.get<float>();
   parts.energy_variance = reader.get<float>();
+  parts.correction_low = reader.get<float>();
+  parts.correction_step = reader.get<float>();
+  parts.correlation = reader.get<float>();
   parts.mean = reader.get_array<float>(parts.dim);
   parts.residual_variance = reader.get_array<float>(rank);
   parts.encode = get_halves(reader, rank * parts.dim);

@@ -33,8 +33,8 @@ class Estimator {
   float error() const { return error_; }
 
   std::size_t code_bytes() const { return pieces_ + (coarse_.empty() ? 0 : kCoarseBytes); }
-  // What estimate() adds up: a constant, a table of 256 for each piece, and one entry for each
-  // value a coarse id can take (empty without coarse centroids).
+  // What estimate() adds up: a constant, a table of 256 for each byte after the coarse id, and one
+  // entry for each value a coarse id can take (empty without coarse centroids).
   float base() const { return base_; }
   std::span<const float> tables() const { return tables_; }
   std::span<const float> coarse() const { return coarse_; }
@@ -50,7 +50,7 @@ class Estimator {
   void fill_l2(const CodebookParts& parts, std::span<const float> query,
                std::span<const float> mapped);
 
-  std::size_t pieces_;
+  std::size_t pieces_;  // bytes after the coarse id: pieces and the correction
   float base_ = 0.0f;
   float error_ = 0.0f;
   std::vector<float> tables_;

@@ -164,16 +164,22 @@ std::vector<NodeId> order_by_locality(const Rows& rows, unsigned threads, std::u
   return Sorter(rows, resolve_threads(threads), seed, progress).run();
 }
 
+std::vector<NodeId> invert_order(std::span<const NodeId> position_to_old) {
+  std::vector<NodeId> old_to_position(position_to_old.size(), kNoNode);
+  for (std::size_t i = 0; i < position_to_old.size(); ++i) {
+    const NodeId old = position_to_old[i];
+    expect(old < old_to_position.size() && old_to_position[old] == kNoNode,
+           Reason::kInvalidArgument, "an order must name each of its nodes once");
+    old_to_position[old] = static_cast<NodeId>(i);
+  }
+  return old_to_position;
+}
+
 Graph renumber(const Graph& graph, std::span<const NodeId> position_to_old) {
   const std::size_t node_count = graph.node_count();
-  std::vector<NodeId> old_to_position(node_count, kNoNode);
   expect(position_to_old.size() == node_count, Reason::kInvalidArgument,
-         "an order must name each node of the graph once");
-  for (std::size_t i = 0; i < node_count; ++i) {
-    expect(position_to_old[i] < node_count && old_to_position[position_to_old[i]] == kNoNode,
-           Reason::kInvalidArgument, "an order must name each node of the graph once");
-    old_to_position[position_to_old[i]] = static_cast<NodeId>(i);
-  }
+         "an order must name each node of the graph");
+  const std::vector<NodeId> old_to_position = invert_order(position_to_old);
   std::vector<std::uint8_t> levels(node_count, 0);
   for (const NodeId node : graph.upper_nodes())
     levels[old_to_position[node]] = static_cast<std::uint8_t>(graph.level(node));

@@ -140,5 +140,59 @@ TEST_CASE("an order that is no permutation is refused") {
   CHECK_THROWS_AS(renumber(graph, std::vector<NodeId>{0, 2}), Error);
 }
 
+// Nodes on a ring, each linked with the two on either side, in the order of `place`.
+Graph ring(const std::vector<NodeId>& place) {
+  const std::size_t count = place.size();
+  const auto at = invert_order(place);
+  std::vector<NodeId> list;
+  return Graph::from_lists(std::vector<std::uint8_t>(count, 0), [&](NodeId node, unsigned) {
+    list.clear();
+    for (const std::size_t step : {std::size_t{1}, std::size_t{2}, count - 2, count - 1})
+      list.push_back(at[(place[node] + step) % count]);
+    return std::span<const NodeId>(list);
+  });
+}
+
+std::vector<NodeId> shuffled(std::size_t count) {
+  Random random(17);
+  std::vector<NodeId> order(count);
+  std::iota(order.begin(), order.end(), NodeId{0});
+  for (std::size_t i = count - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  return order;
+}
+
+TEST_CASE("a refined order makes lists smaller and is the same for any number of threads") {
+  const Graph graph = ring(shuffled(3000));
+  std::vector<NodeId> as_it_is(3000);
+  std::iota(as_it_is.begin(), as_it_is.end(), NodeId{0});
+
+  const auto order = refine_order(graph, as_it_is, 1, nullptr);
+
+  CHECK(is_permutation_of(order, 3000));
+  CHECK(order == refine_order(graph, as_it_is, 5, nullptr));
+  CHECK(10 * renumber(graph, order).memory_bytes() < 8 * graph.memory_bytes());
+}
+
+TEST_CASE("small graphs and one-way edges can be refined too") {
+  for (const NodeId count : {0u, 1u, 17u, 40u}) {
+    Graph graph;
+    std::vector<NodeId> order(count);
+    std::iota(order.begin(), order.end(), NodeId{0});
+    for (NodeId node = 0; node < count; ++node) graph.add_node(0);
+    for (NodeId node = 1; node < count; ++node)
+      graph.set_neighbors(node, 0, std::vector<NodeId>{0});
+
+    CHECK(is_permutation_of(refine_order(graph, order, 2, nullptr), count));
+  }
+}
+
+TEST_CASE("an order that is no permutation cannot be refined") {
+  const Graph graph = ring(shuffled(5));
+
+  CHECK_THROWS_AS(refine_order(graph, {0, 1, 2, 3}, 1, nullptr), Error);
+  CHECK_THROWS_AS(refine_order(graph, {0, 1, 2, 3, 3}, 1, nullptr), Error);
+  CHECK_THROWS_AS(refine_order(graph, {0, 1, 2, 3, 5}, 1, nullptr), Error);
+}
+
 }  // namespace
 }  // namespace gossamer

@@ -41,7 +41,7 @@ TEST_CASE("the defaults take what was measured on 62,797 real vectors, within a 
 
   CHECK(size.base_degree == doctest::Approx(10.3).epsilon(0.25));
   CHECK(static_cast<double>(size.memory_bytes) / 62'797 == doctest::Approx(19.6).epsilon(0.25));
-  CHECK(static_cast<double>(size.disk_bytes) / 62'797 == doctest::Approx(7.45).epsilon(0.25));
+  CHECK(static_cast<double>(size.disk_bytes) / 62'797 == doctest::Approx(7.5).epsilon(0.25));
 }
 
 TEST_CASE("the estimate is above what a graph in perfect order takes") {

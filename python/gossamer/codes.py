@@ -32,7 +32,7 @@ Progress = Callable[[int, int], Any]
 
 # How far axes are stretched: their variance to this power. Half would be right if queries were
 # spread exactly like the data; measured, a quarter serves best and is safer when they are not.
-_STRETCH = 0.25
+_STRETCH = 0.15
 _TURNS = 8
 _TURN_SAMPLE = 20_000
 _FIRST_ROUNDS = 6
@@ -196,7 +196,7 @@ def _deal_axes(rows: Floats, pieces: int) -> tuple[Floats, list[int]]:
         hands[piece].append(axis)
         totals[piece] += worth[axis]
     splits = np.cumsum([0, *map(len, hands)]).tolist()
-    return axes[:, sum(hands, [])].astype(np.float32), splits
+    return axes[:, np.concatenate(hands)].astype(np.float32), splits
 
 
 def _turn(

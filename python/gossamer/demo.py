@@ -87,7 +87,8 @@ def show_bytes(sample: Sample, index: gossamer.VectorIndex, file_bytes: int) -> 
     """Print what the index holds, next to what the vectors alone would take."""
     vector_bytes = sample.chunks.nbytes
     rows = [("f32 vectors, kept elsewhere", vector_bytes)]
-    rows += [(f"index: {part}", count) for part, count in index.stats().bytes.items() if count]
+    stats = index.stats()
+    rows += [("index: codes", stats.codes_bytes), ("index: codebook", stats.codebook_bytes)]
     rows.append(("index: whole file", file_bytes))
     print(f"  {'':30}{'bytes':>12}{'per chunk':>12}{'of vectors':>12}")
     for name, count in rows:

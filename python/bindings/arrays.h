@@ -1,0 +1,40 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+// numpy arrays in and out: type and layout are checked by nanobind, lengths here.
+namespace gossamer {
+
+namespace nb = nanobind;
+
+using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using FloatRow = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ByteMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ByteRow = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BoolRow = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IdRow = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Hands a vector's memory to numpy.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
+  return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+inline void check_dim(std::size_t given, std::size_t expected) {
+  if (given != expected) {
+    fail(Reason::kWrongDimension, "expected vectors of " + std::to_string(expected) +
+                                      " dimensions, got " + std::to_string(given));
+  }
+}
+
+}  // namespace gossamer

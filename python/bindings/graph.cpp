@@ -1,0 +1,107 @@
+#include "graph.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "base/parallel.h"
+#include "graph/build.h"
+#include "graph/graph.h"
+#include "graph/merge.h"
+#include "graph/order.h"
+#include "graph/prune_hub.h"
+#include "graph/prune_random.h"
+#include "index/index.h"
+
+using namespace gossamer;
+
+namespace {
+
+using NodeRow = nb::ndarray<const NodeId, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Vectors of one shard, in half precision and in an order that puts near ones side by side.
+class Shard {
+ public:
+  Shard(const FloatMatrix& vectors, Metric metric, unsigned threads, std::uint64_t seed)
+      : space_(metric, Scalar::kF16, vectors.shape(1)), count_(vectors.shape(0)) {
+    check_finite(vectors.data(), count_, space_.dim());
+    const nb::gil_scoped_release release;
+    const Bytes given = encode(vectors.data(), {});
+    order_ = order_by_locality({&space_, given.data(), count_}, resolve_threads(threads), seed,
+                               nullptr);
+    rows_ = encode(vectors.data(), order_);
+  }
+
+  Graph build(BuildOptions options, Progress* progress) const {
+    options.threads = resolve_threads(options.threads);
+    return build_graph(rows(), options, progress);
+  }
+  Graph prune(const Graph& full, HubOptions options, Progress* progress) const {
+    options.threads = resolve_threads(options.threads);
+    return prune_hub(full, rows(), options, progress);
+  }
+  // Place in the shard's order -> row of the matrix it was made from.
+  const std::vector<NodeId>& order() const { return order_; }
+
+ private:
+  Rows rows() const { return {&space_, rows_.data(), count_}; }
+  Bytes encode(const float* vectors, std::span<const NodeId> order) const {
+    Bytes rows(count_ * space_.row_bytes());
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::size_t from = order.empty() ? i : order[i];
+      space_.encode_row(vectors + from * space_.dim(), rows.data() + i * space_.row_bytes());
+    }
+    return rows;
+  }
+
+  Space space_;
+  std::size_t count_;
+  std::vector<NodeId> order_;
+  Bytes rows_;
+};
+
+std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Codebook> codebook,
+                                const ByteMatrix& codes, const Graph* graph, const IdRow& ids) {
+  const nb::gil_scoped_release release;
+  return Index::assemble(options, std::move(codebook),
+                         Bytes(codes.data(), codes.data() + codes.size()),
+                         graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()}, {});
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  nb::class_<Graph>(m, "Graph")
+      .def_prop_ro("node_count", &Graph::node_count)
+      .def("edge_count", &Graph::edge_count, nb::arg("layer"))
+      .def("memory_bytes", &Graph::memory_bytes);
+  m.def(
+      "renumber",
+      [](const Graph& graph, const NodeRow& position_to_old) {
+        return renumber(graph, {position_to_old.data(), position_to_old.size()});
+      },
+      nb::arg("graph"), nb::arg("position_to_old"));
+  m.def("prune_random", &prune_random, nb::arg("graph"), nb::arg("keep_share"), nb::arg("seed"));
+  nb::class_<Shard>(m, "Shard")
+      .def(nb::init<const FloatMatrix&, Metric, unsigned, std::uint64_t>(), nb::arg("vectors"),
+           nb::arg("metric"), nb::arg("threads"), nb::arg("seed"))
+      .def("order",
+           [](const Shard& self) { return to_numpy(self.order(), {self.order().size()}); })
+      .def("build", &Shard::build, nb::arg("options"), nb::arg("progress").none(),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("prune", &Shard::prune, nb::arg("full"), nb::arg("options"),
+           nb::arg("progress").none(), nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<GraphMerger>(m, "GraphMerger")
+      .def(nb::init<std::size_t, unsigned, std::uint64_t>(), nb::arg("node_count"),
+           nb::arg("max_degree"), nb::arg("seed"))
+      .def(
+          "add",
+          [](GraphMerger& self, const Graph& shard, const NodeRow& local_to_global) {
+            self.add(shard, {local_to_global.data(), local_to_global.size()});
+          },
+          nb::arg("shard"), nb::arg("local_to_global"))
+      .def("finish", &GraphMerger::finish, nb::call_guard<nb::gil_scoped_release>());
+  m.def("assemble", &assemble, nb::arg("options"), nb::arg("codebook"), nb::arg("codes"),
+        nb::arg("graph").none(), nb::arg("ids"));
+}

@@ -1,0 +1,211 @@
+#include "index.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arrays.h"
+#include "base/parallel.h"
+#include "index/index.h"
+#include "index/insert_batch.h"
+
+using namespace gossamer;
+
+namespace {
+
+std::span<const std::uint64_t> view_of(const IdRow& ids) { return {ids.data(), ids.size()}; }
+
+void check_rows(const Index& index, const IdRow& ids, const FloatMatrix& vectors) {
+  check_dim(vectors.shape(1), index.options().dim);
+  if (ids.size() != vectors.shape(0)) {
+    fail(Reason::kInvalidArgument, "expected one id for each vector: " +
+                                       std::to_string(ids.size()) + " ids and " +
+                                       std::to_string(vectors.shape(0)) + " vectors came");
+  }
+}
+
+BuildRun make_run(unsigned threads, std::uint64_t seed, std::size_t calibration_queries) {
+  return {resolve_threads(threads), seed, calibration_queries};
+}
+
+std::unique_ptr<Index> build(const IndexOptions& options, std::shared_ptr<Codebook> codebook,
+                             const FloatMatrix& vectors, const std::optional<IdRow>& ids,
+                             const std::optional<FloatMatrix>& queries, unsigned threads,
+                             std::uint64_t seed, std::size_t calibration_queries,
+                             Progress* progress) {
+  check_dim(vectors.shape(1), options.dim);
+  if (queries) check_dim(queries->shape(1), options.dim);
+  if (ids && ids->size() != vectors.shape(0)) {
+    fail(Reason::kInvalidArgument, "expected one id for each vector");
+  }
+  const nb::gil_scoped_release release;
+  return Index::build(options, std::move(codebook), vectors.data(), vectors.shape(0),
+                      ids ? ids->data() : nullptr, queries ? queries->data() : nullptr,
+                      queries ? queries->shape(0) : 0,
+                      make_run(threads, seed, calibration_queries), progress);
+}
+
+std::unique_ptr<Index> open(const ByteRow& file, std::shared_ptr<Codebook> codebook) {
+  const nb::gil_scoped_release release;
+  return Index::open({file.data(), file.size()}, std::move(codebook));
+}
+
+// A file's parts as they will be written: Python writes them one after the other.
+class SavedFile {
+ public:
+  SavedFile(const Index& index, bool with_codebook, bool with_source)
+      : parts_(index.save(image_, with_codebook, with_source)) {}
+
+  std::size_t size() const { return parts_.size(); }
+  nb::ndarray<nb::numpy, const std::uint8_t> part(std::size_t i) const {
+    const std::size_t shape[1] = {parts_.at(i).size()};
+    return nb::ndarray<nb::numpy, const std::uint8_t>(parts_[i].data(), 1, shape,
+                                                      nb::find(this));
+  }
+
+ private:
+  FileImage image_;
+  std::vector<ByteView> parts_;
+};
+
+void bind_stats(nb::module_& m) {
+  nb::class_<IndexStats>(m, "IndexStats")
+      .def_ro("count", &IndexStats::count)
+      .def_ro("deleted", &IndexStats::deleted)
+      .def_ro("kept", &IndexStats::kept)
+      .def_ro("mean_degree", &IndexStats::mean_degree)
+      .def_ro("levels", &IndexStats::levels)
+      .def_ro("codes_bytes", &IndexStats::codes_bytes)
+      .def_ro("codebook_bytes", &IndexStats::codebook_bytes)
+      .def_ro("vectors_bytes", &IndexStats::vectors_bytes)
+      .def_ro("graph_bytes", &IndexStats::graph_bytes)
+      .def_ro("source_graph_bytes", &IndexStats::source_graph_bytes)
+      .def_ro("ids_bytes", &IndexStats::ids_bytes)
+      .def_ro("rebuild_hint", &IndexStats::rebuild_hint);
+}
+
+void bind_updates(nb::class_<Index>& index) {
+  index
+      .def(
+          "add",
+          [](Index& self, const IdRow& ids, const FloatMatrix& vectors, Progress* progress) {
+            check_rows(self, ids, vectors);
+            const nb::gil_scoped_release release;
+            self.add(view_of(ids), vectors.data(), progress);
+          },
+          nb::arg("ids"), nb::arg("vectors"), nb::arg("progress").none())
+      .def(
+          "begin_add",
+          [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
+            check_rows(self, ids, vectors);
+            const nb::gil_scoped_release release;
+            return self.begin_add(view_of(ids), vectors.data());
+          },
+          nb::arg("ids"), nb::arg("vectors"), nb::keep_alive<0, 1>())
+      .def(
+          "remove",
+          [](Index& self, const IdRow& ids) {
+            const nb::gil_scoped_release release;
+            self.remove(view_of(ids));
+          },
+          nb::arg("ids"))
+      .def(
+          "compact",
+          [](Index& self, unsigned threads) {
+            const nb::gil_scoped_release release;
+            self.compact(resolve_threads(threads));
+          },
+          nb::arg("threads"))
+      .def(
+          "remember",
+          [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
+            check_rows(self, ids, vectors);
+            self.remember(view_of(ids), vectors.data());
+          },
+          nb::arg("ids"), nb::arg("vectors"))
+      .def(
+          "recalibrate",
+          [](Index& self, const std::optional<FloatMatrix>& queries, unsigned threads,
+             std::uint64_t seed, std::size_t calibration_queries, Progress* progress) {
+            if (queries) check_dim(queries->shape(1), self.options().dim);
+            const nb::gil_scoped_release release;
+            self.recalibrate(queries ? queries->data() : nullptr,
+                             queries ? queries->shape(0) : 0,
+                             make_run(threads, seed, calibration_queries), progress);
+          },
+          nb::arg("queries").none(), nb::arg("threads"), nb::arg("seed"),
+          nb::arg("calibration_queries"), nb::arg("progress").none());
+}
+
+void bind_reading(nb::class_<Index>& index) {
+  index
+      .def(
+          "save",
+          [](const Index& self, bool with_codebook, bool with_source) {
+            const nb::gil_scoped_release release;
+            return std::make_unique<SavedFile>(self, with_codebook, with_source);
+          },
+          nb::arg("with_codebook"), nb::arg("with_source"), nb::keep_alive<0, 1>())
+      .def("verify", &Index::verify, nb::call_guard<nb::gil_scoped_release>())
+      .def("stats", &Index::stats, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("options", &Index::options, nb::rv_policy::copy)
+      .def_prop_ro("codebook",
+                   [](const Index& self) {
+                     return std::const_pointer_cast<Codebook>(self.codebook());
+                   })
+      .def_prop_ro("count", &Index::count)
+      .def("contains", &Index::contains, nb::arg("id"))
+      .def("ids",
+           [](const Index& self) {
+             std::vector<std::uint64_t> ids = self.ids();
+             const std::size_t count = ids.size();
+             return to_numpy(std::move(ids), {count});
+           })
+      .def(
+          "vectors_of",
+          [](const Index& self, const IdRow& ids) {
+            return to_numpy(self.vectors_of(view_of(ids)), {ids.size(), self.options().dim});
+          },
+          nb::arg("ids"))
+      .def(
+          "effort_for",
+          [](const Index& self, Strategy strategy, std::size_t k, double recall) {
+            return self.calibration().effort_for(strategy, k, recall);
+          },
+          nb::arg("strategy"), nb::arg("k"), nb::arg("recall"));
+}
+
+}  // namespace
+
+void bind_index(nb::module_& m) {
+  bind_stats(m);
+  nb::class_<SavedFile>(m, "SavedFile")
+      .def("__len__", &SavedFile::size)
+      .def("part", &SavedFile::part, nb::arg("index"));
+  nb::class_<InsertBatch>(m, "InsertBatch")
+      .def("wanted",
+           [](const InsertBatch& self) {
+             return to_numpy(self.wanted(), {self.wanted().size()});
+           })
+      .def(
+          "supply",
+          [](InsertBatch& self, const FloatMatrix& vectors) {
+            self.supply({vectors.data(), vectors.size()});
+          },
+          nb::arg("vectors"))
+      .def("finish", &InsertBatch::finish, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<Index> index(m, "Index");
+  index
+      .def_static("build", &build, nb::arg("options"), nb::arg("codebook").none(),
+                  nb::arg("vectors"), nb::arg("ids").none(), nb::arg("queries").none(),
+                  nb::arg("threads"), nb::arg("seed"), nb::arg("calibration_queries"),
+                  nb::arg("progress").none())
+      .def_static("open", &open, nb::arg("file"), nb::arg("codebook").none(),
+                  nb::keep_alive<0, 1>());
+  bind_updates(index);
+  bind_reading(index);
+}

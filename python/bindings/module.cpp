@@ -1,0 +1,19 @@
+#include <nanobind/nanobind.h>
+
+#include "codes.h"
+#include "distance/distance.h"
+#include "errors.h"
+#include "graph.h"
+#include "index.h"
+
+NB_MODULE(_core, m) {
+  m.attr("__version__") = GOSSAMER_VERSION;
+  m.def("kernels", [] { return gossamer::kernels().name; },
+        "Name of the instruction set that distances are computed with.");
+  bind_errors(m);
+  bind_codes(m);
+  bind_options(m);
+  bind_graph(m);
+  bind_index(m);
+  bind_search(m);
+}

@@ -1,0 +1,90 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "arrays.h"
+#include "index.h"
+#include "index/index.h"
+
+using namespace gossamer;
+
+namespace {
+
+std::unique_ptr<IndexSearch> search(const Index& index, const FloatMatrix& queries, std::size_t k,
+                                    Strategy strategy, double recall,
+                                    const std::optional<Effort>& effort,
+                                    const std::optional<IdRow>& allow_ids,
+                                    const std::optional<BoolRow>& allow_mask, unsigned threads) {
+  check_dim(queries.shape(1), index.options().dim);
+  const nb::gil_scoped_release release;
+  Index::Request request;
+  request.k = k;
+  request.strategy = strategy;
+  request.recall = recall;
+  request.effort = effort;
+  request.threads = threads;
+  if (allow_ids) request.allowed = index.allow_ids({allow_ids->data(), allow_ids->size()});
+  if (allow_mask) request.allowed = index.allow_mask({allow_mask->data(), allow_mask->size()});
+  return index.search(queries.data(), queries.shape(0), std::move(request));
+}
+
+// Two matrices, a row for each query: ids and distances. Every query has as many hits once the
+// search is over; before that the row of one that has fewer ends with the largest id and infinity.
+auto nearest(const IndexSearch& search) {
+  std::vector<std::vector<IndexSearch::Hit>> hits(search.query_count());
+  std::size_t width = 0;
+  for (std::size_t q = 0; q < hits.size(); ++q) {
+    hits[q] = search.nearest(q);
+    width = std::max(width, hits[q].size());
+  }
+  std::vector<std::uint64_t> ids(hits.size() * width, ~std::uint64_t{0});
+  std::vector<float> distances(hits.size() * width, std::numeric_limits<float>::infinity());
+  for (std::size_t q = 0; q < hits.size(); ++q) {
+    for (std::size_t i = 0; i < hits[q].size(); ++i) {
+      ids[q * width + i] = hits[q][i].id;
+      distances[q * width + i] = hits[q][i].distance;
+    }
+  }
+  return std::make_pair(to_numpy(std::move(ids), {hits.size(), width}),
+                        to_numpy(std::move(distances), {hits.size(), width}));
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  nb::class_<SearchCounters>(m, "SearchCounters")
+      .def_ro("rounds", &SearchCounters::rounds)
+      .def_ro("vectors_asked", &SearchCounters::vectors_asked)
+      .def_ro("vectors_fetched", &SearchCounters::vectors_fetched)
+      .def_ro("distances", &SearchCounters::distances)
+      .def_ro("codes_touched", &SearchCounters::codes_touched)
+      .def_ro("hops", &SearchCounters::hops)
+      .def_ro("find_s", &SearchCounters::find_s)
+      .def_ro("rank_s", &SearchCounters::rank_s);
+  nb::class_<IndexSearch>(m, "IndexSearch")
+      .def("wanted",
+           [](const IndexSearch& self) {
+             return to_numpy(self.wanted(), {self.wanted().size()});
+           })
+      .def(
+          "supply",
+          [](IndexSearch& self, const FloatMatrix& vectors) {
+            const nb::gil_scoped_release release;
+            self.supply({vectors.data(), vectors.size()});
+          },
+          nb::arg("vectors"))
+      .def("nearest", &nearest)
+      .def("counters", &IndexSearch::counters)
+      .def_prop_ro("strategy", &IndexSearch::strategy)
+      .def_prop_ro("effort", &IndexSearch::effort, nb::rv_policy::copy);
+  m.def("search", &search, nb::arg("index"), nb::arg("queries"), nb::arg("k"),
+        nb::arg("strategy"), nb::arg("recall"), nb::arg("effort").none(),
+        nb::arg("allow_ids").none(), nb::arg("allow_mask").none(), nb::arg("threads"),
+        nb::keep_alive<0, 1>());
+}

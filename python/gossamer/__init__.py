@@ -1,0 +1,23 @@
+"""Gossamer: vector search with an index a fiftieth of the usual size."""
+
+from gossamer._core import __version__
+from gossamer.codes import Codebook, train_codebook
+from gossamer.errors import GossamerError
+from gossamer.options import SlimOptions, propose_slim
+from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
+from gossamer.vector_index import SearchSession, VectorIndex
+
+__all__ = [
+    "Codebook",
+    "Effort",
+    "GossamerError",
+    "IndexStats",
+    "SearchResult",
+    "SearchSession",
+    "SearchStats",
+    "SlimOptions",
+    "VectorIndex",
+    "__version__",
+    "propose_slim",
+    "train_codebook",
+]

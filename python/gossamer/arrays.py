@@ -1,0 +1,51 @@
+"""What users give us, as the arrays the core wants; wrong types and shapes are named here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer.errors import InvalidArgument
+
+__all__ = ["as_ids", "as_mask_or_ids", "as_matrix"]
+
+
+def as_matrix(vectors: ArrayLike, what: str = "vectors") -> NDArray[np.float32]:
+    """Vectors as rows of 32-bit floats; copies only where it must."""
+    array = np.asarray(vectors)
+    if array.dtype.kind not in "fiu":
+        raise InvalidArgument(f"{what} must be numbers, not {array.dtype}")
+    if array.ndim != 2:
+        raise InvalidArgument(
+            f"{what} must have two dimensions, one row for each; "
+            f"{array.ndim} came, of shape {array.shape}"
+        )
+    # A number too large for 32 bits becomes infinite, which the core refuses by row.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def as_ids(ids: ArrayLike, what: str = "ids") -> NDArray[np.uint64]:
+    """Ids as the core counts them: whole numbers from 0 to 2^63 - 1."""
+    array = np.atleast_1d(np.asarray(ids))
+    if array.size == 0:
+        return np.zeros(0, np.uint64)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise InvalidArgument(
+            f"{what} must be a row of whole numbers, not {array.dtype} of shape {array.shape}"
+        )
+    if (array.dtype.kind == "i" and array.min() < 0) or array.max() > np.iinfo(np.int64).max:
+        raise InvalidArgument(f"{what} must lie between 0 and 2^63 - 1")
+    return np.ascontiguousarray(array, dtype=np.uint64)
+
+
+def as_mask_or_ids(allow: ArrayLike) -> dict[str, Any]:
+    """An allow-filter as the core's arguments: booleans are a mask over ids, numbers are ids."""
+    array = np.asarray(allow)
+    if array.dtype == np.bool_:
+        if array.ndim != 1:
+            raise InvalidArgument(f"a mask must be a row of booleans, not of shape {array.shape}")
+        return {"allow_ids": None, "allow_mask": np.ascontiguousarray(array)}
+    return {"allow_ids": as_ids(array, "allow"), "allow_mask": None}

@@ -1,0 +1,232 @@
+"""Builds within a memory budget: vectors stream by, and one shard's at a time are held.
+
+The walk of LEANN, section 6: k-means on a sample gives the shards, each vector goes to its two
+nearest, every shard gets a graph of its own, and the graphs are merged. Codes are made on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer import _core
+from gossamer.arrays import as_ids, as_matrix
+from gossamer.codes import Codebook, train_codebook
+from gossamer.errors import Empty, InvalidArgument, TooLarge, WrongDimension, WrongState
+from gossamer.options import make_options, parse_bytes
+from gossamer.progress import ProgressCallback, run_with_progress
+
+__all__ = ["build_bounded"]
+
+Floats = NDArray[np.float32]
+Stream = Callable[[], Iterable[ArrayLike]]
+
+_DEFAULT_BUDGET = 2 * 10**9
+_SAMPLE = 65_536
+# Of the budget: what the sample and what one shard may take; the rest is room for the index.
+_SAMPLE_SHARE = 0.35
+_SHARD_SHARE = 0.6
+_ROWS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """What the first pass saw: some vectors, and how many there are."""
+
+    vectors: Floats
+    count: int
+
+
+def build_bounded(
+    stream: Stream,
+    *,
+    metric: str,
+    keep: str,
+    code_bytes: int | None,
+    graph: str | None,
+    ids: ArrayLike | None,
+    codebook: Codebook | None,
+    memory_budget: str | int | None,
+    vectors_of: Callable[[NDArray[np.int64]], ArrayLike] | None,
+    threads: int,
+    seed: int,
+    progress: ProgressCallback | None,
+    options: Mapping[str, Any],
+) -> _core.Index:
+    """Build an index that keeps no vectors from a stream that can be read again."""
+    if keep != "none" or graph not in (None, "full", "hub"):
+        raise InvalidArgument(
+            "a bounded build keeps no vectors and makes no graph, a full or a hub graph: "
+            f"keep='none' and graph=None, 'full' or 'hub', not {keep!r} and {graph!r}"
+        )
+    budget = _DEFAULT_BUDGET if memory_budget is None else parse_bytes(memory_budget)
+    report = progress or _silent
+    sample = _take_sample(stream, budget, seed, report)
+    core_options = make_options(sample.vectors.shape[1], metric, keep, graph, options)
+    core_options.build.seed = seed
+    if codebook is None:
+        codebook = train_codebook(sample.vectors, code_bytes or 32, metric, seed, threads)
+    names = np.arange(sample.count, dtype=np.uint64) if ids is None else as_ids(ids)
+    if len(names) != sample.count:
+        raise InvalidArgument(f"{len(names)} ids came for {sample.count} vectors")
+    shards = _shard_count(core_options, sample, budget) if graph else 1
+    centroids = _core.kmeans(sample.vectors, shards, 8, seed, threads)
+    codes, homes = _encode_and_assign(stream, sample, codebook, centroids, threads, report)
+    if graph is None:
+        return _core.assemble(core_options, codebook, codes, None, names)
+    source = _Source(stream, vectors_of, names, sample)
+    merged, order = _build_shards(core_options, source, homes, shards, threads, seed, report)
+    return _core.assemble(core_options, codebook, codes[order], merged, names[order])
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+def _batches(stream: Stream, dim: int | None = None) -> Iterator[Floats]:
+    """Matrices of the stream, checked, cut into pieces that take little memory."""
+    for given in stream():
+        batch = as_matrix(given)
+        if dim is not None and batch.shape[1] != dim:
+            raise WrongDimension(f"the stream gave vectors of {batch.shape[1]} dimensions, not {dim}")
+        dim = batch.shape[1]
+        for start in range(0, len(batch), _ROWS_AT_ONCE):
+            yield batch[start : start + _ROWS_AT_ONCE]
+
+
+def _take_sample(stream: Stream, budget: int, seed: int, report: ProgressCallback) -> _Sample:
+    """Draw vectors evenly from the whole stream (reservoir sampling)."""
+    random = np.random.default_rng(seed)
+    reservoir: Floats | None = None
+    count = 0
+    for batch in _batches(stream):
+        if reservoir is None:
+            room = int(budget * _SAMPLE_SHARE) // (4 * 4 * batch.shape[1])
+            reservoir = np.empty((max(256, min(_SAMPLE, room)), batch.shape[1]), np.float32)
+        elif batch.shape[1] != reservoir.shape[1]:
+            raise WrongDimension(
+                f"the stream gave vectors of {batch.shape[1]} dimensions, not {reservoir.shape[1]}"
+            )
+        size = len(reservoir)
+        fresh = max(0, min(len(batch), size - count))
+        reservoir[count : count + fresh] = batch[:fresh]
+        places = random.integers(0, np.arange(count + fresh + 1, count + len(batch) + 1))
+        chosen = np.flatnonzero(places < size)
+        reservoir[places[chosen]] = batch[fresh:][chosen]
+        count += len(batch)
+        report("sampling", count, 0)
+    if reservoir is None or count == 0:
+        raise Empty("the stream gave no vectors")
+    return _Sample(reservoir[:count].copy() if count < len(reservoir) else reservoir, count)
+
+
+def _shard_bytes(options: _core.IndexOptions) -> int:
+    """What a vector of the shard that is being built takes."""
+    given = 4 * options.dim
+    rows = 2 * 2 * options.dim
+    lists = 2 * options.build.max_degree * 4 + 32
+    return given + rows + lists
+
+
+def _shard_count(options: _core.IndexOptions, sample: _Sample, budget: int) -> int:
+    """As many shards as it takes for the largest to fit: each vector is in two."""
+    room = int(budget * _SHARD_SHARE) // _shard_bytes(options)
+    if room < 64:
+        least = 64 * _shard_bytes(options) / _SHARD_SHARE
+        raise TooLarge(f"a build needs a memory budget of {least:,.0f} bytes at least")
+    # Clusters are uneven: plan for the largest to be twice the mean.
+    return max(1, min(len(sample.vectors), -(-4 * sample.count // room)))
+
+
+def _encode_and_assign(
+    stream: Stream,
+    sample: _Sample,
+    codebook: Codebook,
+    centroids: Floats,
+    threads: int,
+    report: ProgressCallback,
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Make the codes, and find the two shards of each vector."""
+    codes = np.empty((sample.count, codebook.code_bytes), np.uint8)
+    homes = np.empty((sample.count, 2), np.uint32)
+    done = 0
+    for batch in _batches(stream, sample.vectors.shape[1]):
+        stop = done + len(batch)
+        if stop > sample.count:
+            break
+        codes[done:stop] = codebook.encode(batch, threads)
+        homes[done:stop] = _core.assign_nearest_two(batch, centroids, threads)
+        done = stop
+        report("encoding", done, sample.count)
+    if done != sample.count or stop > sample.count:
+        raise WrongState(
+            f"the stream gave {sample.count} vectors when it was first read and another number "
+            "now: it must give the same ones each time"
+        )
+    return codes, homes
+
+
+class _Source:
+    """The vectors of a shard: asked for by id, or picked from another pass over the stream."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        vectors_of: Callable[[NDArray[np.int64]], ArrayLike] | None,
+        names: NDArray[np.uint64],
+        sample: _Sample,
+    ) -> None:
+        self._stream = stream
+        self._vectors_of = vectors_of
+        self._names = names
+        self._dim = sample.vectors.shape[1]
+
+    def get(self, members: NDArray[np.int64]) -> Floats:
+        """Vectors of these rows of the stream, which are sorted."""
+        if self._vectors_of is not None:
+            wanted = self._names[members].astype(np.int64)
+            return as_matrix(self._vectors_of(wanted), "what vectors_of gives")
+        vectors = np.empty((len(members), self._dim), np.float32)
+        start = 0
+        for batch in _batches(self._stream, self._dim):
+            first, last = np.searchsorted(members, (start, start + len(batch)))
+            vectors[first:last] = batch[members[first:last] - start]
+            start += len(batch)
+        return vectors
+
+
+def _build_shards(
+    options: _core.IndexOptions,
+    source: _Source,
+    homes: NDArray[np.uint32],
+    shards: int,
+    threads: int,
+    seed: int,
+    report: ProgressCallback,
+) -> tuple[_core.Graph, NDArray[np.uint32]]:
+    """Build the shards' graphs, merge them, and number nodes so that near ones are neighbors."""
+    merger = _core.GraphMerger(len(homes), options.build.max_degree, seed)
+    build, hub = options.build, options.hub
+    build.threads = hub.threads = threads or 0
+    build.seed = seed
+    order: list[NDArray[np.int64]] = []
+    for shard in range(shards):
+        members = np.flatnonzero((homes == shard).any(axis=1))
+        if not members.size:
+            continue
+        rows = _core.Shard(source.get(members), options.metric, threads, seed)
+        ordered = members[rows.order()]
+        graph = run_with_progress(lambda counters, rows=rows: rows.build(build, counters), None)
+        if options.graph == _core.GraphKind.hub:
+            graph = rows.prune(graph, hub, None)
+        del rows
+        merger.add(graph, ordered.astype(np.uint32))
+        del graph
+        order.append(ordered[homes[ordered, 0] == shard])
+        report("graph", shard + 1, shards)
+    positions = np.concatenate(order).astype(np.uint32)
+    return _core.renumber(merger.finish(), positions), positions

@@ -1,0 +1,84 @@
+"""Everything Gossamer raises on purpose: one class for each reason, the same words as the core."""
+
+__all__ = [
+    "Cancelled",
+    "CodebookMismatch",
+    "Damaged",
+    "DuplicateId",
+    "Empty",
+    "GossamerError",
+    "InvalidArgument",
+    "MissingCodebook",
+    "NotFinite",
+    "NotGossamer",
+    "TooLarge",
+    "Truncated",
+    "UnknownId",
+    "UnknownVersion",
+    "WrongDimension",
+    "WrongState",
+]
+
+
+class GossamerError(Exception):
+    """What went wrong, what was expected and what to do about it."""
+
+
+class InvalidArgument(GossamerError, ValueError):
+    """A value outside what the call accepts."""
+
+
+class WrongDimension(GossamerError, ValueError):
+    """A vector of another length than the index holds."""
+
+
+class NotFinite(GossamerError, ValueError):
+    """NaN or infinity in a vector."""
+
+
+class Empty(GossamerError, ValueError):
+    """Nothing was given where something is needed."""
+
+
+class DuplicateId(GossamerError, ValueError):
+    """An id that is in use already."""
+
+
+class UnknownId(GossamerError, LookupError):
+    """An id the index does not hold."""
+
+
+class WrongState(GossamerError, RuntimeError):
+    """The call does not fit what happened before it."""
+
+
+class MissingCodebook(GossamerError):
+    """The index needs a shared codebook that was not given."""
+
+
+class CodebookMismatch(GossamerError):
+    """Another codebook than the one the index was built with."""
+
+
+class NotGossamer(GossamerError):
+    """The file is not a Gossamer index at all."""
+
+
+class UnknownVersion(GossamerError):
+    """A format version this release does not read."""
+
+
+class Truncated(GossamerError):
+    """The file has fewer bytes than it says it has."""
+
+
+class Damaged(GossamerError):
+    """A checksum or an invariant of the file does not hold."""
+
+
+class TooLarge(GossamerError):
+    """More than the format or this machine can hold."""
+
+
+class Cancelled(GossamerError):
+    """A long job was asked to stop before it finished."""

@@ -1,0 +1,72 @@
+"""Index files: written aside and renamed, read through a memory map."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.errors import Truncated
+
+__all__ = ["map_file", "write_file"]
+
+
+def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
+    """Write a whole file or none of it; give its length.
+
+    The parts go to a new file beside `path`, which takes its place only once every byte is on the
+    disk: a full disk or a killed process leaves the old file as it was.
+    """
+    path = Path(path)
+    handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    written = 0
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for part in parts:
+                written += file.write(memoryview(part))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, _mode_of(path))
+        os.replace(aside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        raise
+    _sync_folder(path.parent)
+    return written
+
+
+def map_file(path: Path) -> NDArray[np.uint8]:
+    """Map a file into memory; nothing is read before it is touched."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise Truncated(f"{path} is empty; copy or build it again")
+        mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(mapped, np.uint8)
+
+
+def _mode_of(path: Path) -> int:
+    """Permissions of the file that is replaced, or those a new file would get."""
+    try:
+        return path.stat().st_mode & 0o7777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

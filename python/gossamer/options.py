@@ -1,0 +1,105 @@
+"""Options as users write them, turned into the core's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gossamer import _core
+from gossamer.errors import InvalidArgument
+
+__all__ = ["SlimOptions", "make_options", "parse_bytes", "parse_strategy", "propose_slim"]
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20}
+_UNITS |= {"GIB": 2**30, "TB": 10**12}
+
+
+@dataclass(frozen=True)
+class SlimOptions:
+    """How far HNSW-Slim prunes; names ending in 0 are the base layer's, the paper's defaults."""
+
+    hub_share0: float = 0.02
+    hub_degree0: int = 32
+    low_degree0: int = 8
+    hub_share: float = 0.02
+    hub_degree: int = 16
+    low_degree: int = 4
+    tradeoff_layer: int = 0
+    by_in_degree: bool = False
+
+
+def make_options(
+    dim: int, metric: str, keep: str, graph: str | None, options: Mapping[str, Any]
+) -> _core.IndexOptions:
+    """Check the options of a build and put them into the core's record."""
+    core = _core.IndexOptions()
+    core.dim = dim
+    core.metric = _choose(_core.Metric, "metric", metric)
+    kind, _, budget = keep.partition(":")
+    core.keep = _choose(_core.Keep, "keep", kind)
+    if (kind == "hot") != bool(budget):
+        raise InvalidArgument(f"keep must be 'none', 'all' or 'hot:50MB', not {keep!r}")
+    if budget:
+        core.hot_budget = parse_bytes(budget)
+    core.graph = _choose(_core.GraphKind, "graph", graph or "none")
+    _apply(core, dict(options))
+    return core
+
+
+def _apply(core: _core.IndexOptions, options: dict[str, Any]) -> None:
+    build, hub = core.build, core.hub
+    build.max_degree = int(options.pop("max_degree", build.max_degree))
+    build.effort = int(options.pop("build_effort", build.effort))
+    build.level_probability = float(options.pop("level_probability", build.level_probability))
+    hub.max_degree = int(options.pop("hub_degree", hub.max_degree))
+    hub.low_degree = int(options.pop("low_degree", hub.low_degree))
+    hub.hub_share = float(options.pop("hub_share", hub.hub_share))
+    core.build, core.hub = build, hub
+    core.scalar = _choose(_core.Scalar, "scalar", options.pop("scalar", "f16"))
+    core.keep_source = bool(options.pop("keep_source", False))
+    slim: SlimOptions = options.pop("slim", SlimOptions())
+    fields = asdict(slim)
+    core.slim_by_in_degree = fields.pop("by_in_degree")
+    core_slim = core.slim
+    for name, value in fields.items():
+        setattr(core_slim, name, value)
+    core_slim.level_probability = build.level_probability
+    core.slim = core_slim
+    if options:
+        raise InvalidArgument(f"unknown options: {', '.join(sorted(options))}")
+
+
+def parse_strategy(name: str) -> _core.Strategy:
+    """Turn "two-level" and its kind into the core's enum."""
+    return _choose(_core.Strategy, "strategy", name.replace("-", "_"))
+
+
+def parse_bytes(text: str | int) -> int:
+    """Read a number of bytes such as 50MB, 1.5GiB or 4096."""
+    if isinstance(text, int):
+        return text
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if match is None or match[2].upper() not in _UNITS:
+        raise InvalidArgument(f"expected a number of bytes such as 50MB, not {text!r}")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def propose_slim(count: int, budget: str | int) -> tuple[SlimOptions, _core.SlimSize]:
+    """Propose the richest slim graph over `count` vectors that fits a number of bytes in memory.
+
+    Gives the options and the size that is expected of them.
+    """
+    core = _core.propose_slim(count, parse_bytes(budget))
+    fields = {name: getattr(core, name) for name in SlimOptions.__dataclass_fields__ if hasattr(core, name)}
+    return SlimOptions(**fields), _core.estimate_slim_bytes(count, core)
+
+
+def _choose(enum: Any, what: str, name: str) -> Any:
+    """Find the member of an enum of the core by its name."""
+    members = {member.name: member for member in enum}
+    if name not in members:
+        choices = ", ".join(repr(choice.replace("_", "-")) for choice in members)
+        raise InvalidArgument(f"{what} must be one of {choices}, not {name!r}")
+    return members[name]

@@ -1,0 +1,467 @@
+"""`VectorIndex`: search for people who bring their own vectors."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer import _core
+from gossamer.arrays import as_ids, as_mask_or_ids, as_matrix
+from gossamer.bounded import build_bounded
+from gossamer.codes import Codebook, train_codebook
+from gossamer.errors import GossamerError, InvalidArgument, WrongState
+from gossamer.files import map_file, write_file
+from gossamer.options import make_options, parse_strategy
+from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
+
+__all__ = ["SearchSession", "VectorIndex", "VectorsOf"]
+
+# Gives the vectors of ids, one row each, in the same order.
+VectorsOf = Callable[[NDArray[np.int64]], ArrayLike]
+
+# Graph walks in progress hold a mark for every node: so many at a time stay small.
+_SESSIONS_AT_ONCE = 256
+# New vectors that are linked together: later ones can link to earlier batches only.
+_ADDED_AT_ONCE = 64
+_CALIBRATION_QUERIES = 1000
+
+
+class SearchSession:
+    """A search in progress, for full control over where vectors come from.
+
+    Ask `wanted()` for ids, `supply()` their vectors, and repeat until nothing is wanted; then
+    `nearest()` gives the hits. `VectorIndex.search` is this loop.
+    """
+
+    def __init__(self, core: _core.IndexSearch, queries: int, is_single: bool) -> None:
+        self._core = core
+        self._queries = queries
+        self._is_single = is_single
+        self._fetch_s = 0.0
+
+    def wanted(self) -> NDArray[np.int64]:
+        """Ids whose vectors must be supplied next; empty once the search is over."""
+        return self._core.wanted().astype(np.int64)
+
+    def supply(self, vectors: ArrayLike) -> None:
+        """Supply the vectors of `wanted()`, one row each, in the same order."""
+        self._core.supply(as_matrix(vectors))
+
+    def run(self, vectors_of: VectorsOf) -> None:
+        """Supply what is wanted, round after round, until the search is over."""
+        while (ids := self.wanted()).size:
+            start = time.perf_counter()
+            vectors = as_matrix(vectors_of(ids), "what vectors_of gives")
+            self._fetch_s += time.perf_counter() - start
+            self._core.supply(vectors)
+
+    def nearest(self) -> SearchResult:
+        """Give the hits: all of them once nothing is wanted, the best so far before."""
+        ids, distances = self._core.nearest()
+        ids = ids.astype(np.int64)
+        if self._is_single:
+            return SearchResult(ids[0], distances[0], self.stats())
+        return SearchResult(ids, distances, self.stats())
+
+    def stats(self) -> SearchStats:
+        """Say what the search has done so far."""
+        counters = self._core.counters()
+        effort = self._core.effort
+        return SearchStats(
+            queries=self._queries,
+            strategy=self._core.strategy.name.replace("_", "-"),
+            effort=Effort(effort.rerank, effort.margin, effort.beam, effort.ratio, effort.batch),
+            rounds=counters.rounds,
+            vectors_asked=counters.vectors_asked,
+            vectors_fetched=counters.vectors_fetched,
+            distances=counters.distances,
+            codes_touched=counters.codes_touched,
+            hops=counters.hops,
+            find_s=counters.find_s,
+            fetch_s=self._fetch_s,
+            rank_s=counters.rank_s,
+        )
+
+
+class VectorIndex:
+    """An index over vectors: a few bytes of code each, and as many vectors as you let it keep."""
+
+    def __init__(self, core: _core.Index) -> None:
+        self._core = core
+
+    @classmethod
+    def build(
+        cls,
+        vectors: ArrayLike | Callable[[], Iterable[ArrayLike]],
+        *,
+        metric: str = "ip",
+        keep: str = "none",
+        code_bytes: int | None = None,
+        graph: str | None = None,
+        ids: ArrayLike | None = None,
+        codebook: Codebook | None = None,
+        calibration_queries: ArrayLike | None = None,
+        calibrate: bool = True,
+        memory_budget: str | int | None = None,
+        vectors_of: VectorsOf | None = None,
+        threads: int = 0,
+        seed: int = 1,
+        progress: ProgressCallback | None = None,
+        **options: Any,
+    ) -> Self:
+        """Build an index over the rows of `vectors`.
+
+        `keep` says which vectors stay: "none" (a search asks for the few it needs), "hot:50MB" (as
+        many as fit), "all". `graph` is None, "full", "hub" or "slim". `code_bytes` is 8 to 64; 0
+        means no codes, which needs keep="all" and is what keep="all" with a graph does by itself.
+        `ids` name the rows (0, 1, 2, ... if not given).
+
+        With `memory_budget` the vectors come as a stream: `vectors` is then a function that gives
+        an iterable of matrices, the same each time it is called (it is called more than once).
+
+        Further options: max_degree, build_effort, level_probability, scalar ("f16", "f32", "i8"),
+        hub_degree, low_degree, hub_share, slim (a gossamer.SlimOptions), keep_source.
+        """
+        if memory_budget is not None or callable(vectors):
+            if not callable(vectors):
+                raise InvalidArgument("a bounded build takes a function that gives the vectors")
+            core = build_bounded(
+                vectors,
+                metric=metric,
+                keep=keep,
+                code_bytes=code_bytes,
+                graph=graph,
+                ids=ids,
+                codebook=codebook,
+                memory_budget=memory_budget,
+                vectors_of=vectors_of,
+                threads=threads,
+                seed=seed,
+                progress=progress,
+                options=options,
+            )
+            return cls(core)
+        matrix = as_matrix(vectors)
+        core_options = make_options(matrix.shape[1], metric, keep, graph, options)
+        if code_bytes is None:
+            code_bytes = 0 if keep == "all" and graph is not None else 32
+        if codebook is None and code_bytes > 0 and len(matrix) > 0:
+            codebook = train_codebook(
+                matrix, code_bytes, metric, seed, threads, progress=_training(progress)
+            )
+        queries = None if calibration_queries is None else as_matrix(calibration_queries, "queries")
+        core = run_with_progress(
+            lambda counters: _core.Index.build(
+                core_options,
+                codebook,
+                matrix,
+                None if ids is None else as_ids(ids),
+                queries,
+                threads,
+                seed,
+                _CALIBRATION_QUERIES if calibrate else 0,
+                counters,
+            ),
+            progress,
+        )
+        return cls(core)
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], *, codebook: Codebook | None = None, verify: bool = False
+    ) -> Self:
+        """Open an index file; parts are read when they are first needed.
+
+        `codebook` is the shared one of an index that was saved without its own. `verify` reads
+        everything and compares every checksum.
+        """
+        try:
+            index = cls(_core.Index.open(map_file(Path(path)), codebook))
+            if verify:
+                index.verify()
+        except GossamerError as error:
+            raise type(error)(f"{os.fspath(path)}: {error}") from None
+        return index
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        with_codebook: bool = True,
+        with_source: bool = True,
+    ) -> int:
+        """Write the index to a file, whole or not at all; give the number of bytes.
+
+        Without its codebook the file is smaller and needs the shared one to open. Without its
+        source graph a slim index is smaller, and later updates work on the pruned graph alone.
+        """
+        saved = self._core.save(with_codebook, with_source)
+        return write_file(Path(path), (saved.part(i) for i in range(len(saved))))
+
+    def verify(self) -> None:
+        """Read every part of an opened file and compare every checksum."""
+        self._core.verify()
+
+    def __len__(self) -> int:
+        return self._core.count
+
+    def __contains__(self, id: int) -> bool:
+        return id >= 0 and self._core.contains(id)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Every id the index holds, in its own order."""
+        return self._core.ids().astype(np.int64)
+
+    @property
+    def codebook(self) -> Codebook | None:
+        """The codebook of the codes; save it, and other indexes can share it."""
+        return self._core.codebook
+
+    def vectors(self, ids: ArrayLike) -> NDArray[np.float32]:
+        """Give the kept vectors of these ids, one row each."""
+        return self._core.vectors_of(as_ids(ids))
+
+    def search(
+        self,
+        queries: ArrayLike,
+        k: int = 10,
+        *,
+        recall: float = 0.90,
+        effort: int | Effort | None = None,
+        allow: ArrayLike | None = None,
+        strategy: str = "auto",
+        vectors_of: VectorsOf | None = None,
+        threads: int = 1,
+    ) -> SearchResult:
+        """Find the k nearest vectors of one query (one dimension) or several (one row each).
+
+        `recall` is the share of the true nearest to find on average; `effort` sets the work
+        instead: a number (vectors looked at for scan and walk, width of the beam for the others)
+        or an Effort. `allow` limits the hits to some ids: a list of them, or booleans by id.
+        `strategy` is "auto", "scan", "walk", "two-level", "best-first", "lazy" or "exact".
+        `vectors_of` gives vectors by id; an index that does not keep them all asks for a few.
+        """
+        matrix = np.asarray(queries)
+        is_single = matrix.ndim == 1
+        matrix = as_matrix(matrix[None, :] if is_single else matrix, "queries")
+        if len(matrix) > _SESSIONS_AT_ONCE and self._core.options.keep != _core.Keep.all:
+            parts = [
+                self.search(
+                    part,
+                    k,
+                    recall=recall,
+                    effort=effort,
+                    allow=allow,
+                    strategy=strategy,
+                    vectors_of=vectors_of,
+                    threads=threads,
+                )
+                for part in np.array_split(matrix, -(-len(matrix) // _SESSIONS_AT_ONCE))
+            ]
+            return _join(parts)
+        session = self._session(matrix, is_single, k, recall, effort, allow, strategy, threads)
+        if session.wanted().size:
+            if vectors_of is None:
+                raise WrongState(
+                    "this index does not keep all vectors: give vectors_of=, a function from ids "
+                    "to vectors, or build with keep='all'"
+                )
+            session.run(self._remembering(vectors_of))
+        return session.nearest()
+
+    def session(
+        self,
+        queries: ArrayLike,
+        k: int = 10,
+        *,
+        recall: float = 0.90,
+        effort: int | Effort | None = None,
+        allow: ArrayLike | None = None,
+        strategy: str = "auto",
+        threads: int = 1,
+    ) -> SearchSession:
+        """Start a search whose vectors the caller supplies; arguments as for `search`."""
+        matrix = np.asarray(queries)
+        is_single = matrix.ndim == 1
+        matrix = as_matrix(matrix[None, :] if is_single else matrix, "queries")
+        return self._session(matrix, is_single, k, recall, effort, allow, strategy, threads)
+
+    def add(
+        self,
+        vectors: ArrayLike,
+        ids: ArrayLike | None = None,
+        *,
+        vectors_of: VectorsOf | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> NDArray[np.int64]:
+        """Add vectors, under new ids (the numbers after the largest one if not given); give them.
+
+        An index with a graph that does not keep its vectors links better with `vectors_of`.
+        """
+        matrix = as_matrix(vectors)
+        new_ids = self._next_ids(len(matrix)) if ids is None else as_ids(ids)
+        options = self._core.options
+        if options.graph == _core.GraphKind.none or options.keep == _core.Keep.all:
+            run_with_progress(
+                lambda counters: self._core.add(new_ids, matrix, counters), progress
+            )
+        else:
+            self._add_asking(new_ids, matrix, vectors_of, progress)
+        return new_ids.astype(np.int64)
+
+    def delete(self, ids: ArrayLike) -> None:
+        """Delete vectors: they are never found again, and their ids and places can be reused."""
+        self._core.remove(as_ids(ids))
+
+    def compact(self, *, threads: int = 0) -> None:
+        """Give the places of deleted vectors back."""
+        self._core.compact(threads)
+
+    def recalibrate(
+        self,
+        queries: ArrayLike | None = None,
+        *,
+        threads: int = 0,
+        seed: int = 1,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        """Measure anew what each recall costs (keep="all" only), on these queries if given."""
+        matrix = None if queries is None else as_matrix(queries, "queries")
+        run_with_progress(
+            lambda counters: self._core.recalibrate(
+                matrix, threads, seed, _CALIBRATION_QUERIES, counters
+            ),
+            progress,
+        )
+
+    def stats(self) -> IndexStats:
+        """Say what the index holds and what each part takes."""
+        stats = self._core.stats()
+        options = self._core.options
+        codebook = self._core.codebook
+        has_graph = options.graph != _core.GraphKind.none
+        return IndexStats(
+            count=stats.count,
+            deleted=stats.deleted,
+            kept=stats.kept,
+            dim=options.dim,
+            metric=options.metric.name,
+            keep=options.keep.name,
+            graph=options.graph.name if has_graph else None,
+            mean_degree=stats.mean_degree,
+            levels=stats.levels,
+            code_bytes=0 if codebook is None else codebook.code_bytes,
+            codes_bytes=stats.codes_bytes,
+            codebook_bytes=stats.codebook_bytes,
+            vectors_bytes=stats.vectors_bytes,
+            graph_bytes=stats.graph_bytes,
+            source_graph_bytes=stats.source_graph_bytes,
+            ids_bytes=stats.ids_bytes,
+            rebuild_hint=stats.rebuild_hint,
+        )
+
+    def _session(
+        self,
+        matrix: NDArray[np.float32],
+        is_single: bool,
+        k: int,
+        recall: float,
+        effort: int | Effort | None,
+        allow: ArrayLike | None,
+        strategy: str,
+        threads: int,
+    ) -> SearchSession:
+        if k < 1:
+            raise InvalidArgument(f"k must be at least 1, not {k}")
+        filters = {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
+        core = _core.search(
+            self._core,
+            matrix,
+            k,
+            parse_strategy(strategy),
+            recall,
+            _core_effort(effort),
+            **filters,
+            threads=threads,
+        )
+        return SearchSession(core, len(matrix), is_single)
+
+    def _remembering(self, vectors_of: VectorsOf) -> VectorsOf:
+        """In hot mode, what was fetched may stay: the next search will want much of it again."""
+        if self._core.options.keep != _core.Keep.hot:
+            return vectors_of
+
+        def fetch(ids: NDArray[np.int64]) -> ArrayLike:
+            vectors = as_matrix(vectors_of(ids), "what vectors_of gives")
+            if vectors.shape == (len(ids), self._core.options.dim):
+                self._core.remember(ids.astype(np.uint64), vectors)
+            return vectors
+
+        return fetch
+
+    def _next_ids(self, count: int) -> NDArray[np.uint64]:
+        held = self._core.ids()
+        first = int(held.max()) + 1 if held.size else 0
+        return np.arange(first, first + count, dtype=np.uint64)
+
+    def _add_asking(
+        self,
+        ids: NDArray[np.uint64],
+        vectors: NDArray[np.float32],
+        vectors_of: VectorsOf | None,
+        progress: ProgressCallback | None,
+    ) -> None:
+        """Add to a graph whose vectors are not kept: ask for the few that matter, batch by batch."""
+        for start in range(0, len(ids), _ADDED_AT_ONCE):
+            stop = start + _ADDED_AT_ONCE
+            batch = self._core.begin_add(ids[start:stop], vectors[start:stop])
+            wanted = batch.wanted().astype(np.int64)
+            if vectors_of is not None and wanted.size:
+                batch.supply(as_matrix(vectors_of(wanted), "what vectors_of gives"))
+            batch.finish()
+            if progress is not None:
+                progress("adding", min(stop, len(ids)), len(ids))
+
+
+def _core_effort(effort: int | Effort | None) -> _core.Effort | None:
+    if effort is None:
+        return None
+    core = _core.Effort()
+    if isinstance(effort, Effort):
+        core.rerank = effort.rerank
+        core.margin = effort.margin
+        core.beam = effort.beam
+        core.ratio = effort.ratio
+        core.batch = effort.batch
+    else:
+        if effort < 1:
+            raise InvalidArgument(f"effort must be at least 1, not {effort}")
+        core.rerank = core.beam = effort
+    return core
+
+
+def _training(progress: ProgressCallback | None) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress("training", done, total)
+
+
+def _join(parts: list[SearchResult]) -> SearchResult:
+    """Put the results of consecutive queries together."""
+    summed = ("queries", "rounds", "vectors_asked", "vectors_fetched", "distances")
+    summed += ("codes_touched", "hops", "find_s", "fetch_s", "rank_s")
+    totals = {name: sum(getattr(part.stats, name) for part in parts) for name in summed}
+    first = parts[0].stats
+    return SearchResult(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.distances for part in parts]),
+        SearchStats(strategy=first.strategy, effort=first.effort, **totals),
+    )
