@@ -1,7 +1,7 @@
 """Every call the benchmarks make into Gossamer: one place to change when its API does."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,12 +92,17 @@ def curve(
     efforts: Sequence[int],
     *,
     vectors: Floats | None = None,
+    make_effort: Callable[[int], int | gossamer.Effort] = int,
     **options: Any,
 ) -> list[Point]:
-    """Recall against vectors asked for, one point an effort."""
+    """Recall against vectors asked for, one point an effort.
+
+    `make_effort` turns the number into a record where a strategy has more than one knob.
+    """
     points = []
     for effort in efforts:
-        answer = search(index, data.queries, k, vectors=vectors, effort=effort, **options)
+        options["effort"] = make_effort(effort)
+        answer = search(index, data.queries, k, vectors=vectors, **options)
         points.append(Point(effort, recall(answer.ids, data.truth, k), answer.vectors_asked))
     return points
 

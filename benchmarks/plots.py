@@ -42,7 +42,9 @@ def draw_vectors(
     if graphs:
         curves["hub graph, exact-steered"] = as_curve(graphs["details"]["hub"])
     if levels:
-        curves["hub graph, two-level"] = as_curve(levels["details"]["two-level"])
+        for curve in levels["details"]["two-level"]:
+            curves.setdefault("hub graph, two-level", []).extend(as_curve(curve))
+        curves["hub graph, two-level"] = frontier(curves["hub graph, two-level"])
     return draw("recall-vectors.png", curves, "vectors asked for per query", "recall@3")
 
 
@@ -55,6 +57,15 @@ def draw_speed(qps: dict[str, Any]) -> Path:
 def as_curve(points: Iterable[dict[str, float]]) -> Curve:
     """Cost and recall of saved points."""
     return [(point["cost"], point["recall"]) for point in points]
+
+
+def frontier(points: Curve) -> Curve:
+    """Only those points that no cheaper one beats."""
+    best: Curve = []
+    for cost, recall in sorted(points):
+        if not best or recall > best[-1][1]:
+            best.append((cost, recall))
+    return best
 
 
 def draw(name: str, curves: dict[str, Curve], across: str, up: str) -> Path:

@@ -75,11 +75,12 @@ def test_the_readme_fits_on_a_few_screens() -> None:
     assert len(lines) <= 150
 
 
-def test_the_demo_reaches_the_recall_it_asks_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_comes_near_the_recall_it_asks_for(capsys: pytest.CaptureFixture[str]) -> None:
     from gossamer import demo
 
     demo.main()
 
     reached = re.search(r"exact search\s+([0-9.]+)", capsys.readouterr().out)
     assert reached is not None
-    assert float(reached[1]) >= demo.RECALL - 0.02
+    # A hundred questions tell recall to within about 0.05.
+    assert float(reached[1]) >= demo.RECALL - 0.05

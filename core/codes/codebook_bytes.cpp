@@ -102,6 +102,9 @@ void check_parts(const CodebookParts& parts, Reason reason) {
       is_variance(parts.rest_variance) && is_variance(parts.energy_variance) &&
           std::all_of(parts.residual_variance.begin(), parts.residual_variance.end(), is_variance),
       reason, "codebook: a variance is negative or not finite");
+  expect(std::isfinite(parts.correction_low) && is_variance(parts.correction_step) &&
+             std::isfinite(parts.correlation),
+         reason, "codebook: the correction is not finite");
 }
 
 void round_parts(CodebookParts& parts) {

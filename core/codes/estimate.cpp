@@ -35,6 +35,13 @@ void for_each_centroid(const CodebookParts& parts, std::vector<float>& tables, F
   }
 }
 
+// The last table: what the correction byte is worth to this query.
+void fill_correction(const CodebookParts& parts, float weight, std::vector<float>& tables) {
+  float* entries = tables.data() + tables.size() - kSubspaceCentroids;
+  for (std::size_t i = 0; i < kSubspaceCentroids; ++i)
+    entries[i] = weight * (parts.correction_low + static_cast<float>(i) * parts.correction_step);
+}
+
 // Sums of infinities of both signs would not compare with anything.
 void check_range(float base, std::span<const float> tables, std::span<const float> coarse) {
   double total = std::fabs(static_cast<double>(base));
@@ -53,7 +60,7 @@ void check_range(float base, std::span<const float> tables, std::span<const floa
 }  // namespace
 
 Estimator::Estimator(const Codebook& codebook, const float* query)
-    : pieces_(codebook.parts().splits.size() - 1), tables_(pieces_ * kSubspaceCentroids) {
+    : pieces_(codebook.piece_count() + kCorrectionBytes), tables_(pieces_ * kSubspaceCentroids) {
   const CodebookParts& parts = codebook.parts();
   std::vector<float> own(query, query + parts.dim);
   if (parts.metric == Metric::kCosine) normalize(own.data(), parts.dim);
@@ -75,6 +82,9 @@ void Estimator::fill_inner_product(const Codebook& codebook, std::span<const flo
                     [&](float& entry, const float* centroid, std::size_t first, std::size_t width) {
                       entry = table.inner_product_f32(mapped.data() + first, centroid, width);
                     });
+  // A query near x is partly x itself: q.(x - x^) is not noise around zero but grows with
+  // x.(x - x^), which the correction byte holds.
+  fill_correction(parts, -parts.correlation * std::sqrt(dot(query, query)), tables_);
   if (!parts.coarse.empty()) {
     const std::size_t count = parts.coarse.size() / mapped.size();
     coarse_.resize(count + 1, 0.0f);
@@ -93,10 +103,8 @@ void Estimator::fill_l2(const CodebookParts& parts, std::span<const float> query
   std::vector<float> moved(query.begin(), query.end());
   for (std::size_t d = 0; d < moved.size(); ++d) moved[d] -= parts.mean[d];
   const float unseen = unseen_energy(dot(mapped, mapped), dot(moved, moved));
-  // What codes miss lies about at right angles to what they keep: its mean energy is owed.
-  float missed = parts.rest_variance * static_cast<float>(parts.dim - parts.rank());
-  for (const float variance : parts.residual_variance) missed += variance;
-  base_ = unseen + missed;
+  base_ = unseen;
+  fill_correction(parts, 1.0f, tables_);
   for_each_centroid(parts, tables_,
                     [&](float& entry, const float* centroid, std::size_t first, std::size_t width) {
                       entry = table.l2_f32(mapped.data() + first, centroid, width);

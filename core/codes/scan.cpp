@@ -11,8 +11,9 @@ namespace gossamer {
 
 namespace {
 
-// Blocks whose columns are kept while every query of a batch passes over them.
-constexpr std::size_t kGroupBlocks = 8;
+// How far ahead of the rows being turned memory is asked for: turning is slower than streaming,
+// but does not read in the order that the hardware foresees.
+constexpr std::size_t kPrefetchedBlocks = 8;
 
 // The best of a stream, kept in a buffer of about twice that many.
 class Selection {
@@ -83,38 +84,51 @@ class BytePass {
   BytePass(const Estimator& estimator, std::size_t best)
       : estimator_(estimator), tables_(estimator), selection_(best) {}
 
+  // Looks at the blocks from `first_block` to `last_block`, at most a group.
   void visit(const ScanKernels& kernels, const Codes& codes, const std::uint8_t* columns,
-             std::size_t block) {
+             std::size_t first_block, std::size_t last_block) {
     if (limit_ < 0) return;
-    const std::uint64_t mask = eligible(block, codes.count, codes.allowed);
-    if (mask == 0) return;
-    const std::size_t first = block * kScanBlock;
-    std::uint16_t start[kScanBlock] = {};
+    const std::size_t first = first_block * kScanBlock;
+    std::uint16_t start[kGroupCodes] = {};
     if (!tables_.coarse.empty())
-      for (std::size_t i = 0; i < std::min(kScanBlock, codes.count - first); ++i)
+      for (std::size_t i = 0; i < std::min(kGroupCodes, codes.count - first); ++i)
         start[i] = tables_.coarse[estimator_.coarse_id(codes.row(first + i))];
-    const std::size_t pieces = tables_.entries.size() / kSubspaceCentroids;
-    std::uint64_t below = mask & kernels.find_below(columns, pieces, tables_.entries.data(), start,
-                                                    static_cast<std::uint16_t>(limit_));
-    for (; below != 0; below &= below - 1) {
-      const std::size_t node = first + static_cast<std::size_t>(std::countr_zero(below));
-      if (selection_.offer({estimator_.estimate(codes.row(node)), static_cast<NodeId>(node)}))
-        limit_ = tables_.limit(selection_.threshold());
-    }
+    std::uint64_t masks[kGroupBlocks];
+    kernels.find_below(columns, tables_.entries.size() / kSubspaceCentroids, tables_.entries.data(),
+                       start, static_cast<std::uint16_t>(limit_), masks);
+    for (std::size_t block = first_block; block < last_block; ++block)
+      offer_all(codes, block, masks[block - first_block]);
   }
   std::vector<Candidate> take() { return selection_.take(); }
 
  private:
+  void offer_all(const Codes& codes, std::size_t block, std::uint64_t mask) {
+    mask &= eligible(block, codes.count, codes.allowed);
+    for (; mask != 0; mask &= mask - 1) {
+      const std::size_t node =
+          block * kScanBlock + static_cast<std::size_t>(std::countr_zero(mask));
+      if (selection_.offer({estimator_.estimate(codes.row(node)), static_cast<NodeId>(node)}))
+        limit_ = tables_.limit(selection_.threshold());
+    }
+  }
+
   const Estimator& estimator_;
   ByteTables tables_;
   Selection selection_;
   std::int32_t limit_ = 0xffff;
 };
 
+void prefetch_block(const Codes& codes, std::size_t block) {
+  if ((block + 1) * kScanBlock > codes.count) return;
+  const std::uint8_t* start = codes.row(block * kScanBlock);
+  for (std::size_t line = 0; line < codes.stride; ++line) __builtin_prefetch(start + line * 64);
+}
+
 void turn_block(const ScanKernels& kernels, const Codes& codes, std::size_t skipped,
                 std::size_t block, std::uint8_t* columns) {
   const std::size_t first = block * kScanBlock;
   const std::size_t pieces = codes.stride - skipped;
+  prefetch_block(codes, block + kPrefetchedBlocks);
   if (codes.count - first >= kScanBlock) {
     kernels.to_columns(codes.row(first) + skipped, codes.stride, pieces, columns);
     return;
@@ -131,16 +145,13 @@ std::vector<std::vector<Candidate>> scan_bytes(const ScanKernels& kernels,
   passes.reserve(estimators.size());
   for (const Estimator& estimator : estimators) passes.emplace_back(estimator, best);
   const std::size_t skipped = estimators.front().coarse().empty() ? 0 : kCoarseBytes;
-  const std::size_t block_bytes = (codes.stride - skipped) * kScanBlock;
-  std::vector<std::uint8_t> columns(kGroupBlocks * block_bytes);
+  std::vector<std::uint8_t> columns((codes.stride - skipped) * kGroupCodes);
   const std::size_t blocks = codes.block_count();
   for (std::size_t group = 0; group < blocks; group += kGroupBlocks) {
     const std::size_t end = std::min(blocks, group + kGroupBlocks);
     for (std::size_t block = group; block < end; ++block)
-      turn_block(kernels, codes, skipped, block, columns.data() + (block - group) * block_bytes);
-    for (BytePass& pass : passes)
-      for (std::size_t block = group; block < end; ++block)
-        pass.visit(kernels, codes, columns.data() + (block - group) * block_bytes, block);
+      turn_block(kernels, codes, skipped, block, columns.data() + (block - group) * kScanBlock);
+    for (BytePass& pass : passes) pass.visit(kernels, codes, columns.data(), group, end);
   }
   std::vector<std::vector<Candidate>> found;
   for (BytePass& pass : passes) found.push_back(pass.take());

@@ -48,7 +48,7 @@ GOSSAMER_TARGET void turn_group(const std::uint8_t* rows, std::size_t stride,
   interleave(odd, even);
   interleave(even, odd);
   interleave(odd, even);
-  for (std::size_t i = 0; i < kGroup; ++i) _mm512_storeu_si512(columns + i * kScanBlock, even[i]);
+  for (std::size_t i = 0; i < kGroup; ++i) _mm512_storeu_si512(columns + i * kGroupCodes, even[i]);
 }
 
 GOSSAMER_TARGET void to_columns(const std::uint8_t* rows, std::size_t stride, std::size_t pieces,
@@ -56,54 +56,68 @@ GOSSAMER_TARGET void to_columns(const std::uint8_t* rows, std::size_t stride, st
   if (pieces < kGroup) {
     // Loads of 16 bytes would run past the last row.
     std::uint8_t padded[kScanBlock * kGroup] = {};
-    std::uint8_t turned[kScanBlock * kGroup];
+    std::uint8_t turned[kGroupCodes * kGroup];
     for (std::size_t row = 0; row < kScanBlock; ++row)
       std::memcpy(padded + row * kGroup, rows + row * stride, pieces);
     turn_group(padded, kGroup, turned);
-    std::memcpy(columns, turned, pieces * kScanBlock);
+    for (std::size_t piece = 0; piece < pieces; ++piece)
+      std::memcpy(columns + piece * kGroupCodes, turned + piece * kGroupCodes, kScanBlock);
     return;
   }
   // The last group ends with the row, even if it turns some columns twice.
   for (std::size_t piece = 0; piece < pieces; piece += kGroup) {
     const std::size_t first = std::min(piece, pieces - kGroup);
-    turn_group(rows + first, stride, columns + first * kScanBlock);
+    turn_group(rows + first, stride, columns + first * kGroupCodes);
   }
 }
 
-GOSSAMER_TARGET std::uint64_t find_below(const std::uint8_t* columns, std::size_t pieces,
-                                         const std::uint8_t* entries, const std::uint16_t* start,
-                                         std::uint16_t limit) {
-  const __m512i low_byte = _mm512_set1_epi16(0x00ff);
-  // Sums of codes at even and at odd places: bytes widen to words without crossing lanes.
+// Sums of codes at even and at odd places: bytes widen to words without crossing lanes.
+struct Sums {
+  __m512i even;
+  __m512i odd;
+};
+
+GOSSAMER_TARGET inline void start_sums(const std::uint16_t* start, Sums& sums) {
+  // Words 0, 2, 4, ... of 64: the low halves of 32 double words.
   const __m512i first = _mm512_loadu_si512(start);
   const __m512i second = _mm512_loadu_si512(start + 32);
-  __m512i even = _mm512_permutex2var_epi16(
-      first,
+  const __m512i every_other =
       _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26,
-                       24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
-      second);
-  __m512i odd = _mm512_permutex2var_epi16(
-      first,
-      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
-                       25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1),
-      second);
-  for (std::size_t piece = 0; piece < pieces; ++piece, entries += kSubspaceCentroids) {
-    const __m512i code = _mm512_loadu_si512(columns + piece * kScanBlock);
-    const __m512i low = _mm512_permutex2var_epi8(_mm512_loadu_si512(entries), code,
-                                                 _mm512_loadu_si512(entries + 64));
-    const __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(entries + 128), code,
-                                                  _mm512_loadu_si512(entries + 192));
-    const __m512i found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), low, high);
-    even = _mm512_adds_epu16(even, _mm512_and_si512(found, low_byte));
-    odd = _mm512_adds_epu16(odd, _mm512_srli_epi16(found, 8));
-  }
+                       24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  sums.even = _mm512_permutex2var_epi16(first, every_other, second);
+  sums.odd =
+      _mm512_permutex2var_epi16(first, _mm512_add_epi16(every_other, _mm512_set1_epi16(1)), second);
+}
+
+GOSSAMER_TARGET inline std::uint64_t mask_below(const Sums& sums, std::uint16_t limit) {
   const __m512i most = _mm512_set1_epi16(static_cast<short>(limit));
-  const __mmask32 even_below = _mm512_cmple_epu16_mask(even, most);
-  const __mmask32 odd_below = _mm512_cmple_epu16_mask(odd, most);
+  const __m512i even = _mm512_movm_epi16(_mm512_cmple_epu16_mask(sums.even, most));
+  const __m512i odd = _mm512_movm_epi16(_mm512_cmple_epu16_mask(sums.odd, most));
   // A byte of ones per hit, even codes low and odd codes high: the top bits are the codes in order.
-  const __m512i marks = _mm512_or_si512(_mm512_and_si512(_mm512_movm_epi16(even_below), low_byte),
-                                        _mm512_slli_epi16(_mm512_movm_epi16(odd_below), 8));
-  return _mm512_movepi8_mask(marks);
+  return _mm512_movepi8_mask(_mm512_or_si512(_mm512_and_si512(even, _mm512_set1_epi16(0x00ff)),
+                                             _mm512_slli_epi16(odd, 8)));
+}
+
+GOSSAMER_TARGET void find_below(const std::uint8_t* columns, std::size_t pieces,
+                                const std::uint8_t* entries, const std::uint16_t* start,
+                                std::uint16_t limit, std::uint64_t* masks) {
+  const __m512i low_byte = _mm512_set1_epi16(0x00ff);
+  Sums sums[kGroupBlocks];
+  for (std::size_t b = 0; b < kGroupBlocks; ++b) start_sums(start + b * kScanBlock, sums[b]);
+  for (std::size_t piece = 0; piece < pieces; ++piece, entries += kSubspaceCentroids) {
+    const __m512i table[4] = {_mm512_loadu_si512(entries), _mm512_loadu_si512(entries + 64),
+                              _mm512_loadu_si512(entries + 128), _mm512_loadu_si512(entries + 192)};
+    const std::uint8_t* column = columns + piece * kGroupCodes;
+    for (std::size_t b = 0; b < kGroupBlocks; ++b) {
+      const __m512i code = _mm512_loadu_si512(column + b * kScanBlock);
+      const __m512i low = _mm512_permutex2var_epi8(table[0], code, table[1]);
+      const __m512i high = _mm512_permutex2var_epi8(table[2], code, table[3]);
+      const __m512i found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), low, high);
+      sums[b].even = _mm512_adds_epu16(sums[b].even, _mm512_and_si512(found, low_byte));
+      sums[b].odd = _mm512_adds_epu16(sums[b].odd, _mm512_srli_epi16(found, 8));
+    }
+  }
+  for (std::size_t b = 0; b < kGroupBlocks; ++b) masks[b] = mask_below(sums[b], limit);
 }
 
 }  // namespace

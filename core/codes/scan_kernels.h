@@ -27,16 +27,21 @@ struct ByteTables {
   double slack = 0.0;
 };
 
-// How one instruction set scans. Pieces of 64 rows are first turned into columns (64 bytes a
-// piece), which then serve every query of a batch.
+// How many blocks are summed at once: what a table costs to load is shared by them.
+inline constexpr std::size_t kGroupBlocks = 4;
+inline constexpr std::size_t kGroupCodes = kGroupBlocks * kScanBlock;
+
+// How one instruction set scans. Pieces of 64 rows are first turned into columns (a column has
+// kGroupCodes bytes, 64 from each block), which then serve every query of a batch.
 struct ScanKernels {
   const char* name;
+  // Turns 64 rows into the 64 bytes that each column has for their block.
   void (*to_columns)(const std::uint8_t* rows, std::size_t stride, std::size_t pieces,
                      std::uint8_t* columns);
-  // One bit for each of 64 codes whose sum, begun at `start` (64 values), is at most `limit`.
-  std::uint64_t (*find_below)(const std::uint8_t* columns, std::size_t pieces,
-                              const std::uint8_t* entries, const std::uint16_t* start,
-                              std::uint16_t limit);
+  // For each block a mask of the codes whose sum, begun at `start` (kGroupCodes values), is at
+  // most `limit`.
+  void (*find_below)(const std::uint8_t* columns, std::size_t pieces, const std::uint8_t* entries,
+                     const std::uint16_t* start, std::uint16_t limit, std::uint64_t* masks);
 };
 
 // The kernels of this CPU, or null: then float estimates are as fast as it gets. Sums in bytes

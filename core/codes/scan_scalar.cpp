@@ -10,20 +10,19 @@ void to_columns(const std::uint8_t* rows, std::size_t stride, std::size_t pieces
                 std::uint8_t* columns) {
   for (std::size_t piece = 0; piece < pieces; ++piece)
     for (std::size_t row = 0; row < kScanBlock; ++row)
-      columns[piece * kScanBlock + row] = rows[row * stride + piece];
+      columns[piece * kGroupCodes + row] = rows[row * stride + piece];
 }
 
-std::uint64_t find_below(const std::uint8_t* columns, std::size_t pieces,
-                         const std::uint8_t* entries, const std::uint16_t* start,
-                         std::uint16_t limit) {
-  std::uint64_t below = 0;
-  for (std::size_t row = 0; row < kScanBlock; ++row) {
+void find_below(const std::uint8_t* columns, std::size_t pieces, const std::uint8_t* entries,
+                const std::uint16_t* start, std::uint16_t limit, std::uint64_t* masks) {
+  std::fill_n(masks, kGroupBlocks, 0);
+  for (std::size_t row = 0; row < kGroupCodes; ++row) {
     std::uint32_t sum = start[row];
     for (std::size_t piece = 0; piece < pieces; ++piece)
-      sum += entries[piece * kSubspaceCentroids + columns[piece * kScanBlock + row]];
-    if (std::min(sum, std::uint32_t{0xffff}) <= limit) below |= std::uint64_t{1} << row;
+      sum += entries[piece * kSubspaceCentroids + columns[piece * kGroupCodes + row]];
+    if (std::min(sum, std::uint32_t{0xffff}) <= limit)
+      masks[row / kScanBlock] |= std::uint64_t{1} << (row % kScanBlock);
   }
-  return below;
 }
 
 }  // namespace

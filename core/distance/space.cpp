@@ -119,7 +119,7 @@ float Space::public_distance(float raw) const {
   return metric_ == Metric::kCosine ? 1.0f + distance : distance;
 }
 
-void Space::prepare_query(const float* query, std::vector<std::uint8_t>& prepared) const {
+void Space::prepare_query(const float* query, RowBytes& prepared) const {
   if (scalar_ == Scalar::kI8) {
     prepared.resize(row_bytes_);
     encode_row(query, prepared.data());

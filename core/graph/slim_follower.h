@@ -60,7 +60,7 @@ class SlimFollower {
   void grow(Update& update);
   void renew(Update& update, NodeId node);
   void mark_dirty(Update& update, NodeId node);
-  void count_degrees(Update& update);
+  void recount_degrees(Update& update);
   void find_flipped_hubs(Update& update);
   void select_again(Update& update, List list);
   void replace_selected(Update& update, List list, std::span<const NodeId> selected);

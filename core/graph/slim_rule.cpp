@@ -57,4 +57,36 @@ std::size_t unique_neighbors(const Graph& base, std::span<const std::uint8_t> le
   return static_cast<std::size_t>(end - out);
 }
 
+LayerLists unique_layer(const Graph& base, std::vector<NodeId> members,
+                        std::span<const std::uint8_t> levels, const SlimLayer& rules,
+                        unsigned layer, unsigned threads) {
+  return make_lists(std::move(members), threads,
+                    [&](std::size_t, NodeId node, unsigned, std::vector<NodeId>& out) {
+                      std::array<NodeId, kMaxDegree> list;
+                      const std::size_t count =
+                          unique_neighbors(base, levels, rules, node, layer, list.data());
+                      out.insert(out.end(), list.begin(), list.begin() + count);
+                    });
+}
+
+Degrees count_degrees(const LayerLists& lists, std::size_t node_count) {
+  Degrees degrees(node_count, kNotOnLayer);
+  for (std::size_t i = 0; i < lists.members.size(); ++i) {
+    degrees[lists.members[i]] = counted_degree(lists.list(i).size());
+  }
+  return degrees;
+}
+
+LayerLists select_layer(const Rows& rows, const LayerLists& lists, const Degrees& degrees,
+                        const SlimLayer& rules, unsigned threads) {
+  const HubCut hubs = cut_hubs(degrees, rules.hub_share);
+  std::vector<SelectScratch> scratch(threads);
+  return make_lists(lists.members, threads,
+                    [&](std::size_t index, NodeId node, unsigned worker, std::vector<NodeId>& out) {
+                      append_selected(rows, node, lists.list(index),
+                                      rules.limit(hubs.contains(node, degrees[node])),
+                                      scratch[worker], out);
+                    });
+}
+
 }  // namespace gossamer

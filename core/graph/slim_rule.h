@@ -62,6 +62,17 @@ void check_slim_parameters(const SlimParameters& parameters, unsigned max_degree
 std::size_t unique_neighbors(const Graph& base, std::span<const std::uint8_t> levels,
                              const SlimLayer& rules, NodeId node, unsigned layer, NodeId* out);
 
+// unique_neighbors() of all members of a layer.
+LayerLists unique_layer(const Graph& base, std::vector<NodeId> members,
+                        std::span<const std::uint8_t> levels, const SlimLayer& rules,
+                        unsigned layer, unsigned threads);
+
+Degrees count_degrees(const LayerLists& lists, std::size_t node_count);
+
+// What each member selects among its neighbors, before any link is turned round.
+LayerLists select_layer(const Rows& rows, const LayerLists& lists, const Degrees& degrees,
+                        const SlimLayer& rules, unsigned threads);
+
 // Appends a node's choice in the variant by in-degree: the nearest weak neighbors fill at most half
 // of the limit, then the selector chooses. `is_weak(node)` says who needs links.
 template <class IsWeak>

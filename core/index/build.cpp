@@ -42,9 +42,9 @@ void start_phase(Progress* progress, const char* phase) {
   progress->start(0);
 }
 
-Bytes encode_rows(const Space& space, const float* vectors, std::span<const NodeId> order,
+RowBytes encode_rows(const Space& space, const float* vectors, std::span<const NodeId> order,
                   unsigned threads) {
-  Bytes rows(order.size() * space.row_bytes());
+  RowBytes rows(order.size() * space.row_bytes());
   parallel_for(order.size(), threads, 256, [&](std::size_t i, unsigned) {
     space.encode_row(vectors + static_cast<std::size_t>(order[i]) * space.dim(),
                      rows.data() + i * space.row_bytes());
@@ -52,11 +52,11 @@ Bytes encode_rows(const Space& space, const float* vectors, std::span<const Node
   return rows;
 }
 
-Bytes encode_codes(const Codebook& codebook, const float* vectors, std::span<const NodeId> order,
+RowBytes encode_codes(const Codebook& codebook, const float* vectors, std::span<const NodeId> order,
                    unsigned threads) {
   constexpr std::size_t kBlock = 4096;
   const std::size_t dim = codebook.dim();
-  Bytes codes(order.size() * codebook.code_bytes());
+  RowBytes codes(order.size() * codebook.code_bytes());
   std::vector<float> block;
   for (std::size_t begin = 0; begin < order.size(); begin += kBlock) {
     const std::size_t count = std::min(kBlock, order.size() - begin);
@@ -113,7 +113,7 @@ std::unique_ptr<Index> Index::build(const IndexOptions& options,
 }
 
 std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
-                                       std::shared_ptr<const Codebook> codebook, Bytes codes,
+                                       std::shared_ptr<const Codebook> codebook, RowBytes codes,
                                        Graph graph, std::span<const std::uint64_t> ids,
                                        Calibration calibration) {
   expect(options.keep == Keep::kNone && codebook != nullptr, Reason::kInvalidArgument,
@@ -128,7 +128,7 @@ std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
          Reason::kInvalidArgument, "codes, graph and ids are of different lengths");
   index->ids_ = IdMap(ids);
   index->deleted_ = Bitmap(ids.size());
-  index->ids_.prepare_lookup(index->deleted_);
+  index->ids_.check_unique();
   index->calibration_ = std::move(calibration);
   return index;
 }
@@ -143,13 +143,13 @@ void Index::order_and_encode(const float* vectors, std::size_t count, const std:
   std::iota(order.begin(), order.end(), NodeId{0});
   if (options_.graph != GraphKind::kNone) {
     start_phase(progress, "ordering");
-    Bytes given = encode_rows(space_, vectors, order, run.threads);
+    const RowBytes given = encode_rows(space_, vectors, order, run.threads);
     order = order_by_locality({&space_, given.data(), count}, run.threads, run.seed, progress);
   }
   std::vector<std::uint64_t> public_ids(count);
   for (std::size_t i = 0; i < count; ++i) public_ids[i] = ids == nullptr ? order[i] : ids[order[i]];
   ids_ = IdMap(public_ids);
-  ids_.prepare_lookup(deleted_);
+  ids_.check_unique();
   start_phase(progress, "encoding");
   if (codebook_ != nullptr) {
     codes_ = Column(codebook_->code_bytes(), encode_codes(*codebook_, vectors, order, run.threads));

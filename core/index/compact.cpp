@@ -29,7 +29,7 @@ Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes, std::size_t 
 }
 
 Column take_rows(const Column& rows, std::span<const NodeId> nodes) {
-  Bytes taken(nodes.size() * rows.row_bytes());
+  RowBytes taken(nodes.size() * rows.row_bytes());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::uint8_t* row = rows.row(nodes[i]);
     std::copy(row, row + rows.row_bytes(), taken.data() + i * rows.row_bytes());
@@ -62,7 +62,6 @@ void Index::compact(unsigned threads) {
   deleted_ = Bitmap(node_count_);
   deleted_count_ = 0;
   vacant_.clear();
-  ids_.prepare_lookup(deleted_);
   if (source_ && kept_.has_all()) {
     follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
                                                options_.build.max_degree, threads, slim_variant());
@@ -73,7 +72,7 @@ void Index::compact(unsigned threads) {
 // kept or, where none are, by what their codes stand for.
 void Index::compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone,
                            unsigned threads) {
-  Bytes decoded;
+  RowBytes decoded;
   Rows known = rows();
   const Space half(space_.metric(), Scalar::kF16, space_.dim());
   if (!kept_.has_all()) {
@@ -86,8 +85,8 @@ void Index::compact_graphs(std::span<const NodeId> live, std::span<const NodeId>
   follower_.reset();
 }
 
-Bytes Index::decode_codes(const Space& space, unsigned threads) const {
-  Bytes rows(node_count_ * space.row_bytes());
+RowBytes Index::decode_codes(const Space& space, unsigned threads) const {
+  RowBytes rows(node_count_ * space.row_bytes());
   parallel_for(node_count_, threads, 64, [&](std::size_t i, unsigned) {
     std::vector<float> vector(space.dim());
     codebook_->decode(codes_.row(static_cast<NodeId>(i)), vector.data());

@@ -61,7 +61,7 @@ class Index {
                                       Progress* progress);
   // An index made of parts that were built elsewhere (a bounded build). Keeps no vectors.
   static std::unique_ptr<Index> assemble(const IndexOptions& options,
-                                         std::shared_ptr<const Codebook> codebook, Bytes codes,
+                                         std::shared_ptr<const Codebook> codebook, RowBytes codes,
                                          Graph graph, std::span<const std::uint64_t> ids,
                                          Calibration calibration);
   // Reads a file's bytes, which must outlive the index. `shared` is the codebook for an index that
@@ -163,7 +163,7 @@ class Index {
   void compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone,
                       unsigned threads);
   void compact_kept(std::span<const NodeId> live);
-  Bytes decode_codes(const Space& space, unsigned threads) const;
+  RowBytes decode_codes(const Space& space, unsigned threads) const;
 
   // Reading (store.cpp).
   void load_graph() const;

@@ -39,7 +39,7 @@ void InsertBatch::plan(std::size_t item) {
   const float* vector = vectors_.data() + item * index_.space_.dim();
   const Estimator estimator(*index_.codebook_, vector);
   WalkScratch scratch;
-  LayeredWalk walk(index_.graph_, index_.options_.build.effort, 0, scratch);
+  LayeredWalk walk(index_.graph_, index_.options_.build.effort, 0, kNoNode, scratch);
   const auto measure = [&](NodeId node, float& distance) {
     distance = estimator.estimate(index_.codes_.row(node));
     return true;
@@ -94,8 +94,8 @@ std::vector<Candidate> InsertBatch::select(std::size_t item) const {
   const std::size_t dim = index_.space_.dim();
   const Space single(index_.space_.metric(), Scalar::kF32, dim);
   std::vector<Candidate> candidates = planned_[item].candidates;
-  std::vector<std::uint8_t> rows(candidates.size() * single.row_bytes());
-  std::vector<std::uint8_t> query;
+  RowBytes rows(candidates.size() * single.row_bytes());
+  RowBytes query;
   single.prepare_query(vectors_.data() + item * dim, query);
   std::vector<float> decoded;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

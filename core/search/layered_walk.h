@@ -27,8 +27,10 @@ class LayeredWalk {
  public:
   // `patience` is how many distances may be missing before the walk stops for them: 0 asks after
   // every hop. Missing distances are always asked for at the end of a layer.
-  LayeredWalk(const Graph& graph, std::size_t width, std::size_t patience, WalkScratch& scratch)
-      : graph_(graph), scratch_(scratch), width_(width), patience_(patience) {
+  // `hidden` is a node to pass by (kNoNode for none).
+  LayeredWalk(const Graph& graph, std::size_t width, std::size_t patience, NodeId hidden,
+              WalkScratch& scratch)
+      : graph_(graph), scratch_(scratch), width_(width), patience_(patience), hidden_(hidden) {
     layer_ = graph.max_level();
     start_layer({});
     if (graph.entry() != kNoNode) {
@@ -122,7 +124,10 @@ class LayeredWalk {
   // Candidates of greedy layers must be met again further down; those of beam layers need not.
   void start_layer(std::span<const Candidate> entries) {
     const bool is_first_beam_layer = layer_ == std::min(graph_.tradeoff_layer(), graph_.max_level());
-    if (!is_beam_layer() || is_first_beam_layer) scratch_.visited.start(graph_.node_count());
+    if (!is_beam_layer() || is_first_beam_layer) {
+      scratch_.visited.start(graph_.node_count());
+      if (hidden_ != kNoNode) scratch_.visited.insert(hidden_);
+    }
     scratch_.beam.start(is_beam_layer() ? width_ : 1);
     for (const Candidate& entry : entries) {
       scratch_.visited.insert(entry.node);
@@ -134,6 +139,7 @@ class LayeredWalk {
   WalkScratch& scratch_;
   std::size_t width_;
   std::size_t patience_;
+  NodeId hidden_;
   unsigned layer_ = 0;
   std::vector<NodeId> missing_;
   std::size_t hops_ = 0;

@@ -51,8 +51,8 @@ class Lookup {
 
   View view_;
   Space single_;  // what supplied vectors are measured in: the space, but for f16 rows in f32
-  std::vector<std::uint8_t> prepared_;
-  std::vector<std::uint8_t> row_;
+  RowBytes prepared_;
+  RowBytes row_;
   std::unordered_map<NodeId, float> known_;
   std::vector<NodeId> wanted_;
   std::size_t prefetched_;

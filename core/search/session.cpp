@@ -65,10 +65,10 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
       plan_.emplace<TwoLevel>(view_, *estimator_, effort_, scratch_);
       break;
     case Strategy::kBestFirst:
-      plan_.emplace<LayeredWalk>(*view.graph, effort_.beam, 0, scratch_);
+      plan_.emplace<LayeredWalk>(*view.graph, effort_.beam, 0, view_.hidden, scratch_);
       break;
     case Strategy::kLazy:
-      plan_.emplace<LayeredWalk>(*view.graph, effort_.beam, effort_.beam, scratch_);
+      plan_.emplace<LayeredWalk>(*view.graph, effort_.beam, effort_.beam, view_.hidden, scratch_);
       break;
     case Strategy::kExact:
     case Strategy::kAuto:
@@ -167,7 +167,7 @@ std::vector<Candidate> SearchSession::scan_codes(std::size_t best) {
 }
 
 std::vector<Candidate> SearchSession::walk_codes() {
-  LayeredWalk walk(*view_.graph, effort_.beam, 0, scratch_);
+  LayeredWalk walk(*view_.graph, effort_.beam, 0, view_.hidden, scratch_);
   const auto measure = [&](NodeId node, float& distance) {
     ++counters_.codes_touched;
     distance = estimator_->estimate(view_.codes->row(node));

@@ -12,6 +12,7 @@ TwoLevel::TwoLevel(const View& view, const Estimator& estimator, const Effort& e
   if (view.graph->entry() == kNoNode) return;
   const NodeId start = descend();
   scratch_.visited.start(view.graph->node_count());
+  if (view.hidden != kNoNode) scratch_.visited.insert(view.hidden);
   scratch_.visited.insert(start);
   scratch_.beam.start(effort.beam);
   waiting_.push({estimate(start), start});

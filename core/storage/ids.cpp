@@ -37,6 +37,10 @@ void write_bits(Bytes& bytes, std::size_t bit, unsigned width, std::uint64_t val
   }
 }
 
+[[noreturn]] void fail_duplicate(std::uint64_t id) {
+  fail(Reason::kDuplicateId, "id " + std::to_string(id) + " is given to two vectors");
+}
+
 }  // namespace
 
 IdMap IdMap::identity(std::size_t count) {
@@ -69,6 +73,14 @@ std::optional<NodeId> IdMap::find(std::uint64_t id) const {
   return found == node_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void IdMap::check_unique() const {
+  std::vector<std::uint64_t> sorted(narrow_.begin(), narrow_.end());
+  sorted.insert(sorted.end(), wide_.begin(), wide_.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) fail_duplicate(*twice);
+}
+
 void IdMap::set(NodeId node, std::uint64_t id) {
   if (is_identity()) {
     if (id == node) {
@@ -94,7 +106,7 @@ void IdMap::prepare_lookup(const Bitmap& deleted) {
     if (!node_of_.emplace(id(node), node).second) {
       const std::uint64_t twice = id(node);
       node_of_.clear();
-      fail(Reason::kDuplicateId, "id " + std::to_string(twice) + " is given to two vectors");
+      fail_duplicate(twice);
     }
   }
   has_lookup_ = true;

@@ -30,6 +30,8 @@ class IdMap {
   // The node of an id; nothing if no node has it. Needs prepare_lookup().
   std::optional<NodeId> find(std::uint64_t id) const;
 
+  // Fails with kDuplicateId unless every node has an id of its own.
+  void check_unique() const;
   // Gives a node an id that no other node has; the node after the last is appended.
   void set(NodeId node, std::uint64_t id);
   // The node has no id any more: the id can be used again.

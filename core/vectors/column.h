@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/aligned.h"
 #include "base/bytes.h"
 #include "base/types.h"
 
@@ -16,7 +17,7 @@ class Column {
  public:
   explicit Column(std::size_t row_bytes = 0) : row_bytes_(row_bytes) {}
   Column(std::size_t row_bytes, ByteView mapped) : row_bytes_(row_bytes), view_(mapped) {}
-  Column(std::size_t row_bytes, Bytes owned)
+  Column(std::size_t row_bytes, RowBytes owned)
       : row_bytes_(row_bytes), owned_(std::move(owned)), is_owned_(true) {}
 
   std::size_t row_bytes() const { return row_bytes_; }
@@ -45,7 +46,7 @@ class Column {
 
   std::size_t row_bytes_;
   ByteView view_;
-  Bytes owned_;
+  RowBytes owned_;
   bool is_owned_ = false;
 };
 

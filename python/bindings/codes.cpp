@@ -4,11 +4,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,7 +80,8 @@ Codebook make_codebook(const std::string& metric, std::vector<std::uint32_t> spl
                        const FloatRow& mean, const FloatMatrix& encode,
                        const std::optional<FloatMatrix>& query, const FloatRow& centroids,
                        const std::optional<FloatMatrix>& coarse, const FloatRow& residual_variance,
-                       std::pair<float, float> rest_and_energy_variance) {
+                       std::pair<float, float> rest_and_energy_variance,
+                       std::tuple<float, float, float> correction) {
   CodebookParts parts;
   parts.metric = metric_named(metric);
   parts.dim = static_cast<std::uint32_t>(mean.size());
@@ -91,6 +94,7 @@ Codebook make_codebook(const std::string& metric, std::vector<std::uint32_t> spl
   parts.residual_variance = copy_of(residual_variance);
   parts.rest_variance = rest_and_energy_variance.first;
   parts.energy_variance = rest_and_energy_variance.second;
+  std::tie(parts.correction_low, parts.correction_step, parts.correlation) = correction;
   return Codebook(std::move(parts));
 }
 
@@ -114,6 +118,19 @@ auto decode(const Codebook& codebook, const ByteMatrix& codes) {
                       vectors.data() + i * codebook.dim());
   }
   return to_numpy(std::move(vectors), {codes.shape(0), codebook.dim()});
+}
+
+auto corrections(const Codebook& codebook, const FloatMatrix& vectors, const ByteMatrix& codes,
+                 unsigned threads) {
+  check_dim(vectors.shape(1), codebook.dim());
+  check_dim(codes.shape(1), codebook.code_bytes());
+  check_dim(codes.shape(0), vectors.shape(0));
+  std::vector<float> missed(vectors.shape(0));
+  {
+    nb::gil_scoped_release release;
+    codebook.corrections(vectors.data(), missed.size(), codes.data(), missed.data(), threads);
+  }
+  return to_numpy(std::move(missed), {vectors.shape(0)});
 }
 
 auto estimate(const Codebook& codebook, const FloatRow& query, const ByteMatrix& codes) {
@@ -182,12 +199,14 @@ void bind_codebook(nb::module_& m) {
       .def_prop_ro("metric", [](const Codebook& c) { return metric_name(c.metric()); })
       .def("encode", &encode, nb::arg("vectors"), nb::arg("threads") = 0u)
       .def("decode", &decode, nb::arg("codes"))
+      .def("corrections", &corrections, nb::arg("vectors"), nb::arg("codes"),
+           nb::arg("threads") = 0u)
       .def("estimate", &estimate, nb::arg("query"), nb::arg("codes"))
       .def("scan", &scan_codes, nb::arg("queries"), nb::arg("codes"), nb::arg("best"),
            nb::arg("allowed") = nb::none());
   m.def("make_codebook", &make_codebook, nb::arg("metric"), nb::arg("splits"), nb::arg("mean"),
         nb::arg("encode"), nb::arg("query").none(), nb::arg("centroids"), nb::arg("coarse").none(),
-        nb::arg("residual_variance"), nb::arg("rest_and_energy_variance"));
+        nb::arg("residual_variance"), nb::arg("rest_and_energy_variance"), nb::arg("correction"));
 }
 
 void bind_product(nb::module_& m) {

@@ -27,7 +27,7 @@ class Shard {
       : space_(metric, Scalar::kF16, vectors.shape(1)), count_(vectors.shape(0)) {
     check_finite(vectors.data(), count_, space_.dim());
     const nb::gil_scoped_release release;
-    const Bytes given = encode(vectors.data(), {});
+    const RowBytes given = encode(vectors.data(), {});
     order_ = order_by_locality({&space_, given.data(), count_}, resolve_threads(threads), seed,
                                nullptr);
     rows_ = encode(vectors.data(), order_);
@@ -46,8 +46,8 @@ class Shard {
 
  private:
   Rows rows() const { return {&space_, rows_.data(), count_}; }
-  Bytes encode(const float* vectors, std::span<const NodeId> order) const {
-    Bytes rows(count_ * space_.row_bytes());
+  RowBytes encode(const float* vectors, std::span<const NodeId> order) const {
+    RowBytes rows(count_ * space_.row_bytes());
     for (std::size_t i = 0; i < count_; ++i) {
       const std::size_t from = order.empty() ? i : order[i];
       space_.encode_row(vectors + from * space_.dim(), rows.data() + i * space_.row_bytes());
@@ -58,14 +58,14 @@ class Shard {
   Space space_;
   std::size_t count_;
   std::vector<NodeId> order_;
-  Bytes rows_;
+  RowBytes rows_;
 };
 
 std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Codebook> codebook,
                                 const ByteMatrix& codes, const Graph* graph, const IdRow& ids) {
   const nb::gil_scoped_release release;
   return Index::assemble(options, std::move(codebook),
-                         Bytes(codes.data(), codes.data() + codes.size()),
+                         RowBytes(codes.data(), codes.data() + codes.size()),
                          graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()}, {});
 }
 
