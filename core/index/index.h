@@ -103,7 +103,7 @@ class Index {
 
   // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand.
   void add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress);
-  // The same where vectors are not kept but the graph wants them.
+  // The same where vectors are not kept but the graph wants them (else kWrongState: use add).
   std::unique_ptr<InsertBatch> begin_add(std::span<const std::uint64_t> ids, const float* vectors);
   // Deleted vectors are never returned again; their places are used for new ones.
   void remove(std::span<const std::uint64_t> ids);
@@ -170,6 +170,7 @@ class Index {
   void load_ids() const;
   void prepare_lookup() const;
   void check_codes() const;
+  void check_kept() const;
 
   IndexOptions options_;
   Space space_;
@@ -191,6 +192,7 @@ class Index {
   mutable std::atomic<bool> has_graph_{true};
   mutable std::atomic<bool> has_ids_{true};
   mutable std::atomic<bool> has_checked_codes_{true};
+  mutable std::atomic<bool> has_checked_kept_{true};
   mutable Mutex load_mutex_;
   mutable SharedMutex mutex_;
 };

@@ -23,6 +23,8 @@ InsertBatch::InsertBatch(Index& index, std::span<const std::uint64_t> ids, const
       vectors_(vectors, vectors + ids.size() * index.space_.dim()),
       planned_(ids.size()) {
   index.check_vectors(vectors, ids.size());
+  expect(index.options_.graph == GraphKind::kNone || !index.kept_.has_all(), Reason::kWrongState,
+         "all vectors are kept, so nothing needs to be asked for; use add");
   const WriteLock<SharedMutex> lock(index.mutex_);
   index.prepare_update();
   index.check_new_ids(ids_);

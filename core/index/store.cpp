@@ -74,6 +74,25 @@ std::uint32_t read_degree(ByteReader& in) {
   return degree;
 }
 
+// What a build would have refused: an update of the graph must find what it can work with.
+void check_graph_options(const IndexOptions& options) {
+  constexpr std::uint32_t kMaxEffort = 1u << 20;  // an update sets room aside for as many nodes
+  const BuildOptions& build = options.build;
+  const HubOptions& hub = options.hub;
+  const SlimParameters& slim = options.slim;
+  expect(build.max_degree >= 2 && 2 * build.max_degree < kMaxDegree && build.effort >= 1 &&
+             build.effort <= kMaxEffort && build.level_probability < 1,
+         Reason::kDamaged, "meta: the options of the graph are out of bounds");
+  expect(options.graph != GraphKind::kHub ||
+             (hub.low_degree >= 1 && hub.low_degree <= hub.max_degree),
+         Reason::kDamaged, "meta: the degrees of hubs do not fit together");
+  expect(options.graph != GraphKind::kSlim ||
+             (slim.low_degree0 >= 1 && slim.low_degree0 <= slim.hub_degree0 &&
+              slim.low_degree >= 1 && slim.low_degree <= slim.hub_degree &&
+              slim.tradeoff_layer <= kMaxLevel),
+         Reason::kDamaged, "meta: the options of the slim graph do not fit together");
+}
+
 Meta read_meta(ByteView bytes) {
   ByteReader in(bytes, "meta");
   Meta meta;
@@ -111,7 +130,11 @@ Meta read_meta(ByteView bytes) {
          "meta: the dimension is out of bounds");
   expect(meta.node_count < Beam::kMaxNodes, Reason::kDamaged, "meta: too many nodes");
   expect(std::isfinite(meta.scale) && meta.scale > 0, Reason::kDamaged, "meta: the scale is wrong");
-  if (options.graph != GraphKind::kNone) check_build_options(options.build);
+  expect(options.scalar == Scalar::kI8 ? options.dim <= kMaxDimI8 : meta.scale == 1.0f,
+         Reason::kDamaged, "meta: the scalar type does not fit the dimension or the scale");
+  expect(meta.code_bytes > 0 || options.keep == Keep::kAll, Reason::kDamaged,
+         "meta: neither codes nor all vectors");
+  if (options.graph != GraphKind::kNone) check_graph_options(options);
   return meta;
 }
 
@@ -203,12 +226,14 @@ std::unique_ptr<Index> Index::open(ByteView file, std::shared_ptr<const Codebook
   index->has_ids_ = !container.has(SectionKind::kIds);
   if (index->has_ids_) index->ids_ = IdMap::identity(index->node_count_);
   index->has_checked_codes_ = meta.code_bytes == 0;
+  index->has_checked_kept_ = !container.has(SectionKind::kVectors);
   index->file_ = std::move(container);
   return index;
 }
 
 std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool with_source) const {
   check_codes();
+  check_kept();
   load_ids();
   load_graph();
   const ReadLock<SharedMutex> lock(mutex_);
@@ -249,7 +274,9 @@ void Index::load_graph() const {
   graph_ = unpack_graph(file_->verified(SectionKind::kGraph));
   expect(graph_.node_count() == node_count_, Reason::kDamaged,
          "the graph has another number of nodes than the index");
-  if (file_->has(SectionKind::kSourceGraph)) {
+  // Updates follow the source only where a slim graph is pruned from it by vectors at hand.
+  if (file_->has(SectionKind::kSourceGraph) && options_.graph == GraphKind::kSlim &&
+      kept_.has_all()) {
     source_ = unpack_graph(file_->verified(SectionKind::kSourceGraph));
     expect(source_->node_count() == node_count_, Reason::kDamaged,
            "the source graph has another number of nodes than the index");
@@ -276,6 +303,15 @@ void Index::check_codes() const {
   if (has_checked_codes_) return;
   file_->verified(SectionKind::kCodes);
   has_checked_codes_ = true;
+}
+
+// Searches trust mapped vectors; what copies them must not give damaged ones a new checksum.
+void Index::check_kept() const {
+  if (has_checked_kept_) return;
+  const WriteLock<Mutex> lock(load_mutex_);
+  if (has_checked_kept_) return;
+  file_->verified(SectionKind::kVectors);
+  has_checked_kept_ = true;
 }
 
 }  // namespace gossamer

@@ -35,6 +35,7 @@ void Index::check_new_ids(std::span<const std::uint64_t> ids) {
 // Everything that an update touches must be in memory, and lookups by id must stand.
 void Index::prepare_update() {
   check_codes();
+  check_kept();
   load_ids();
   load_graph();
   ids_.prepare_lookup(deleted_);
@@ -82,7 +83,7 @@ BuildOptions Index::insert_options() const {
   BuildOptions options = options_.build;
   options.threads = 1;
   if (options_.graph == GraphKind::kHub) {
-    options.max_degree = options_.hub.max_degree / 2;
+    options.max_degree = std::max(options_.hub.max_degree / 2, 1u);
     options.pick_degree = options_.hub.low_degree;
   }
   if (options_.graph == GraphKind::kSlim && !source_) {
@@ -167,6 +168,7 @@ void Index::remove(std::span<const std::uint64_t> ids) {
 void Index::remember(std::span<const std::uint64_t> ids, const float* vectors) {
   if (options_.keep != Keep::kHot) return;
   check_vectors(vectors, ids.size());
+  check_kept();
   load_ids();
   const WriteLock<SharedMutex> lock(mutex_);
   ids_.prepare_lookup(deleted_);

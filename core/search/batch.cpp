@@ -37,6 +37,7 @@ std::vector<std::vector<Candidate>> scan_together(const View& view, const float*
 SearchBatch::SearchBatch(const View& view, const float* queries, std::size_t count, std::size_t k,
                          Strategy strategy, const Effort& effort, unsigned threads)
     : count_(count), dim_(view.space->dim()), threads_(threads), hits_(count) {
+  k = std::min(k, view.allowed_count);
   const bool never_asks = view.kept->has_all() && strategy != Strategy::kScan;
   if (never_asks) {
     run_stored(view, queries, k, strategy, effort, threads);

@@ -48,7 +48,7 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
       lookup_(view, query),
       hits_(k_) {
   const Stopwatch watch(counters_.find_s);
-  effort_.beam = std::max(effort.beam, static_cast<std::uint32_t>(k_));
+  effort_.beam = std::max({effort.beam, static_cast<std::uint32_t>(k_), 1u});
   const bool needs_estimates = strategy == Strategy::kScan || strategy == Strategy::kWalk ||
                                strategy == Strategy::kTwoLevel;
   if (needs_estimates) estimator_.emplace(*view.codebook, query);
@@ -145,9 +145,7 @@ bool SearchSession::run_walk(LayeredWalk& walk) {
     }
   } else {
     is_over = walk.resume(measure, prefetch, [&](const Candidate& candidate) {
-      if (hits_.takes(candidate.distance) && view_.allowed->contains(candidate.node)) {
-        hits_.offer(candidate);
-      }
+      if (view_.allowed->contains(candidate.node)) hits_.offer(candidate);
     });
   }
   for (const NodeId node : walk.missing()) lookup_.want(node);

@@ -74,9 +74,9 @@ void TwoLevel::promote(Lookup& lookup) {
     if (static_cast<std::size_t>(place - promoted_.begin()) >= allowed) return;
     promoted_.insert(place, nearest.distance);
     waiting_.pop();
-    pending_.push_back(nearest.node);
-    float unused = 0;
-    if (!lookup.find(nearest.node, unused)) lookup.want(nearest.node);
+    float distance = kAskedFor;
+    if (!lookup.find(nearest.node, distance)) lookup.want(nearest.node);
+    pending_.push_back({distance, nearest.node});
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <queue>
 #include <vector>
 
@@ -27,11 +28,10 @@ class TwoLevel {
   template <class Found>
   bool resume(Lookup& lookup, const Found& found) {
     while (true) {
-      for (const NodeId node : pending_) {
-        float distance = 0;
-        lookup.find(node, distance);
-        scratch_.beam.offer({distance, node});
-        found(Candidate{distance, node});
+      for (Candidate& candidate : pending_) {
+        if (candidate.distance == kAskedFor) lookup.find(candidate.node, candidate.distance);
+        scratch_.beam.offer(candidate);
+        found(candidate);
       }
       pending_.clear();
       if (!advance(lookup)) return true;
@@ -43,6 +43,10 @@ class TwoLevel {
   std::size_t codes_touched() const { return codes_touched_; }
 
  private:
+  // Stands for a distance that comes with the vectors asked for. Distances found at hand are noted
+  // at once: a hot vector may have made room for another by the time the host has answered.
+  static constexpr float kAskedFor = std::numeric_limits<float>::infinity();
+
   // Expands nodes until `batch` are pending or nothing is left to expand; false if nothing is
   // pending then.
   bool advance(Lookup& lookup);
@@ -64,7 +68,7 @@ class TwoLevel {
   std::priority_queue<Candidate, std::vector<Candidate>, Farther> waiting_;  // estimated only
   std::vector<float> promoted_;  // estimates of nodes looked at, sorted
   std::size_t estimated_ = 0;
-  std::vector<NodeId> pending_;
+  std::vector<Candidate> pending_;
   std::size_t hops_ = 0;
   std::size_t codes_touched_ = 0;
 };

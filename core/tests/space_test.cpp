@@ -50,8 +50,8 @@ std::vector<float> decoded(const Space& space, const std::vector<std::uint8_t>& 
   return vector;
 }
 
-std::vector<std::uint8_t> prepared(const Space& space, const std::vector<float>& query) {
-  std::vector<std::uint8_t> form;
+RowBytes prepared(const Space& space, const std::vector<float>& query) {
+  RowBytes form;
   space.prepare_query(query.data(), form);
   return form;
 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gossamer.errors import InvalidArgument
+from gossamer.errors import InvalidArgument, NotFinite
 
-__all__ = ["as_ids", "as_mask_or_ids", "as_matrix"]
+__all__ = ["as_count", "as_ids", "as_mask_or_ids", "as_matrix", "as_supplied", "check_finite"]
+
+_LARGEST_COUNT = 2**31 - 1
+_ROWS_AT_ONCE = 4096
 
 
 def as_matrix(vectors: ArrayLike, what: str = "vectors") -> NDArray[np.float32]:
@@ -25,6 +29,42 @@ def as_matrix(vectors: ArrayLike, what: str = "vectors") -> NDArray[np.float32]:
     # A number too large for 32 bits becomes infinite, which the core refuses by row.
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def as_supplied(vectors: ArrayLike, count: int, dim: int) -> NDArray[np.float32]:
+    """Vectors that were asked for: one row of `dim` numbers for each of `count` ids."""
+    matrix = as_matrix(vectors, "what vectors_of gives")
+    if matrix.shape != (count, dim):
+        raise InvalidArgument(
+            f"expected {count} vectors of {dim} numbers, one for each wanted id; "
+            f"an array of shape {matrix.shape} came"
+        )
+    return matrix
+
+
+def check_finite(vectors: NDArray[np.float32], first: int = 0) -> None:
+    """Refuse NaN and infinity, naming the row, where the first row is number `first`."""
+    # In blocks: a table of truth values for all would take a quarter of the vectors again.
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        block = vectors[start : start + _ROWS_AT_ONCE]
+        is_finite = np.isfinite(block)
+        if not is_finite.all():
+            row, column = np.argwhere(~is_finite)[0]
+            raise NotFinite(
+                f"vector {first + start + row} has {block[row, column]} at position {column}; "
+                "every value must be a finite number"
+            )
+
+
+def as_count(value: int, what: str, least: int = 0, most: int = _LARGEST_COUNT) -> int:
+    """Give a whole number within bounds."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"{what} must be a whole number, not {value!r}") from None
+    if not least <= count <= most:
+        raise InvalidArgument(f"{what} must be between {least} and {most}, not {count}")
+    return count
 
 
 def as_ids(ids: ArrayLike, what: str = "ids") -> NDArray[np.uint64]:

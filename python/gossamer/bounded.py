@@ -6,6 +6,7 @@ nearest, every shard gets a graph of its own, and the graphs are merged. Codes a
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_ids, as_matrix
-from gossamer.codes import Codebook, train_codebook
+from gossamer.arrays import as_ids, as_matrix, as_supplied, check_finite
+from gossamer.codes import Codebook, default_code_bytes, train_codebook
 from gossamer.errors import Empty, InvalidArgument, TooLarge, WrongDimension, WrongState
 from gossamer.options import make_options, parse_bytes
 from gossamer.progress import ProgressCallback, run_with_progress
@@ -35,10 +36,19 @@ _ROWS_AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class _Sample:
-    """What the first pass saw: some vectors, and how many there are."""
+    """What the first pass saw: some vectors, how many there are, and a checksum of them all."""
 
     vectors: Floats
     count: int
+    checksum: int
+
+    def check_same(self, count: int, checksum: int) -> None:
+        """Refuse a later pass that did not give the same vectors."""
+        if (count, checksum) != (self.count, self.checksum):
+            raise WrongState(
+                f"the stream gave {self.count} vectors when it was first read, and {count} or "
+                "others now: it must give the same ones each time it is called"
+            )
 
 
 def build_bounded(
@@ -66,10 +76,13 @@ def build_bounded(
     budget = _DEFAULT_BUDGET if memory_budget is None else parse_bytes(memory_budget)
     report = progress or _silent
     sample = _take_sample(stream, budget, seed, report)
-    core_options = make_options(sample.vectors.shape[1], metric, keep, graph, options)
+    dim = sample.vectors.shape[1]
+    core_options = make_options(dim, metric, keep, graph, options)
     core_options.build.seed = seed
     if codebook is None:
-        codebook = train_codebook(sample.vectors, code_bytes or 32, metric, seed, threads)
+        codebook = train_codebook(
+            sample.vectors, code_bytes or default_code_bytes(dim), metric, seed, threads
+        )
     names = np.arange(sample.count, dtype=np.uint64) if ids is None else as_ids(ids)
     if len(names) != sample.count:
         raise InvalidArgument(f"{len(names)} ids came for {sample.count} vectors")
@@ -89,8 +102,11 @@ def _silent(phase: str, done: int, total: int) -> None:
 
 def _batches(stream: Stream, dim: int | None = None) -> Iterator[Floats]:
     """Matrices of the stream, checked, cut into pieces that take little memory."""
+    row = 0
     for given in stream():
         batch = as_matrix(given)
+        check_finite(batch, row)
+        row += len(batch)
         if dim is not None and batch.shape[1] != dim:
             raise WrongDimension(f"the stream gave vectors of {batch.shape[1]} dimensions, not {dim}")
         dim = batch.shape[1]
@@ -102,7 +118,7 @@ def _take_sample(stream: Stream, budget: int, seed: int, report: ProgressCallbac
     """Draw vectors evenly from the whole stream (reservoir sampling)."""
     random = np.random.default_rng(seed)
     reservoir: Floats | None = None
-    count = 0
+    count = checksum = 0
     for batch in _batches(stream):
         if reservoir is None:
             room = int(budget * _SAMPLE_SHARE) // (4 * 4 * batch.shape[1])
@@ -118,10 +134,12 @@ def _take_sample(stream: Stream, budget: int, seed: int, report: ProgressCallbac
         chosen = np.flatnonzero(places < size)
         reservoir[places[chosen]] = batch[fresh:][chosen]
         count += len(batch)
+        checksum = zlib.crc32(batch.data, checksum)
         report("sampling", count, 0)
     if reservoir is None or count == 0:
         raise Empty("the stream gave no vectors")
-    return _Sample(reservoir[:count].copy() if count < len(reservoir) else reservoir, count)
+    kept = reservoir[:count].copy() if count < len(reservoir) else reservoir
+    return _Sample(kept, count, checksum)
 
 
 def _shard_bytes(options: _core.IndexOptions) -> int:
@@ -153,20 +171,17 @@ def _encode_and_assign(
     """Make the codes, and find the two shards of each vector."""
     codes = np.empty((sample.count, codebook.code_bytes), np.uint8)
     homes = np.empty((sample.count, 2), np.uint32)
-    done = 0
+    done = checksum = 0
     for batch in _batches(stream, sample.vectors.shape[1]):
         stop = done + len(batch)
         if stop > sample.count:
-            break
+            sample.check_same(stop, checksum)
+        checksum = zlib.crc32(batch.data, checksum)
         codes[done:stop] = codebook.encode(batch, threads)
         homes[done:stop] = _core.assign_nearest_two(batch, centroids, threads)
         done = stop
         report("encoding", done, sample.count)
-    if done != sample.count or stop > sample.count:
-        raise WrongState(
-            f"the stream gave {sample.count} vectors when it was first read and another number "
-            "now: it must give the same ones each time"
-        )
+    sample.check_same(done, checksum)
     return codes, homes
 
 
@@ -183,19 +198,22 @@ class _Source:
         self._stream = stream
         self._vectors_of = vectors_of
         self._names = names
+        self._sample = sample
         self._dim = sample.vectors.shape[1]
 
     def get(self, members: NDArray[np.int64]) -> Floats:
         """Vectors of these rows of the stream, which are sorted."""
         if self._vectors_of is not None:
             wanted = self._names[members].astype(np.int64)
-            return as_matrix(self._vectors_of(wanted), "what vectors_of gives")
+            return as_supplied(self._vectors_of(wanted), len(wanted), self._dim)
         vectors = np.empty((len(members), self._dim), np.float32)
-        start = 0
+        start = checksum = 0
         for batch in _batches(self._stream, self._dim):
+            checksum = zlib.crc32(batch.data, checksum)
             first, last = np.searchsorted(members, (start, start + len(batch)))
             vectors[first:last] = batch[members[first:last] - start]
             start += len(batch)
+        self._sample.check_same(start, checksum)
         return vectors
 
 

@@ -24,8 +24,10 @@ from gossamer._core import (
     quantize_product,
     train_product,
 )
+from gossamer.arrays import check_finite
+from gossamer.errors import Empty, InvalidArgument
 
-__all__ = ["Codebook", "train_codebook"]
+__all__ = ["Codebook", "default_code_bytes", "train_codebook"]
 
 Floats = NDArray[np.float32]
 Progress = Callable[[int, int], Any]
@@ -53,6 +55,11 @@ class _Basis:
     mean: Floats
     axes: Floats  # dim x dim, one axis a column
     stretch: Floats
+
+
+def default_code_bytes(dim: int) -> int:
+    """Give the length of a code where none is asked for: less for vectors that are short."""
+    return min(32, dim + _CORRECTION_BYTES)
 
 
 def train_codebook(
@@ -108,20 +115,26 @@ def train_codebook(
 
 def _check_arguments(vectors: NDArray[Any], code_bytes: int, metric: str, coarse: int) -> None:
     if metric not in ("ip", "cosine", "l2"):
-        raise ValueError(f"metric must be 'ip', 'cosine' or 'l2', not {metric!r}")
-    if vectors.ndim != 2 or not len(vectors):
-        raise ValueError(
+        raise InvalidArgument(f"metric must be 'ip', 'cosine' or 'l2', not {metric!r}")
+    if vectors.ndim != 2:
+        raise InvalidArgument(
             f"expected a matrix with at least one row, a vector each; got shape {vectors.shape}"
         )
+    if not len(vectors):
+        raise Empty("a codebook is trained on at least one row; there are none")
     if coarse and metric == "l2":
-        raise ValueError("coarse centroids are for inner product and cosine; use coarse=0 for l2")
+        raise InvalidArgument(
+            "coarse centroids are for inner product and cosine; use coarse=0 for l2"
+        )
     if not 0 <= coarse <= 65_536:
-        raise ValueError(f"coarse must be between 0 and 65536, not {coarse}")
+        raise InvalidArgument(f"coarse must be between 0 and 65536, not {coarse}")
     pieces = _piece_count(code_bytes, coarse)
     if not 1 <= pieces <= vectors.shape[1] or code_bytes > 64:
         least = code_bytes - pieces + 1
         most = min(64, least - 1 + vectors.shape[1])
-        raise ValueError(f"code_bytes must be between {least} and {most} here, not {code_bytes}")
+        raise InvalidArgument(
+            f"code_bytes must be between {least} and {most} here, not {code_bytes}"
+        )
 
 
 def _piece_count(code_bytes: int, coarse: int) -> int:
@@ -145,8 +158,7 @@ def _draw(vectors: NDArray[Any], sample: int, metric: str, seed: int) -> Floats:
         drawn = np.random.default_rng(seed).choice(len(vectors), sample, replace=False)
         vectors = vectors[np.sort(drawn)]
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
-    if not np.isfinite(rows).all():
-        raise ValueError("vectors must be finite, but there is a NaN or an infinity among them")
+    check_finite(rows)
     if metric == "cosine":
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         rows = rows / np.where(lengths > 0, lengths, 1)

@@ -47,7 +47,7 @@ def map_file(path: Path) -> NDArray[np.uint8]:
     """Map a file into memory; nothing is read before it is touched."""
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise Truncated(f"{path} is empty; copy or build it again")
+            raise Truncated("the file is empty; copy or build it again")
         mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return np.frombuffer(mapped, np.uint8)
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gossamer import _core
+from gossamer.arrays import as_count
 from gossamer.errors import InvalidArgument
 
 __all__ = ["SlimOptions", "make_options", "parse_bytes", "parse_strategy", "propose_slim"]
@@ -37,7 +38,7 @@ def make_options(
     core = _core.IndexOptions()
     core.dim = dim
     core.metric = _choose(_core.Metric, "metric", metric)
-    kind, _, budget = keep.partition(":")
+    kind, _, budget = str(keep).partition(":")
     core.keep = _choose(_core.Keep, "keep", kind)
     if (kind == "hot") != bool(budget):
         raise InvalidArgument(f"keep must be 'none', 'all' or 'hot:50MB', not {keep!r}")
@@ -45,21 +46,27 @@ def make_options(
         core.hot_budget = parse_bytes(budget)
     core.graph = _choose(_core.GraphKind, "graph", graph or "none")
     _apply(core, dict(options))
+    if core.keep_source and (core.keep != _core.Keep.all or core.graph != _core.GraphKind.slim):
+        raise InvalidArgument(
+            "keep_source is for graph='slim' with keep='all': pruning again needs all vectors"
+        )
     return core
 
 
 def _apply(core: _core.IndexOptions, options: dict[str, Any]) -> None:
     build, hub = core.build, core.hub
-    build.max_degree = int(options.pop("max_degree", build.max_degree))
-    build.effort = int(options.pop("build_effort", build.effort))
+    build.max_degree = as_count(options.pop("max_degree", build.max_degree), "max_degree")
+    build.effort = as_count(options.pop("build_effort", build.effort), "build_effort")
     build.level_probability = float(options.pop("level_probability", build.level_probability))
-    hub.max_degree = int(options.pop("hub_degree", hub.max_degree))
-    hub.low_degree = int(options.pop("low_degree", hub.low_degree))
+    hub.max_degree = as_count(options.pop("hub_degree", hub.max_degree), "hub_degree")
+    hub.low_degree = as_count(options.pop("low_degree", hub.low_degree), "low_degree")
     hub.hub_share = float(options.pop("hub_share", hub.hub_share))
     core.build, core.hub = build, hub
     core.scalar = _choose(_core.Scalar, "scalar", options.pop("scalar", "f16"))
     core.keep_source = bool(options.pop("keep_source", False))
-    slim: SlimOptions = options.pop("slim", SlimOptions())
+    slim = options.pop("slim", SlimOptions())
+    if not isinstance(slim, SlimOptions):
+        raise InvalidArgument(f"slim must be a gossamer.SlimOptions, not {slim!r}")
     fields = asdict(slim)
     core.slim_by_in_degree = fields.pop("by_in_degree")
     core_slim = core.slim

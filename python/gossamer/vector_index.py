@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_ids, as_mask_or_ids, as_matrix
+from gossamer.arrays import (
+    as_count,
+    as_ids,
+    as_mask_or_ids,
+    as_matrix,
+    as_supplied,
+    check_finite,
+)
 from gossamer.bounded import build_bounded
-from gossamer.codes import Codebook, train_codebook
-from gossamer.errors import GossamerError, InvalidArgument, WrongState
+from gossamer.codes import Codebook, default_code_bytes, train_codebook
+from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongState
 from gossamer.files import map_file, write_file
 from gossamer.options import make_options, parse_strategy
 from gossamer.progress import ProgressCallback, run_with_progress
@@ -40,9 +47,11 @@ class SearchSession:
     `nearest()` gives the hits. `VectorIndex.search` is this loop.
     """
 
-    def __init__(self, core: _core.IndexSearch, queries: int, is_single: bool) -> None:
+    def __init__(
+        self, core: _core.IndexSearch, queries: NDArray[np.float32], is_single: bool
+    ) -> None:
         self._core = core
-        self._queries = queries
+        self._queries, self._dim = queries.shape
         self._is_single = is_single
         self._fetch_s = 0.0
 
@@ -52,13 +61,13 @@ class SearchSession:
 
     def supply(self, vectors: ArrayLike) -> None:
         """Supply the vectors of `wanted()`, one row each, in the same order."""
-        self._core.supply(as_matrix(vectors))
+        self._core.supply(as_supplied(vectors, self._core.wanted().size, self._dim))
 
     def run(self, vectors_of: VectorsOf) -> None:
         """Supply what is wanted, round after round, until the search is over."""
         while (ids := self.wanted()).size:
             start = time.perf_counter()
-            vectors = as_matrix(vectors_of(ids), "what vectors_of gives")
+            vectors = as_supplied(vectors_of(ids), len(ids), self._dim)
             self._fetch_s += time.perf_counter() - start
             self._core.supply(vectors)
 
@@ -148,10 +157,19 @@ class VectorIndex:
                 options=options,
             )
             return cls(core)
+        if isinstance(vectors, Iterator):
+            raise InvalidArgument(
+                "vectors must be a matrix, or a function that gives an iterable of matrices each "
+                "time it is called; a generator can be read only once"
+            )
         matrix = as_matrix(vectors)
+        check_finite(matrix)
+        threads = as_count(threads, "threads")
+        seed = as_count(seed, "seed", most=2**63 - 1)
         core_options = make_options(matrix.shape[1], metric, keep, graph, options)
         if code_bytes is None:
-            code_bytes = 0 if keep == "all" and graph is not None else 32
+            has_codes = keep != "all" or graph is None
+            code_bytes = default_code_bytes(matrix.shape[1]) if has_codes else 0
         if codebook is None and code_bytes > 0 and len(matrix) > 0:
             codebook = train_codebook(
                 matrix, code_bytes, metric, seed, threads, progress=_training(progress)
@@ -213,7 +231,8 @@ class VectorIndex:
         return self._core.count
 
     def __contains__(self, id: int) -> bool:
-        return id >= 0 and self._core.contains(id)
+        is_id = isinstance(id, (int, np.integer)) and 0 <= id < 2**63
+        return is_id and self._core.contains(int(id))
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -307,6 +326,7 @@ class VectorIndex:
         An index with a graph that does not keep its vectors links better with `vectors_of`.
         """
         matrix = as_matrix(vectors)
+        check_finite(matrix)
         new_ids = self._next_ids(len(matrix)) if ids is None else as_ids(ids)
         options = self._core.options
         if options.graph == _core.GraphKind.none or options.keep == _core.Keep.all:
@@ -379,8 +399,7 @@ class VectorIndex:
         strategy: str,
         threads: int,
     ) -> SearchSession:
-        if k < 1:
-            raise InvalidArgument(f"k must be at least 1, not {k}")
+        k = as_count(k, "k", least=1, most=2**63 - 1)
         filters = {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
         core = _core.search(
             self._core,
@@ -390,9 +409,9 @@ class VectorIndex:
             recall,
             _core_effort(effort),
             **filters,
-            threads=threads,
+            threads=as_count(threads, "threads"),
         )
-        return SearchSession(core, len(matrix), is_single)
+        return SearchSession(core, matrix, is_single)
 
     def _remembering(self, vectors_of: VectorsOf) -> VectorsOf:
         """In hot mode, what was fetched may stay: the next search will want much of it again."""
@@ -400,9 +419,8 @@ class VectorIndex:
             return vectors_of
 
         def fetch(ids: NDArray[np.int64]) -> ArrayLike:
-            vectors = as_matrix(vectors_of(ids), "what vectors_of gives")
-            if vectors.shape == (len(ids), self._core.options.dim):
-                self._core.remember(ids.astype(np.uint64), vectors)
+            vectors = as_supplied(vectors_of(ids), len(ids), self._core.options.dim)
+            self._core.remember(ids.astype(np.uint64), vectors)
             return vectors
 
         return fetch
@@ -420,15 +438,25 @@ class VectorIndex:
         progress: ProgressCallback | None,
     ) -> None:
         """Add to a graph whose vectors are not kept: ask for the few that matter, batch by batch."""
+        self._check_new_ids(ids)
         for start in range(0, len(ids), _ADDED_AT_ONCE):
             stop = start + _ADDED_AT_ONCE
             batch = self._core.begin_add(ids[start:stop], vectors[start:stop])
             wanted = batch.wanted().astype(np.int64)
             if vectors_of is not None and wanted.size:
-                batch.supply(as_matrix(vectors_of(wanted), "what vectors_of gives"))
+                dim = self._core.options.dim
+                batch.supply(as_supplied(vectors_of(wanted), len(wanted), dim))
             batch.finish()
             if progress is not None:
                 progress("adding", min(stop, len(ids)), len(ids))
+
+
+    def _check_new_ids(self, ids: NDArray[np.uint64]) -> None:
+        """Refuse a used id before the first batch goes in, so that all are added or none."""
+        unique, counts = np.unique(ids, return_counts=True)
+        used = [int(id) for id in unique if self._core.contains(int(id))]
+        for id in [*unique[counts > 1].tolist(), *used]:
+            raise DuplicateId(f"id {id} is in use already; delete it first, or choose another")
 
 
 def _core_effort(effort: int | Effort | None) -> _core.Effort | None:
@@ -436,15 +464,13 @@ def _core_effort(effort: int | Effort | None) -> _core.Effort | None:
         return None
     core = _core.Effort()
     if isinstance(effort, Effort):
-        core.rerank = effort.rerank
+        core.rerank = as_count(effort.rerank, "effort.rerank")
         core.margin = effort.margin
-        core.beam = effort.beam
+        core.beam = as_count(effort.beam, "effort.beam")
         core.ratio = effort.ratio
-        core.batch = effort.batch
+        core.batch = as_count(effort.batch, "effort.batch")
     else:
-        if effort < 1:
-            raise InvalidArgument(f"effort must be at least 1, not {effort}")
-        core.rerank = core.beam = effort
+        core.rerank = core.beam = as_count(effort, "effort", least=1)
     return core
 
 

@@ -1,0 +1,120 @@
+"""Small data to index, and the truth to compare with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gossamer
+from gossamer.demo import load_sample
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+
+DIM = 24
+
+
+def clustered(count: int, seed: int, dim: int = DIM) -> Floats:
+    """Unit vectors around twenty centers, with axes of falling variance, as text vectors have."""
+    scales = 1 / np.sqrt(1 + np.arange(dim))
+    centers = np.random.default_rng(0).normal(size=(20, dim)) * scales
+    random = np.random.default_rng(seed)
+    rows = centers[random.integers(0, 20, count)] + 0.6 * random.normal(size=(count, dim)) * scales
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def exact_distances(queries: Floats, rows: Floats, metric: str = "ip") -> NDArray[np.float64]:
+    """Give what numpy says, a row for each query: -dot, 1 - cosine, or squared L2."""
+    queries, rows = queries.astype(np.float64), rows.astype(np.float64)
+    if metric == "l2":
+        return ((queries[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
+    if metric == "cosine":
+        queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return 1 - queries @ rows.T
+    return -queries @ rows.T
+
+
+def nearest_ids(queries: Floats, rows: Floats, k: int, metric: str = "ip") -> Ids:
+    """Give the true nearest rows of each query, nearest first."""
+    return np.argsort(exact_distances(queries, rows, metric), axis=1, kind="stable")[:, :k]
+
+
+def recall(found: Ids, truth: Ids) -> float:
+    """Give the share of the true nearest that were found."""
+    return float((found[:, :, None] == truth[:, None, :]).any(axis=1).mean())
+
+
+class Library:
+    """Vectors by id, as a host has them, which notes what it was asked for."""
+
+    def __init__(self, vectors: Floats) -> None:
+        self.vectors = dict(enumerate(vectors))
+        self.asked: list[int] = []
+
+    def __call__(self, ids: Ids) -> Floats:
+        self.asked += ids.tolist()
+        return np.stack([self.vectors[id] for id in ids.tolist()])
+
+    def add(self, ids: Ids, vectors: Floats) -> None:
+        self.vectors |= dict(zip(ids.tolist(), vectors, strict=True))
+
+    def remove(self, ids: Ids) -> None:
+        for id in np.asarray(ids).tolist():
+            del self.vectors[id]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Real text vectors and questions, with the truth and one codebook for all tests."""
+
+    chunks: Floats
+    questions: Floats
+    truth: Ids
+    codebook: gossamer.Codebook
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Floats:
+    return clustered(600, seed=1)
+
+
+@pytest.fixture(scope="session")
+def more_vectors() -> Floats:
+    return clustered(200, seed=2)
+
+
+@pytest.fixture(scope="session")
+def queries() -> Floats:
+    return clustered(40, seed=3)
+
+
+@pytest.fixture(scope="session")
+def codebook(vectors: Floats) -> gossamer.Codebook:
+    return gossamer.train_codebook(vectors, 12)
+
+
+@pytest.fixture
+def library(vectors: Floats) -> Library:
+    return Library(vectors)
+
+
+@pytest.fixture
+def build(vectors: Floats, codebook: gossamer.Codebook) -> Callable[..., gossamer.VectorIndex]:
+    """Build over `vectors` with the shared codebook, without calibration unless asked for."""
+
+    def make(**options: object) -> gossamer.VectorIndex:
+        defaults = {"codebook": codebook, "calibrate": False, "threads": 1}
+        return gossamer.VectorIndex.build(vectors, **(defaults | options))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sample() -> Sample:
+    loaded = load_sample()
+    truth = nearest_ids(loaded.questions, loaded.chunks, 10)
+    codebook = gossamer.train_codebook(loaded.chunks, 32)
+    return Sample(loaded.chunks, loaded.questions, truth, codebook)
