@@ -39,6 +39,7 @@ class Beam {
     items_.insert(place, candidate);
     cursor_ = std::min(cursor_, index);
   }
+  std::size_t size() const { return items_.size(); }
   // The nearest candidate not expanded yet, which counts as expanded from now on; kNoNode when
   // all are.
   NodeId next() {

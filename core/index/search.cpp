@@ -40,6 +40,7 @@ View Index::view(const Bitmap* allowed, std::size_t allowed_count, bool with_gra
   view.codes = codebook_ ? &codes_ : nullptr;
   view.graph = with_graph && options_.graph != GraphKind::kNone ? &graph() : nullptr;
   view.allowed = allowed;
+  view.deleted = deleted_count_ > 0 ? &deleted_ : nullptr;
   view.node_count = node_count_;
   view.allowed_count = allowed_count;
   return view;

@@ -159,6 +159,8 @@ Bytes bitmap_bytes(const Bitmap& bitmap) {
   return out.take();
 }
 
+Bytes copy_of(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
+
 Bitmap read_bitmap(ByteView bytes, std::size_t size) {
   Bitmap bitmap(size);
   if (bytes.empty()) return bitmap;
@@ -243,7 +245,12 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
   meta.options.scalar = space_.scalar();
   image.add(SectionKind::kMeta, write_meta(meta));
   if (!calibration_.empty()) image.add(SectionKind::kCalibration, calibration_.to_bytes());
-  if (codebook_ && with_codebook) image.add(SectionKind::kCodebook, codebook_->to_bytes());
+  if (codebook_ && with_codebook) {
+    // The fingerprint is that of the bytes it was read from, which need not be how we write it.
+    const bool is_in_file = file_ && file_->has(SectionKind::kCodebook);
+    image.add(SectionKind::kCodebook, is_in_file ? copy_of(file_->bytes(SectionKind::kCodebook))
+                                                 : codebook_->to_bytes());
+  }
   if (deleted_count_ > 0) image.add(SectionKind::kDeleted, bitmap_bytes(deleted_));
   if (!ids_.is_identity()) image.add(SectionKind::kIds, ids_.to_bytes());
   if (kept_.keep() == Keep::kHot) {

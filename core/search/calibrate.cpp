@@ -24,12 +24,12 @@ constexpr std::size_t kNoiseTerms = 32;
 constexpr std::size_t kHiddenOf = 3;
 
 constexpr std::array<std::uint32_t, 5> kCounts = {1, 3, 10, 30, 100};
-constexpr std::array<float, 14> kMargins = {-2.0f, -1.0f, 0.0f, 0.5f, 1.0f, 1.5f, 2.0f,
-                                            2.5f,  3.0f,  3.5f, 4.0f, 5.0f, 6.0f, 8.0f};
+constexpr std::array<float, 18> kMargins = {-1.0f, 0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 2.5f, 3.0f, 3.5f,
+                                            4.0f,  4.5f, 5.0f, 5.5f, 6.0f, 7.0f, 8.0f, 10.0f, 12.0f};
 constexpr std::array<std::uint32_t, 13> kBeams = {10,  14,  20,  28,  40,  56, 80,
                                                   112, 160, 224, 320, 448, 640};
 constexpr std::array<float, 3> kRatios = {0.04f, 0.1f, 0.2f};
-constexpr std::array<float, 2> kWalkMargins = {2.5f, 4.0f};
+constexpr std::array<float, 2> kWalkMargins = {3.5f, 5.5f};
 // Strategies with more than one dial are tried on fewer queries: there are many trials.
 constexpr std::size_t kFewQueries = 320;
 constexpr double kEnough = 0.9992;

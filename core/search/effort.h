@@ -21,8 +21,9 @@ inline constexpr std::size_t kStrategyCount = 7;
 struct Effort {
   // Scan, walk: how many vectors are looked at; 0 leaves it to `margin`.
   std::uint32_t rerank = 0;
-  // Scan, walk: stop once the next estimate is this many standard errors behind the k-th hit.
-  float margin = 3.0f;
+  // Scan, walk: stop once the next estimate is this many standard errors behind the k-th hit
+  // (fewer, the more was looked at: see Rerank).
+  float margin = 4.0f;
   // Walks: width of the beam (elsewhere called ef).
   std::uint32_t beam = 64;
   // Two-level: share of the estimated nodes that are looked at exactly (α).

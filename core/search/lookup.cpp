@@ -17,23 +17,30 @@ Lookup::Lookup(const View& view, const float* query)
     : view_(view),
       single_(view.space->metric(), supplied_scalar(view.space->scalar()), view.space->dim(),
               view.space->scale()),
-      row_(single_.row_bytes()),
       prefetched_(std::min(view.space->row_bytes(), kPrefetchBytes)) {
   view.space->prepare_query(query, prepared_);
 }
 
 void Lookup::supply(const float* vectors) {
+  RowBytes row(single_.row_bytes());
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    known_.emplace(wanted_[i], measure(vectors + i * single_.dim()));
+    known_.emplace(wanted_[i], measure(vectors + i * single_.dim(), row.data()));
   }
   asked_ += wanted_.size();
   measured_ += wanted_.size();
   wanted_.clear();
 }
 
-float Lookup::measure(const float* vector) {
-  single_.encode_row(vector, row_.data());
-  return single_.from_query(prepared_.data(), row_.data());
+float Lookup::measure(const float* vector, std::uint8_t* row) const {
+  single_.encode_row(vector, row);
+  return single_.from_query(prepared_.data(), row);
+}
+
+float Lookup::measure_code(NodeId node) const {
+  std::vector<float> vector(single_.dim());
+  RowBytes row(single_.row_bytes());
+  view_.codebook->decode(view_.codes->row(node), vector.data());
+  return measure(vector.data(), row.data());
 }
 
 }  // namespace gossamer

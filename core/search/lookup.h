@@ -13,7 +13,8 @@
 namespace gossamer {
 
 // Exact distances from one query, as far as they can be had without asking: the vector is kept,
-// or the host has supplied it. What cannot is put on the list of wanted nodes.
+// or the host has supplied it. What cannot is put on the list of wanted nodes, except for deleted
+// nodes: the host does not know them any more.
 class Lookup {
  public:
   // `query` has the dimension of the space and is finite.
@@ -26,9 +27,12 @@ class Lookup {
       ++measured_;
       return true;
     }
-    const auto known = known_.find(node);
-    if (known == known_.end()) return false;
-    distance = known->second;
+    if (const auto known = known_.find(node); known != known_.end()) {
+      distance = known->second;
+      return true;
+    }
+    if (view_.deleted == nullptr || !view_.deleted->contains(node)) return false;
+    distance = measure_code(node);
     return true;
   }
   void prefetch(NodeId node) const {
@@ -47,12 +51,14 @@ class Lookup {
   std::size_t measured() const { return measured_; }
 
  private:
-  float measure(const float* vector);
+  float measure(const float* vector, std::uint8_t* row) const;
+  // How far what a node's code stands for is: all that is left of a deleted node, and enough to
+  // walk through it.
+  float measure_code(NodeId node) const;
 
   View view_;
   Space single_;  // what supplied vectors are measured in: the space, but for f16 rows in f32
   RowBytes prepared_;
-  RowBytes row_;
   std::unordered_map<NodeId, float> known_;
   std::vector<NodeId> wanted_;
   std::size_t prefetched_;

@@ -1,6 +1,7 @@
 #include "search/rerank.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace gossamer {
@@ -8,6 +9,14 @@ namespace gossamer {
 namespace {
 
 constexpr float kAskedFor = std::numeric_limits<float>::infinity();
+
+// Before anything is known of a query, its estimates are taken to be off by one standard error,
+// with the weight of so many candidates looked at.
+constexpr double kPriorWeight = 2;
+// The more was looked at in vain, the less the rest is worth: the margin shrinks by so many
+// standard errors each time the number of candidates grows e-fold. This and the prior were chosen
+// by what they save at equal recall (docs/decisions/0006).
+constexpr double kFade = 0.8;
 
 }  // namespace
 
@@ -48,9 +57,11 @@ std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
   const std::size_t first = k_ + 2;
   if (asked_ < first) return std::min(candidates_.size(), first);
   if (!hits.is_full()) return candidates_.size();
-  const double bias = residual_sum_ / static_cast<double>(absorbed_);
-  const double limit = static_cast<double>(hits.last().distance) - bias +
-                       static_cast<double>(effort_.margin) * static_cast<double>(error_);
+  const auto error = static_cast<double>(error_);
+  const auto looked_at = static_cast<double>(absorbed_);
+  const double bias = (residual_sum_ + kPriorWeight * error) / (looked_at + kPriorWeight);
+  const double margin = static_cast<double>(effort_.margin) - kFade * std::log(looked_at + 1);
+  const double limit = static_cast<double>(hits.last().distance) - bias + margin * error;
   const auto end = std::partition_point(
       candidates_.begin() + static_cast<std::ptrdiff_t>(asked_), candidates_.end(),
       [&](const Candidate& c) { return static_cast<double>(c.distance) < limit; });

@@ -24,9 +24,14 @@ bool TwoLevel::advance(Lookup& lookup) {
   const std::size_t target = std::max<std::size_t>(effort_.batch, 1);
   while (pending_.size() < target) {
     const NodeId node = scratch_.beam.next();
-    if (node == kNoNode) break;
-    estimate_neighbors(node);
-    promote(lookup);
+    if (node != kNoNode) {
+      estimate_neighbors(node);
+      promote(lookup);
+    } else if (pending_.empty() && !waiting_.empty() && scratch_.beam.size() < effort_.beam) {
+      take_nearest(lookup);
+    } else {
+      break;
+    }
   }
   return !pending_.empty();
 }
@@ -72,12 +77,18 @@ void TwoLevel::promote(Lookup& lookup) {
     const Candidate nearest = waiting_.top();
     const auto place = std::lower_bound(promoted_.begin(), promoted_.end(), nearest.distance);
     if (static_cast<std::size_t>(place - promoted_.begin()) >= allowed) return;
-    promoted_.insert(place, nearest.distance);
-    waiting_.pop();
-    float distance = kAskedFor;
-    if (!lookup.find(nearest.node, distance)) lookup.want(nearest.node);
-    pending_.push_back({distance, nearest.node});
+    take_nearest(lookup);
   }
+}
+
+void TwoLevel::take_nearest(Lookup& lookup) {
+  const Candidate nearest = waiting_.top();
+  waiting_.pop();
+  promoted_.insert(std::lower_bound(promoted_.begin(), promoted_.end(), nearest.distance),
+                   nearest.distance);
+  float distance = kAskedFor;
+  if (!lookup.find(nearest.node, distance)) lookup.want(nearest.node);
+  pending_.push_back({distance, nearest.node});
 }
 
 }  // namespace gossamer

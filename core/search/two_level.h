@@ -17,7 +17,9 @@ namespace gossamer {
 // LEANN's two-level search (algorithm 2) with dynamic batching: exact distances decide where the
 // walk goes, estimates decide whose exact distance is worth asking for. Of all nodes estimated so
 // far, the nearest share `ratio` is looked at; they are collected over several hops until
-// `batch` of them are wanted or the walk cannot go on without them.
+// `batch` of them are wanted or the walk cannot go on without them. A small ratio would end the
+// walk early, with nothing left to expand: until the beam is full, the nearest estimate is looked
+// at then, whatever its rank.
 class TwoLevel {
  public:
   TwoLevel(const View& view, const Estimator& estimator, const Effort& effort,
@@ -53,6 +55,7 @@ class TwoLevel {
   NodeId descend();
   void estimate_neighbors(NodeId node);
   void promote(Lookup& lookup);
+  void take_nearest(Lookup& lookup);
   float estimate(NodeId node) {
     ++codes_touched_;
     return estimator_.estimate(view_.codes->row(node));

@@ -20,6 +20,8 @@ struct View {
   const Graph* graph = nullptr;
   // Nodes that may be returned; null means all. Others are walked through, never returned.
   const Bitmap* allowed = nullptr;
+  // Nodes whose vectors nobody has any more; null means none. Walks still pass through them.
+  const Bitmap* deleted = nullptr;
   // A node that walks do not see: calibration asks for its neighbors as if it were not there.
   NodeId hidden = kNoNode;
   std::size_t node_count = 0;

@@ -50,10 +50,10 @@ std::vector<float> decoded(const Space& space, const std::vector<std::uint8_t>& 
   return vector;
 }
 
-RowBytes prepared(const Space& space, const std::vector<float>& query) {
+std::vector<std::uint8_t> prepared(const Space& space, const std::vector<float>& query) {
   RowBytes form;
   space.prepare_query(query.data(), form);
-  return form;
+  return {form.begin(), form.end()};
 }
 
 double dot(const std::vector<float>& a, const std::vector<float>& b) {

@@ -23,7 +23,7 @@ class Effort:
     """
 
     rerank: int = 0
-    margin: float = 3.0
+    margin: float = 4.0
     beam: int = 64
     ratio: float = 0.1
     batch: int = 16

@@ -439,13 +439,13 @@ class VectorIndex:
     ) -> None:
         """Add to a graph whose vectors are not kept: ask for the few that matter, batch by batch."""
         self._check_new_ids(ids)
+        fetch = None if vectors_of is None else _answering(ids, vectors, vectors_of)
         for start in range(0, len(ids), _ADDED_AT_ONCE):
             stop = start + _ADDED_AT_ONCE
             batch = self._core.begin_add(ids[start:stop], vectors[start:stop])
             wanted = batch.wanted().astype(np.int64)
-            if vectors_of is not None and wanted.size:
-                dim = self._core.options.dim
-                batch.supply(as_supplied(vectors_of(wanted), len(wanted), dim))
+            if fetch is not None and wanted.size:
+                batch.supply(fetch(wanted))
             batch.finish()
             if progress is not None:
                 progress("adding", min(stop, len(ids)), len(ids))
@@ -457,6 +457,25 @@ class VectorIndex:
         used = [int(id) for id in unique if self._core.contains(int(id))]
         for id in [*unique[counts > 1].tolist(), *used]:
             raise DuplicateId(f"id {id} is in use already; delete it first, or choose another")
+
+
+def _answering(
+    ids: NDArray[np.uint64], vectors: NDArray[np.float32], vectors_of: VectorsOf
+) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
+    """Answer for vectors that are being added, which the host may not have yet; ask for others."""
+    rows = {id: row for row, id in enumerate(ids.tolist())}
+
+    def fetch(wanted: NDArray[np.int64]) -> NDArray[np.float32]:
+        places = np.array([rows.get(id, -1) for id in wanted.tolist()])
+        is_known = places >= 0
+        supplied = np.empty((len(wanted), vectors.shape[1]), np.float32)
+        supplied[is_known] = vectors[places[is_known]]
+        others = wanted[~is_known]
+        if others.size:
+            supplied[~is_known] = as_supplied(vectors_of(others), len(others), vectors.shape[1])
+        return supplied
+
+    return fetch
 
 
 def _core_effort(effort: int | Effort | None) -> _core.Effort | None:
