@@ -25,6 +25,11 @@ def stream(size: int = 300):
     return lambda: (ROWS[start : start + size] for start in range(0, len(ROWS), size))
 
 
+def build(source=None, **options) -> VectorIndex:
+    """Build from the stream, without calibration unless it is asked for."""
+    return VectorIndex.build(source or stream(), **({"calibrate": False} | options))
+
+
 def found_by(index: VectorIndex, strategy: str, effort: Effort):
     return index.search(QUERIES, 5, strategy=strategy, effort=effort, vectors_of=Library(ROWS))
 
@@ -39,9 +44,7 @@ def curve_of(index: VectorIndex) -> tuple[list[int], list[float]]:
 @pytest.mark.parametrize("graph", ["full", "hub"])
 @pytest.mark.parametrize("budget", ["300KB", "1MB", "1GB"])
 def test_a_streamed_graph_finds_as_much_for_the_same_cost(budget, graph, codebook):
-    streamed = VectorIndex.build(
-        stream(), graph=graph, memory_budget=budget, codebook=codebook, threads=1
-    )
+    streamed = build(graph=graph, memory_budget=budget, codebook=codebook, threads=1)
     whole = VectorIndex.build(ROWS, graph=graph, codebook=codebook, threads=1, calibrate=False)
 
     costs, recalls = curve_of(streamed)
@@ -51,7 +54,7 @@ def test_a_streamed_graph_finds_as_much_for_the_same_cost(budget, graph, codeboo
 
 
 def test_streamed_codes_are_those_of_a_whole_build(codebook):
-    streamed = VectorIndex.build(stream(), memory_budget="1MB", codebook=codebook)
+    streamed = build(memory_budget="1MB", codebook=codebook)
     whole = VectorIndex.build(ROWS, codebook=codebook, calibrate=False)
 
     got, expected = (found_by(i, "scan", Effort(rerank=20)) for i in (streamed, whole))
@@ -61,7 +64,7 @@ def test_streamed_codes_are_those_of_a_whole_build(codebook):
 
 
 def test_a_codebook_is_trained_on_a_sample_of_the_stream():
-    streamed = VectorIndex.build(stream(), memory_budget="300KB", code_bytes=12)
+    streamed = build(memory_budget="300KB", code_bytes=12)
     whole = VectorIndex.build(ROWS, code_bytes=12, calibrate=False)
 
     got, expected = (found_by(i, "scan", Effort(rerank=15)) for i in (streamed, whole))
@@ -70,7 +73,7 @@ def test_a_codebook_is_trained_on_a_sample_of_the_stream():
 
 
 def test_a_function_alone_streams_within_a_budget_by_itself(codebook):
-    index = VectorIndex.build(stream(), codebook=codebook)
+    index = build(codebook=codebook)
 
     assert len(index) == 2000
 
@@ -78,9 +81,9 @@ def test_a_function_alone_streams_within_a_budget_by_itself(codebook):
 @pytest.mark.parametrize("size", [1, 7, 2000])
 def test_how_the_stream_is_cut_changes_nothing(size, codebook, tmp_path):
     for name, cut in (("usual", 300), ("other", size)):
-        VectorIndex.build(
-            stream(cut), graph="hub", memory_budget="300KB", codebook=codebook, threads=1
-        ).save(tmp_path / name)
+        build(stream(cut), graph="hub", memory_budget="300KB", codebook=codebook, threads=1).save(
+            tmp_path / name
+        )
 
     assert (tmp_path / "usual").read_bytes() == (tmp_path / "other").read_bytes()
 
@@ -89,8 +92,7 @@ def test_shards_may_be_asked_for_by_id(codebook):
     ids = np.arange(2000) * 3 + 1
     asked = Library(ROWS)
 
-    index = VectorIndex.build(
-        stream(),
+    index = build(
         ids=ids,
         graph="hub",
         memory_budget="300KB",
@@ -106,7 +108,7 @@ def test_shards_may_be_asked_for_by_id(codebook):
 
 
 def test_a_streamed_index_can_be_saved_and_updated(codebook, tmp_path):
-    index = VectorIndex.build(stream(), graph="hub", memory_budget="300KB", codebook=codebook)
+    index = build(graph="hub", memory_budget="300KB", codebook=codebook)
     index.save(tmp_path / "index")
     index = VectorIndex.open(tmp_path / "index", verify=True)
     library = Library(ROWS)
@@ -122,8 +124,7 @@ def test_a_streamed_index_can_be_saved_and_updated(codebook, tmp_path):
 def test_progress_names_what_is_being_done(codebook):
     calls = []
 
-    VectorIndex.build(
-        stream(),
+    build(
         graph="hub",
         memory_budget="300KB",
         codebook=codebook,
@@ -132,7 +133,7 @@ def test_progress_names_what_is_being_done(codebook):
 
     phases = list(dict.fromkeys(phase for phase, _, _ in calls))
     assert phases == ["sampling", "encoding", "graph"]
-    assert all(done == total for phase, done, total in calls[-1:])
+    assert calls[-1][1] == calls[-1][2]
 
 
 class Changing:
@@ -156,9 +157,24 @@ class Changing:
 )  # fmt: skip
 def test_a_stream_that_changes_is_refused(nth, then, codebook):
     with pytest.raises(WrongState, match="must give the same ones each time"):
-        VectorIndex.build(
-            Changing(nth, then), graph="hub", memory_budget="300KB", codebook=codebook
-        )
+        build(Changing(nth, then), graph="hub", memory_budget="300KB", codebook=codebook)
+
+
+@pytest.mark.parametrize("then", [ROWS[:-1], ROWS[::-1]], ids=["shorter", "in another order"])
+def test_a_stream_that_changes_before_calibration_is_refused(then, codebook):
+    with pytest.raises(WrongState, match="must give the same ones each time"):
+        build(Changing(3, then), calibrate=True, codebook=codebook)
+
+
+@pytest.mark.parametrize("asked", [0.8, 0.95])
+@pytest.mark.parametrize("graph", [None, "hub"])
+def test_a_streamed_index_reaches_the_recall_asked_for(graph, asked, codebook):
+    index = build(graph=graph, memory_budget="300KB", codebook=codebook, calibrate=True)
+
+    found = index.search(QUERIES, 10, recall=asked, strategy="scan", vectors_of=Library(ROWS))
+
+    assert recall(found.ids, nearest_ids(QUERIES, ROWS, 10)) >= asked - 0.04
+    assert found.stats.effort.margin != Effort().margin
 
 
 def test_a_generator_is_refused_because_it_can_be_read_only_once(codebook):
@@ -174,8 +190,8 @@ def test_a_generator_is_refused_because_it_can_be_read_only_once(codebook):
 
 @pytest.mark.parametrize("budget", ["1KB", 20_000, 0])
 def test_a_budget_too_small_for_a_shard_is_refused(budget, codebook):
-    with pytest.raises(TooLarge, match="needs a memory budget of .* bytes at least"):
-        VectorIndex.build(stream(), graph="hub", memory_budget=budget, codebook=codebook)
+    with pytest.raises(TooLarge, match=r"needs a memory budget of .* bytes at least"):
+        build(graph="hub", memory_budget=budget, codebook=codebook)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +200,7 @@ def test_a_budget_too_small_for_a_shard_is_refused(budget, codebook):
 )
 def test_a_bounded_build_says_what_it_cannot_make(options):
     with pytest.raises(InvalidArgument, match="a bounded build keeps no vectors and makes no"):
-        VectorIndex.build(stream(), memory_budget="1MB", **options)
+        build(memory_budget="1MB", **options)
 
 
 def test_the_vectors_of_a_stream_are_checked(codebook):
@@ -203,6 +219,6 @@ def test_the_vectors_of_a_stream_are_checked(codebook):
 
 def test_the_ids_of_a_stream_are_checked(codebook):
     with pytest.raises(InvalidArgument, match="3 ids came for 2000 vectors"):
-        VectorIndex.build(stream(), ids=[1, 2, 3], codebook=codebook)
+        build(ids=[1, 2, 3], codebook=codebook)
     with pytest.raises(DuplicateId, match="id 1 is given to two vectors"):
-        VectorIndex.build(stream(), ids=np.ones(2000, int), codebook=codebook)
+        build(ids=np.ones(2000, int), codebook=codebook)

@@ -17,13 +17,13 @@ import gossamer
 from gossamer import Codebook, VectorIndex
 from gossamer.errors import CodebookMismatch, MissingCodebook
 
-KINDS = [(keep, graph) for keep in ("none", "hot:6KB", "all") for graph in (None, "full", "hub", "slim")]
+KINDS = [
+    (keep, graph) for keep in ("none", "hot:6KB", "all") for graph in (None, "full", "hub", "slim")
+]
 
 
 @pytest.mark.parametrize(("keep", "graph"), KINDS)
-def test_an_opened_index_answers_like_the_one_saved(
-    keep, graph, build, queries, library, tmp_path
-):
+def test_an_opened_index_answers_like_the_one_saved(keep, graph, build, queries, library, tmp_path):
     index = build(keep=keep, graph=graph)
     written = index.save(tmp_path / "index")
     opened = VectorIndex.open(tmp_path / "index", verify=True)
@@ -153,15 +153,13 @@ def check_old_file_stands_alone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_a_failed_save_leaves_the_old_file_and_no_other(
-    call, error, old_file, build, monkeypatch
-):
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_failed_save_leaves_the_old_file_and_no_other(call, error, old_file, build, monkeypatch):
     def fail(*_: object) -> None:
-        raise error
+        raise error(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, call, fail)
-    with pytest.raises(type(error)):
+    with pytest.raises(error):
         build(keep="all").save(old_file)
 
     monkeypatch.undo()

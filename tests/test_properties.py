@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ KINDS = [
 class IndexMachine(RuleBasedStateMachine):
     """An index under change, next to a dictionary of what it should hold."""
 
-    kind: dict = {}
+    kind: ClassVar[dict] = {}
 
     @initialize(count=st.integers(1, 60), seed=st.integers(0, 3))
     def start(self, count: int, seed: int) -> None:

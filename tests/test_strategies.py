@@ -31,17 +31,13 @@ def test_enough_effort_finds_what_exact_search_finds(
 
 @pytest.mark.parametrize("metric", ["cosine", "l2"])
 @pytest.mark.parametrize("strategy", ["scan", *BY_GRAPH])
-def test_enough_effort_finds_the_nearest_by_any_metric(
-    strategy, metric, vectors, queries, library
-):
+def test_enough_effort_finds_the_nearest_by_any_metric(strategy, metric, vectors, queries):
     scaled = vectors * np.linspace(0.8, 1.2, 600, dtype=np.float32)[:, None]
     index = VectorIndex.build(
         scaled, metric=metric, graph="full", code_bytes=12, calibrate=False, threads=1
     )
 
-    found = index.search(
-        queries, 10, strategy=strategy, effort=PLENTY, vectors_of=Library(scaled)
-    )
+    found = index.search(queries, 10, strategy=strategy, effort=PLENTY, vectors_of=Library(scaled))
 
     assert np.array_equal(found.ids, nearest_ids(queries, scaled, 10, metric))
 
@@ -72,12 +68,8 @@ def test_more_effort_looks_at_more_and_finds_more(strategy, build, vectors, quer
 
 
 @pytest.mark.parametrize("strategy", ["scan", "walk"])
-def test_a_number_as_effort_is_the_number_of_vectors_looked_at(
-    strategy, build, queries, library
-):
-    found = build(graph="full").search(
-        queries, 3, strategy=strategy, effort=25, vectors_of=library
-    )
+def test_a_number_as_effort_is_the_number_of_vectors_looked_at(strategy, build, queries, library):
+    found = build(graph="full").search(queries, 3, strategy=strategy, effort=25, vectors_of=library)
 
     assert found.stats.vectors_asked == 25 * len(queries)
     assert found.stats.effort.rerank == found.stats.effort.beam == 25
@@ -124,9 +116,7 @@ def is_kept(index: VectorIndex, id: int) -> bool:
 
 @pytest.mark.parametrize("strategy", ["scan", "exact", *BY_GRAPH])
 def test_a_vector_is_asked_for_once_in_a_search(strategy, build, queries, library):
-    build(graph="full").search(
-        queries[0], 10, strategy=strategy, effort=60, vectors_of=library
-    )
+    build(graph="full").search(queries[0], 10, strategy=strategy, effort=60, vectors_of=library)
 
     assert len(library.asked) == len(set(library.asked)) > 0
 

@@ -104,7 +104,7 @@ def test_compaction_leaves_the_rest_findable(twin):
 
 def test_a_long_life_leaves_an_index_as_good_as_new(twin):
     for round_, seed in enumerate((31, 32, 33)):
-        twin.delete(twin.ids()[round_ :: 4])
+        twin.delete(twin.ids()[round_::4])
         twin.add(np.arange(1000 * (round_ + 1), 1000 * (round_ + 1) + 120), seed=seed)
     twin.index.compact()
     twin.add(np.arange(50_000, 50_100), seed=34)
@@ -146,9 +146,7 @@ def test_a_deleted_id_can_be_given_to_another_vector(twin):
     twin.delete(np.arange(10))
     twin.add(np.arange(10), seed=51)
 
-    found = twin.index.search(
-        twin.rows()[-10:], 1, strategy="exact", vectors_of=twin.library
-    )
+    found = twin.index.search(twin.rows()[-10:], 1, strategy="exact", vectors_of=twin.library)
     assert found.ids[:, 0].tolist() == list(range(10))
     assert len(twin.index) == 500
 
@@ -182,9 +180,7 @@ def test_a_deleted_vector_is_never_asked_for(strategy, keep, codebook):
     # The host does not have it any more.
     twin.delete(np.arange(0, 500, 4))
 
-    found = twin.index.search(
-        QUERIES, 5, strategy=strategy, effort=EFFORT, vectors_of=twin.library
-    )
+    found = twin.index.search(QUERIES, 5, strategy=strategy, effort=EFFORT, vectors_of=twin.library)
 
     assert (found.ids % 4 != 0).all()
 
@@ -251,7 +247,7 @@ def test_ids_go_on_after_the_largest(build, more_vectors):
     assert second.tolist() == [9_001, 9_002]
 
 
-def test_adding_and_deleting_nothing_changes_nothing(build, more_vectors, queries):
+def test_adding_and_deleting_nothing_changes_nothing(build, more_vectors):
     index = build(keep="all", graph="full")
 
     assert index.add(more_vectors[:0]).size == 0

@@ -247,7 +247,7 @@ def test_tiny_indexes_find_everything(keep, graph, count, codebook):
     assert found.ids.shape == (count, min(5, count))
 
 
-def test_equal_vectors_are_all_found(codebook):
+def test_equal_vectors_are_all_found():
     rows = np.repeat(clustered(1, seed=7), 90, axis=0)
     index = VectorIndex.build(rows, keep="all", graph="full", calibrate=False)
 
@@ -350,7 +350,7 @@ def test_progress_is_reported_and_ends_at_its_total(vectors):
 
 
 def test_a_progress_callback_that_raises_stops_the_build(vectors):
-    def stop(phase: str, done: int, total: int) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

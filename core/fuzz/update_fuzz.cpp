@@ -57,9 +57,11 @@ std::vector<float> coarse_vectors(std::size_t count, std::size_t dim, std::uint6
 }
 
 Start make_start(Keep keep, GraphKind graph, Metric metric, bool with_source) {
-  const World world(kStart, graph == GraphKind::kNone ? 4 : 7, metric);
+  // More vectors than centroids: a codebook that knows its vectors by heart expects no errors.
+  const World world(600, graph == GraphKind::kNone ? 4 : 7, metric);
   Start start{small_options(world, keep, graph), coarse_vectors(kStart, world.dim, 3), {}};
   start.options.keep_source = with_source;
+  start.options.hot_budget = 12 * world.dim * sizeof(float);
   BuildRun run;
   run.calibration_queries = 0;
   const auto index = Index::build(start.options, world.codebook, start.vectors.data(), kStart,

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "search/calibrate_scan.h"
 #include "search/exact.h"
 #include "search/session.h"
 
@@ -19,20 +20,16 @@ constexpr double kQuestionNoise = 0.9;
 constexpr std::size_t kNoiseTerms = 32;
 
 // A walk that meets the vector a query was made from finds the rest too easily; one that does not
-// see it lacks a node that its neighbors count on. Real questions lie between: two of three
-// queries hide it.
-constexpr std::size_t kHiddenOf = 3;
+// see it lacks a node that its neighbors count on. Real questions lie between: every
+// second query hides it.
+constexpr std::size_t kHiddenOf = 2;
 
-constexpr std::array<std::uint32_t, 5> kCounts = {1, 3, 10, 30, 100};
-constexpr std::array<float, 18> kMargins = {-1.0f, 0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 2.5f, 3.0f, 3.5f,
-                                            4.0f,  4.5f, 5.0f, 5.5f, 6.0f, 7.0f, 8.0f, 10.0f, 12.0f};
 constexpr std::array<std::uint32_t, 13> kBeams = {10,  14,  20,  28,  40,  56, 80,
                                                   112, 160, 224, 320, 448, 640};
 constexpr std::array<float, 3> kRatios = {0.04f, 0.1f, 0.2f};
 constexpr std::array<float, 2> kWalkMargins = {3.5f, 5.5f};
 // Strategies with more than one dial are tried on fewer queries: there are many trials.
 constexpr std::size_t kFewQueries = 320;
-constexpr double kEnough = 0.9992;
 // What an estimate costs, in vectors looked at.
 constexpr double kCodeCost = 0.0005;
 
@@ -79,7 +76,7 @@ class Bench {
   Bench(const View& view, const SampleQueries& queries, unsigned threads, Progress* progress)
       : view_(view), queries_(queries), threads_(threads), progress_(progress) {
     const Rows rows{view.space, view.kept->column().data(), view.node_count};
-    truth_ = exact_nearest(rows, queries.vectors.data(), queries.count(), kCounts.back(),
+    truth_ = exact_nearest(rows, queries.vectors.data(), queries.count(), kHitCounts.back(),
                            view.allowed, queries.made_from.data(), threads);
     scratch_.resize(threads);
   }
@@ -87,9 +84,9 @@ class Bench {
   std::size_t query_count() const { return queries_.count(); }
   std::size_t allowed_count() const { return view_.allowed_count; }
 
-  // One trial for each k of kCounts, all from the same searches; only those k that the search was
+  // One trial for each k of kHitCounts, all from the same searches; only those k that the search was
   // wide enough for are meaningful.
-  std::array<Trial, kCounts.size()> try_walk(Strategy strategy, const Effort& effort,
+  std::array<Trial, kHitCounts.size()> try_walk(Strategy strategy, const Effort& effort,
                                              std::uint32_t k, std::size_t query_count) {
     std::vector<std::vector<Candidate>> hits(query_count);
     std::vector<double> costs(query_count);
@@ -108,32 +105,20 @@ class Bench {
     return summarize(effort, hits, costs);
   }
 
-  // Scans once; the lists serve every margin.
-  void scan_codes() {
-    lists_.resize(query_count());
-    errors_.resize(query_count());
-    constexpr std::size_t kListed = 1024;
+  // What a scan finds for each query, with the exact distances of all it finds.
+  std::vector<ScanSample> scan_codes() {
+    std::vector<ScanSample> samples(query_count());
     parallel_for(query_count(), threads_, 4, [&](std::size_t q, unsigned) {
       const Bitmap allowed = allowed_for(q);
-      const Estimator estimator(*view_.codebook, query(q));
-      errors_[q] = estimator.error();
-      lists_[q] = scan(estimator, view_.codes->bytes(), view_.node_count, kListed, &allowed);
+      samples[q] = scan_sample(*view_.codebook, query(q), view_.codes->bytes(), view_.node_count,
+                               &allowed);
+      const Lookup lookup(view_, query(q));
+      for (std::size_t i = 0; i < samples[q].candidates.size(); ++i) {
+        lookup.find(samples[q].candidates[i].node, samples[q].exact[i]);
+      }
+      samples[q].truth = truth_[q];
     });
-  }
-
-  Trial try_scan(const Effort& effort, std::size_t count_index) {
-    const std::uint32_t k = kCounts[count_index];
-    std::vector<std::vector<Candidate>> hits(query_count());
-    std::vector<double> costs(query_count());
-    parallel_for(query_count(), threads_, 8, [&](std::size_t q, unsigned) {
-      Lookup lookup(view_, query(q));
-      TopK nearest(k);
-      Rerank rerank(lists_[q], errors_[q], k, effort);
-      rerank.resume(lookup, nearest);
-      hits[q].assign(nearest.items().begin(), nearest.items().end());
-      costs[q] = static_cast<double>(lookup.measured());
-    });
-    return summarize(effort, hits, costs)[count_index];
+    return samples;
   }
 
   void step() const {
@@ -158,29 +143,18 @@ class Bench {
     return allowed;
   }
 
-  std::array<Trial, kCounts.size()> summarize(const Effort& effort,
+  std::array<Trial, kHitCounts.size()> summarize(const Effort& effort,
                                               const std::vector<std::vector<Candidate>>& hits,
                                               const std::vector<double>& costs) const {
-    std::array<Trial, kCounts.size()> trials;
+    std::array<Trial, kHitCounts.size()> trials;
     double cost = 0;
     for (const double value : costs) cost += value / static_cast<double>(costs.size());
-    for (std::size_t c = 0; c < kCounts.size(); ++c) {
+    for (std::size_t c = 0; c < kHitCounts.size(); ++c) {
       double recall = 0;
-      for (std::size_t q = 0; q < hits.size(); ++q) recall += recall_of(hits[q], truth_[q], kCounts[c]);
+      for (std::size_t q = 0; q < hits.size(); ++q) recall += recall_of(hits[q], truth_[q], kHitCounts[c]);
       trials[c] = {effort, recall / static_cast<double>(hits.size()), cost};
     }
     return trials;
-  }
-
-  // Equal distances count as found, whichever of the equals was returned.
-  static double recall_of(const std::vector<Candidate>& hits, const std::vector<Candidate>& truth,
-                          std::size_t k) {
-    const std::size_t expected = std::min(k, truth.size());
-    if (expected == 0) return 1.0;
-    const float limit = truth[expected - 1].distance;
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < std::min(k, hits.size()); ++i) found += hits[i].distance <= limit;
-    return static_cast<double>(found) / static_cast<double>(expected);
   }
 
   View view_;
@@ -189,30 +163,12 @@ class Bench {
   Progress* progress_;
   std::vector<std::vector<Candidate>> truth_;
   std::vector<WalkScratch> scratch_;
-  std::vector<std::vector<Candidate>> lists_;
-  std::vector<float> errors_;
 };
-
-void calibrate_scan(Bench& bench, Calibration& calibration) {
-  bench.scan_codes();
-  for (std::size_t c = 0; c < kCounts.size(); ++c) {
-    if (c > 0 && kCounts[c] * 2 > bench.allowed_count()) break;
-    std::vector<Trial> curve;
-    for (const float margin : kMargins) {
-      Effort effort;
-      effort.margin = margin;
-      curve.push_back(bench.try_scan(effort, c));
-      bench.step();
-      if (curve.back().recall >= kEnough) break;
-    }
-    calibration.add({Strategy::kScan, kCounts[c], choose_efforts({&curve, 1})});
-  }
-}
 
 // Curves over the beam, one for each variation of the other fields, for every k at once.
 void calibrate_walk(Bench& bench, Strategy strategy, std::span<const Effort> variations,
                     Calibration& calibration) {
-  std::array<std::vector<std::vector<Trial>>, kCounts.size()> curves;
+  std::array<std::vector<std::vector<Trial>>, kHitCounts.size()> curves;
   const std::size_t query_count = variations.size() > 1
                                       ? std::min(bench.query_count(), kFewQueries)
                                       : bench.query_count();
@@ -221,18 +177,18 @@ void calibrate_walk(Bench& bench, Strategy strategy, std::span<const Effort> var
     for (const std::uint32_t beam : kBeams) {
       Effort effort = variation;
       effort.beam = beam;
-      const std::uint32_t k = std::min(beam, kCounts.back());
+      const std::uint32_t k = std::min(beam, kHitCounts.back());
       const auto trials = bench.try_walk(strategy, effort, k, query_count);
       bench.step();
-      for (std::size_t c = 0; c < kCounts.size() && kCounts[c] <= beam; ++c) {
+      for (std::size_t c = 0; c < kHitCounts.size() && kHitCounts[c] <= beam; ++c) {
         curves[c].back().push_back(trials[c]);
       }
-      if (beam >= kCounts.back() && trials.back().recall >= kEnough) break;
+      if (beam >= kHitCounts.back() && trials.back().recall >= kEnoughRecall) break;
     }
   }
-  for (std::size_t c = 0; c < kCounts.size(); ++c) {
-    if (c > 0 && kCounts[c] * 2 > bench.allowed_count()) break;
-    calibration.add({strategy, kCounts[c], choose_efforts(curves[c])});
+  for (std::size_t c = 0; c < kHitCounts.size(); ++c) {
+    if (c > 0 && kHitCounts[c] * 2 > bench.allowed_count()) break;
+    calibration.add({strategy, kHitCounts[c], choose_efforts(curves[c])});
   }
 }
 
@@ -240,20 +196,20 @@ void calibrate_walk(Bench& bench, Strategy strategy, std::span<const Effort> var
 void calibrate_code_walk(Bench& bench, Calibration& calibration) {
   const std::size_t query_count = std::min(bench.query_count(), kFewQueries);
   for (std::size_t c = 1; c < 3; ++c) {
-    if (kCounts[c] * 2 > bench.allowed_count()) break;
+    if (kHitCounts[c] * 2 > bench.allowed_count()) break;
     std::vector<std::vector<Trial>> curves;
     for (const float margin : kWalkMargins) {
       std::vector<Trial>& curve = curves.emplace_back();
       for (const std::uint32_t beam : kBeams) {
-        if (beam < 2 * kCounts[c]) continue;
+        if (beam < 2 * kHitCounts[c]) continue;
         Effort effort;
         effort.margin = margin;
         effort.beam = beam;
-        curve.push_back(bench.try_walk(Strategy::kWalk, effort, kCounts[c], query_count)[c]);
+        curve.push_back(bench.try_walk(Strategy::kWalk, effort, kHitCounts[c], query_count)[c]);
         bench.step();
       }
     }
-    calibration.add({Strategy::kWalk, kCounts[c], choose_efforts(curves)});
+    calibration.add({Strategy::kWalk, kHitCounts[c], choose_efforts(curves)});
   }
 }
 
@@ -285,7 +241,11 @@ Calibration calibrate(const View& view, const SampleQueries& queries,
   if (queries.count() == 0 || view.allowed_count < 2) return calibration;
   Bench bench(view, queries, threads, progress);
   for (const Strategy strategy : strategies) {
-    if (strategy == Strategy::kScan) calibrate_scan(bench, calibration);
+    if (strategy == Strategy::kScan) {
+      for (auto& table : calibrate_scan(bench.scan_codes(), view.allowed_count, threads)) {
+        calibration.add(std::move(table));
+      }
+    }
     if (strategy == Strategy::kWalk) calibrate_code_walk(bench, calibration);
     if (strategy == Strategy::kBestFirst) {
       const Effort effort;

@@ -20,30 +20,36 @@ constexpr double kFade = 0.8;
 
 }  // namespace
 
-Rerank::Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort)
-    : candidates_(std::move(candidates)), error_(error), k_(k), effort_(effort) {}
+Rerank::Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort,
+               std::vector<float> exact)
+    : candidates_(std::move(candidates)),
+      error_(error),
+      k_(k),
+      effort_(effort),
+      exact_(std::move(exact)) {}
 
-Rerank::State Rerank::resume(Lookup& lookup, TopK& hits) {
+Rerank::State Rerank::resume(Lookup* lookup, TopK& hits) {
   while (true) {
     absorb(lookup, hits);
     bool need_more = false;
     const std::size_t end = next_end(hits, need_more);
     if (end == asked_) return need_more ? State::kNeedMore : State::kOver;
     for (; asked_ < end; ++asked_) {
+      if (asked_ < exact_.size()) continue;
       float exact = kAskedFor;
       const NodeId node = candidates_[asked_].node;
-      if (!lookup.find(node, exact)) lookup.want(node);
+      if (!lookup->find(node, exact)) lookup->want(node);
       exact_.push_back(exact);
     }
-    if (!lookup.wanted().empty()) return State::kWaiting;
+    if (lookup != nullptr && !lookup->wanted().empty()) return State::kWaiting;
   }
 }
 
-void Rerank::absorb(const Lookup& lookup, TopK& hits) {
+void Rerank::absorb(const Lookup* lookup, TopK& hits) {
   for (; absorbed_ < asked_; ++absorbed_) {
     const Candidate& candidate = candidates_[absorbed_];
     float exact = exact_[absorbed_];
-    if (exact == kAskedFor) lookup.find(candidate.node, exact);
+    if (exact == kAskedFor) lookup->find(candidate.node, exact);
     residual_sum_ += static_cast<double>(exact) - static_cast<double>(candidate.distance);
     hits.offer({exact, candidate.node});
   }

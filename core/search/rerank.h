@@ -16,23 +16,26 @@ namespace gossamer {
 // deviation the codes predict. Easy queries therefore stop early.
 class Rerank {
  public:
-  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate.
-  Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort);
+  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate. `exact`
+  // are their exact distances if they are known already (calibration), else empty.
+  Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort,
+         std::vector<float> exact = {});
 
   enum class State {
     kOver,      // the hits stand
     kWaiting,   // vectors are wanted
     kNeedMore,  // every candidate was looked at, and the next ones might still matter
   };
-  // Goes on until one of the states is reached.
-  State resume(Lookup& lookup, TopK& hits);
+  // Goes on until one of the states is reached. `lookup` may be null if all distances are known.
+  State resume(Lookup* lookup, TopK& hits);
 
   std::size_t candidate_count() const { return candidates_.size(); }
+  std::size_t looked_at() const { return absorbed_; }
   // The same candidates and more: those looked at already must come in the same order.
   void extend(std::vector<Candidate> candidates) { candidates_ = std::move(candidates); }
 
  private:
-  void absorb(const Lookup& lookup, TopK& hits);
+  void absorb(const Lookup* lookup, TopK& hits);
   std::size_t next_end(const TopK& hits, bool& need_more) const;
 
   std::vector<Candidate> candidates_;

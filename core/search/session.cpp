@@ -118,7 +118,7 @@ bool SearchSession::run_plan() {
 }
 
 bool SearchSession::run_rerank(Rerank& rerank) {
-  switch (rerank.resume(lookup_, hits_)) {
+  switch (rerank.resume(&lookup_, hits_)) {
     case Rerank::State::kOver:
       return true;
     case Rerank::State::kWaiting:

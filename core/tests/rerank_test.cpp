@@ -64,7 +64,7 @@ TEST_CASE("candidates whose estimates were wrong are put in their true order") {
   TopK hits(3);
   Rerank rerank(Line::candidates({4, 2, 5, 1, 3, 0}), 1.0f, 3, with_margin(1e6f));
 
-  const auto state = rerank.resume(lookup, hits);
+  const auto state = rerank.resume(&lookup, hits);
 
   CHECK(state == Rerank::State::kNeedMore);
   CHECK(hits.items()[0] == Candidate{0, 0});
@@ -78,7 +78,7 @@ TEST_CASE("with sure estimates hardly more than k candidates are looked at") {
   TopK hits(5);
   Rerank rerank(Line::candidates(Line::in_order(1000)), 0.01f, 5, Effort());
 
-  while (rerank.resume(lookup, hits) == Rerank::State::kWaiting) supply_places(lookup);
+  while (rerank.resume(&lookup, hits) == Rerank::State::kWaiting) supply_places(lookup);
 
   CHECK(hits.size() == 5);
   CHECK(lookup.asked() >= 5);
@@ -93,7 +93,7 @@ TEST_CASE("the wider the margin, the more is looked at") {
     TopK hits(5);
     Rerank rerank(Line::candidates(Line::in_order(1000)), 100.0f, 5, with_margin(margin));
 
-    while (rerank.resume(lookup, hits) == Rerank::State::kWaiting) supply_places(lookup);
+    while (rerank.resume(&lookup, hits) == Rerank::State::kWaiting) supply_places(lookup);
 
     CHECK(lookup.asked() > before);
     before = lookup.asked();
@@ -108,10 +108,10 @@ TEST_CASE("a fixed number of candidates is asked for at once, and no more") {
   effort.rerank = 40;
   Rerank rerank(Line::candidates(Line::in_order(100)), 100.0f, 5, effort);
 
-  CHECK(rerank.resume(lookup, hits) == Rerank::State::kWaiting);
+  CHECK(rerank.resume(&lookup, hits) == Rerank::State::kWaiting);
   CHECK(lookup.wanted().size() == 40);
   supply_places(lookup);
-  CHECK(rerank.resume(lookup, hits) == Rerank::State::kOver);
+  CHECK(rerank.resume(&lookup, hits) == Rerank::State::kOver);
   CHECK(lookup.asked() == 40);
 }
 
@@ -124,10 +124,10 @@ TEST_CASE("more candidates are called for when the last might still matter, and 
   const std::vector<Candidate> all = Line::candidates(order);
   Rerank rerank({all.begin(), all.begin() + 10}, 1.0f, 2, with_margin(1e6f));
 
-  CHECK(rerank.resume(lookup, hits) == Rerank::State::kNeedMore);
+  CHECK(rerank.resume(&lookup, hits) == Rerank::State::kNeedMore);
   CHECK(hits.items()[0].node == 1);
   rerank.extend(all);
-  rerank.resume(lookup, hits);
+  rerank.resume(&lookup, hits);
 
   CHECK(hits.items()[0].node == 0);
 }
@@ -138,6 +138,6 @@ TEST_CASE("no candidates give no hits") {
   TopK hits(0);
   Rerank rerank({}, 1.0f, 0, Effort());
 
-  CHECK(rerank.resume(lookup, hits) != Rerank::State::kWaiting);
+  CHECK(rerank.resume(&lookup, hits) != Rerank::State::kWaiting);
   CHECK(hits.size() == 0);
 }

@@ -1,5 +1,6 @@
 #include "graph.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +14,7 @@
 #include "graph/prune_hub.h"
 #include "graph/prune_random.h"
 #include "index/index.h"
+#include "search/stream_calibration.h"
 
 using namespace gossamer;
 
@@ -61,12 +63,47 @@ class Shard {
   RowBytes rows_;
 };
 
+// Queries to calibrate with: those given, or made from a sample of the vectors whose nodes are
+// `sampled`.
+SampleQueries sample_queries(const std::optional<FloatMatrix>& given, const FloatMatrix& sample,
+                             const NodeRow& sampled, Metric metric, std::size_t count,
+                             std::uint64_t seed) {
+  if (given) {
+    return {std::vector<float>(given->data(), given->data() + given->size()),
+            std::vector<NodeId>(given->shape(0), kNoNode)};
+  }
+  const Space space(metric, Scalar::kF32, sample.shape(1));
+  RowBytes rows(sample.shape(0) * space.row_bytes());
+  for (std::size_t i = 0; i < sample.shape(0); ++i) {
+    space.encode_row(sample.data() + i * space.dim(), rows.data() + i * space.row_bytes());
+  }
+  SampleQueries queries =
+      make_queries({&space, rows.data(), sample.shape(0)}, nullptr, count, seed);
+  for (NodeId& node : queries.made_from) node = sampled.data()[node];
+  return queries;
+}
+
+std::unique_ptr<StreamCalibration> start_calibration(
+    std::shared_ptr<Codebook> codebook, const ByteMatrix& codes,
+    const std::optional<FloatMatrix>& given, const FloatMatrix& sample, const NodeRow& sampled,
+    std::size_t count, std::uint64_t seed, unsigned threads) {
+  check_dim(sample.shape(1), codebook->dim());
+  if (given) check_dim(given->shape(1), codebook->dim());
+  const nb::gil_scoped_release release;
+  return std::make_unique<StreamCalibration>(
+      *codebook, std::span<const std::uint8_t>(codes.data(), codes.size()),
+      sample_queries(given, sample, sampled, codebook->metric(), count, seed),
+      resolve_threads(threads));
+}
+
 std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Codebook> codebook,
-                                const ByteMatrix& codes, const Graph* graph, const IdRow& ids) {
+                                const ByteMatrix& codes, const Graph* graph, const IdRow& ids,
+                                StreamCalibration* calibration) {
   const nb::gil_scoped_release release;
   return Index::assemble(options, std::move(codebook),
                          RowBytes(codes.data(), codes.data() + codes.size()),
-                         graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()}, {});
+                         graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()},
+                         calibration == nullptr ? Calibration() : calibration->finish());
 }
 
 }  // namespace
@@ -102,6 +139,18 @@ void bind_graph(nb::module_& m) {
           },
           nb::arg("shard"), nb::arg("local_to_global"))
       .def("finish", &GraphMerger::finish, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<StreamCalibration>(m, "StreamCalibration")
+      .def(
+          "observe",
+          [](StreamCalibration& self, const NodeRow& nodes, const FloatMatrix& vectors) {
+            check_dim(nodes.size(), vectors.shape(0));
+            const nb::gil_scoped_release release;
+            self.observe({nodes.data(), nodes.size()}, vectors.data());
+          },
+          nb::arg("nodes"), nb::arg("vectors"));
+  m.def("start_calibration", &start_calibration, nb::arg("codebook"), nb::arg("codes"),
+        nb::arg("queries").none(), nb::arg("sample"), nb::arg("sampled"), nb::arg("count"),
+        nb::arg("seed"), nb::arg("threads"));
   m.def("assemble", &assemble, nb::arg("options"), nb::arg("codebook"), nb::arg("codes"),
-        nb::arg("graph").none(), nb::arg("ids"));
+        nb::arg("graph").none(), nb::arg("ids"), nb::arg("calibration").none());
 }

@@ -39,6 +39,7 @@ class _Sample:
     """What the first pass saw: some vectors, how many there are, and a checksum of them all."""
 
     vectors: Floats
+    rows: NDArray[np.uint32]  # where in the stream each of them stands
     count: int
     checksum: int
 
@@ -60,6 +61,8 @@ def build_bounded(
     graph: str | None,
     ids: ArrayLike | None,
     codebook: Codebook | None,
+    calibration_queries: int,
+    queries: Floats | None,
     memory_budget: str | int | None,
     vectors_of: Callable[[NDArray[np.int64]], ArrayLike] | None,
     threads: int,
@@ -89,11 +92,19 @@ def build_bounded(
     shards = _shard_count(core_options, sample, budget) if graph else 1
     centroids = _core.kmeans(sample.vectors, shards, 8, seed, threads)
     codes, homes = _encode_and_assign(stream, sample, codebook, centroids, threads, report)
+    calibration = None
+    if calibration_queries:
+        calibration = _core.start_calibration(
+            codebook, codes, queries, sample.vectors, sample.rows, calibration_queries, seed, threads
+        )
     if graph is None:
-        return _core.assemble(core_options, codebook, codes, None, names)
+        _show_stream(stream, sample, calibration, report)
+        return _core.assemble(core_options, codebook, codes, None, names, calibration)
     source = _Source(stream, vectors_of, names, sample)
-    merged, order = _build_shards(core_options, source, homes, shards, threads, seed, report)
-    return _core.assemble(core_options, codebook, codes[order], merged, names[order])
+    merged, order = _build_shards(
+        core_options, source, homes, shards, calibration, threads, seed, report
+    )
+    return _core.assemble(core_options, codebook, codes[order], merged, names[order], calibration)
 
 
 def _silent(phase: str, done: int, total: int) -> None:
@@ -123,6 +134,7 @@ def _take_sample(stream: Stream, budget: int, seed: int, report: ProgressCallbac
         if reservoir is None:
             room = int(budget * _SAMPLE_SHARE) // (4 * 4 * batch.shape[1])
             reservoir = np.empty((max(256, min(_SAMPLE, room)), batch.shape[1]), np.float32)
+            rows = np.empty(len(reservoir), np.uint32)
         elif batch.shape[1] != reservoir.shape[1]:
             raise WrongDimension(
                 f"the stream gave vectors of {batch.shape[1]} dimensions, not {reservoir.shape[1]}"
@@ -130,16 +142,19 @@ def _take_sample(stream: Stream, budget: int, seed: int, report: ProgressCallbac
         size = len(reservoir)
         fresh = max(0, min(len(batch), size - count))
         reservoir[count : count + fresh] = batch[:fresh]
+        rows[count : count + fresh] = np.arange(count, count + fresh)
         places = random.integers(0, np.arange(count + fresh + 1, count + len(batch) + 1))
         chosen = np.flatnonzero(places < size)
         reservoir[places[chosen]] = batch[fresh:][chosen]
+        rows[places[chosen]] = count + fresh + chosen
         count += len(batch)
         checksum = zlib.crc32(batch.data, checksum)
         report("sampling", count, 0)
     if reservoir is None or count == 0:
         raise Empty("the stream gave no vectors")
-    kept = reservoir[:count].copy() if count < len(reservoir) else reservoir
-    return _Sample(kept, count, checksum)
+    if count < len(reservoir):
+        reservoir, rows = reservoir[:count].copy(), rows[:count].copy()
+    return _Sample(reservoir, rows, count, checksum)
 
 
 def _shard_bytes(options: _core.IndexOptions) -> int:
@@ -185,6 +200,22 @@ def _encode_and_assign(
     return codes, homes
 
 
+def _show_stream(
+    stream: Stream,
+    sample: _Sample,
+    calibration: _core.StreamCalibration | None,
+    report: ProgressCallback,
+) -> None:
+    """Let the calibration see every vector once more."""
+    if calibration is None:
+        return
+    done = 0
+    for batch in _batches(stream, sample.vectors.shape[1]):
+        calibration.observe(np.arange(done, done + len(batch), dtype=np.uint32), batch)
+        done += len(batch)
+        report("calibrating", done, sample.count)
+
+
 class _Source:
     """The vectors of a shard: asked for by id, or picked from another pass over the stream."""
 
@@ -222,6 +253,7 @@ def _build_shards(
     source: _Source,
     homes: NDArray[np.uint32],
     shards: int,
+    calibration: _core.StreamCalibration | None,
     threads: int,
     seed: int,
     report: ProgressCallback,
@@ -236,7 +268,13 @@ def _build_shards(
         members = np.flatnonzero((homes == shard).any(axis=1))
         if not members.size:
             continue
-        rows = _core.Shard(source.get(members), options.metric, threads, seed)
+        vectors = source.get(members)
+        if calibration is not None:
+            at_home = np.flatnonzero(homes[members, 0] == shard)
+            for part in np.array_split(at_home, len(at_home) // _ROWS_AT_ONCE + 1):
+                calibration.observe(members[part].astype(np.uint32), vectors[part])
+        rows = _core.Shard(vectors, options.metric, threads, seed)
+        del vectors
         ordered = members[rows.order()]
         graph = run_with_progress(lambda counters, rows=rows: rows.build(build, counters), None)
         if options.graph == _core.GraphKind.hub:

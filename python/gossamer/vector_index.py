@@ -138,6 +138,7 @@ class VectorIndex:
         Further options: max_degree, build_effort, level_probability, scalar ("f16", "f32", "i8"),
         hub_degree, low_degree, hub_share, slim (a gossamer.SlimOptions), keep_source.
         """
+        queries = None if calibration_queries is None else as_matrix(calibration_queries, "queries")
         if memory_budget is not None or callable(vectors):
             if not callable(vectors):
                 raise InvalidArgument("a bounded build takes a function that gives the vectors")
@@ -149,6 +150,8 @@ class VectorIndex:
                 graph=graph,
                 ids=ids,
                 codebook=codebook,
+                calibration_queries=_CALIBRATION_QUERIES if calibrate else 0,
+                queries=queries,
                 memory_budget=memory_budget,
                 vectors_of=vectors_of,
                 threads=threads,
@@ -174,7 +177,6 @@ class VectorIndex:
             codebook = train_codebook(
                 matrix, code_bytes, metric, seed, threads, progress=_training(progress)
             )
-        queries = None if calibration_queries is None else as_matrix(calibration_queries, "queries")
         core = run_with_progress(
             lambda counters: _core.Index.build(
                 core_options,
