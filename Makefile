@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation \
     -C cmake.define.GOSSAMER_WERROR=ON -e
+STUBGEN := $(BIN)/python -m nanobind.stubgen -q -m gossamer._core
 CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
     -DGOSSAMER_WERROR=ON
@@ -85,9 +86,11 @@ lint: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/gossamer
+	$(STUBGEN) -o build/_core.pyi && diff -u python/gossamer/_core.pyi build/_core.pyi
 	$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
 
 format: build
+	$(STUBGEN) -o python/gossamer/_core.pyi
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(FORMATTED)

@@ -86,14 +86,14 @@ class ByteReader {
   std::size_t remaining() const { return bytes_.size() - position_; }
   void expect_end() const {
     if (remaining() != 0)
-      fail(Reason::kDamaged, std::string(what_) + ": " + std::to_string(remaining()) +
-                                 " bytes more than expected");
+      fail(Reason::kDamaged,
+           std::string(what_) + ": " + std::to_string(remaining()) + " bytes more than expected");
   }
 
  private:
   [[noreturn]] void overrun() const {
-    fail(Reason::kTruncated, std::string(what_) + ": ends after " +
-                                 std::to_string(bytes_.size()) + " bytes, more were expected");
+    fail(Reason::kTruncated, std::string(what_) + ": ends after " + std::to_string(bytes_.size()) +
+                                 " bytes, more were expected");
   }
 
   ByteView bytes_;

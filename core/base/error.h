@@ -27,8 +27,7 @@ enum class Reason {
 // The one type the core throws. `what()` says what was expected, what came and what to do.
 class Error : public std::runtime_error {
  public:
-  Error(Reason reason, const std::string& message)
-      : std::runtime_error(message), reason_(reason) {}
+  Error(Reason reason, const std::string& message) : std::runtime_error(message), reason_(reason) {}
   Reason reason() const noexcept { return reason_; }
 
  private:

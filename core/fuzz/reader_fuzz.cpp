@@ -116,8 +116,7 @@ void mend(Bytes& file) {
   const std::vector<Section> sections = sections_of(file);
   mend_codebook(file, sections);
   for (const Section& section : sections) {
-    store(file, section.entry + 4,
-          crc32c(ByteView(file).subspan(section.offset, section.length)));
+    store(file, section.entry + 4, crc32c(ByteView(file).subspan(section.offset, section.length)));
   }
   const std::size_t count = load<std::uint32_t>(file, 12);
   store(file, 24, crc32c(ByteView(file).subspan(kHeaderBytes, count * kEntryBytes)));
@@ -137,8 +136,8 @@ Bytes changed_file(ByteView changes) {
 }
 
 Bytes file_of(ByteView input) {
-  const bool is_file = input.size() >= kMagic.size() &&
-                       std::memcmp(input.data(), kMagic.data(), kMagic.size()) == 0;
+  const bool is_file =
+      input.size() >= kMagic.size() && std::memcmp(input.data(), kMagic.data(), kMagic.size()) == 0;
   if (is_file || input.empty()) return Bytes(input.begin(), input.end());
   const unsigned mode = input[0] % 4;
   const ByteView rest = input.subspan(1);

@@ -107,6 +107,14 @@ NodeId find_entry(const Graph& graph, NodeId mended) {
   return best == kNoNode ? mended : best;
 }
 
+// The first of the nodes above `node`, or it if there are none. kNoNode is below all.
+NodeId find_highest(const Graph& graph, NodeId node) {
+  for (const NodeId upper : graph.upper_nodes()) {
+    if (node == kNoNode || graph.level(upper) > graph.level(node)) node = upper;
+  }
+  return node;
+}
+
 void note(ChangedLists* changed, NodeId node, unsigned layer) {
   if (changed != nullptr) changed->add(node, layer);
 }
@@ -170,7 +178,15 @@ void unlink_nodes(Graph& graph, const Rows& rows, std::span<const NodeId> nodes,
     graph.reset_node(node, 0);
   }
   const NodeId entry = graph.entry();
-  if (entry != kNoNode && mender.is_removed(entry)) graph.set_entry(find_entry(graph, mended));
+  if (entry == kNoNode || !mender.is_removed(entry)) return;
+  const NodeId linked = find_entry(graph, mended);
+  const NodeId highest = find_highest(graph, linked);
+  if (highest != linked && linked != kNoNode) {
+    // The removals cut the highest node off, but no node may be above the entry: it leads on.
+    graph.set_neighbors(highest, 0, {&linked, 1});
+    note(changed, highest, 0);
+  }
+  graph.set_entry(highest);
 }
 
 }  // namespace gossamer

@@ -1,9 +1,10 @@
+#include "graph/build.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/parallel.h"
-#include "graph/build.h"
 #include "graph/order.h"
 #include "graph/prune_hub.h"
 #include "graph/slim.h"
@@ -26,9 +27,8 @@ float largest_value(const float* vectors, std::size_t numbers) {
 // The space that rows are encoded in. While building, vectors that will not be kept are held in
 // half precision: it is exact enough to choose neighbors by, and half the memory.
 Space choose_space(const IndexOptions& options, const float* vectors, std::size_t count) {
-  const float largest = options.metric == Metric::kCosine
-                            ? 1.0f
-                            : largest_value(vectors, count * options.dim);
+  const float largest =
+      options.metric == Metric::kCosine ? 1.0f : largest_value(vectors, count * options.dim);
   Scalar scalar = options.scalar;
   if (scalar == Scalar::kF16 && largest > kMaxF16) scalar = Scalar::kF32;
   const float scale = scalar == Scalar::kI8 ? std::max(largest, 1e-30f) / 127.0f : 1.0f;
@@ -43,7 +43,7 @@ void start_phase(Progress* progress, const char* phase) {
 }
 
 RowBytes encode_rows(const Space& space, const float* vectors, std::span<const NodeId> order,
-                  unsigned threads) {
+                     unsigned threads) {
   RowBytes rows(order.size() * space.row_bytes());
   parallel_for(order.size(), threads, 256, [&](std::size_t i, unsigned) {
     space.encode_row(vectors + static_cast<std::size_t>(order[i]) * space.dim(),
@@ -53,7 +53,7 @@ RowBytes encode_rows(const Space& space, const float* vectors, std::span<const N
 }
 
 RowBytes encode_codes(const Codebook& codebook, const float* vectors, std::span<const NodeId> order,
-                   unsigned threads) {
+                      unsigned threads) {
   constexpr std::size_t kBlock = 4096;
   const std::size_t dim = codebook.dim();
   RowBytes codes(order.size() * codebook.code_bytes());
@@ -85,7 +85,8 @@ Index::Index(const IndexOptions& options, Space space, std::shared_ptr<const Cod
   expect(options.dim > 0, Reason::kInvalidArgument, "vectors need at least one dimension");
   expect(codebook_ != nullptr || options.keep == Keep::kAll, Reason::kInvalidArgument,
          "without codes all vectors must be kept: give a codebook, or keep=\"all\"");
-  if (codebook_ != nullptr && (codebook_->dim() != options.dim || codebook_->metric() != options.metric)) {
+  if (codebook_ != nullptr &&
+      (codebook_->dim() != options.dim || codebook_->metric() != options.metric)) {
     fail(Reason::kCodebookMismatch,
          "the codebook was trained for another dimension or metric: it has " +
              std::to_string(codebook_->dim()) + " dimensions, the index " +
@@ -105,6 +106,7 @@ std::unique_ptr<Index> Index::build(const IndexOptions& options,
       new Index(options, choose_space(options, vectors, count), std::move(codebook)));
   index->order_and_encode(vectors, count, ids, run, progress);
   index->build_graphs(run, progress);
+  if (run.refine_order && options.graph != GraphKind::kNone) index->refine(run, progress);
   if (run.calibration_queries > 0) {
     index->recalibrate(queries, query_count, run, progress);
   }
@@ -154,7 +156,8 @@ void Index::order_and_encode(const float* vectors, std::size_t count, const std:
   if (codebook_ != nullptr) {
     codes_ = Column(codebook_->code_bytes(), encode_codes(*codebook_, vectors, order, run.threads));
   }
-  kept_ = Kept(space_, Column(space_.row_bytes(), encode_rows(space_, vectors, order, run.threads)));
+  kept_ =
+      Kept(space_, Column(space_.row_bytes(), encode_rows(space_, vectors, order, run.threads)));
 }
 
 void Index::build_graphs(const BuildRun& run, Progress* progress) {
@@ -178,6 +181,25 @@ void Index::build_graphs(const BuildRun& run, Progress* progress) {
     graph_ = prune_slim(full, rows(), options_.slim, build.max_degree, run.threads, slim_variant());
   } else {
     graph_ = std::move(full);
+  }
+}
+
+void Index::refine(const BuildRun& run, Progress* progress) {
+  start_phase(progress, "refining");
+  std::vector<NodeId> as_is(node_count_);
+  std::iota(as_is.begin(), as_is.end(), NodeId{0});
+  const std::vector<NodeId> order = refine_order(graph(), as_is, run.threads, progress);
+  std::vector<std::uint64_t> ids(node_count_);
+  for (std::size_t i = 0; i < node_count_; ++i) ids[i] = ids_.id(order[i]);
+  ids_ = IdMap(ids);
+  if (codebook_ != nullptr) codes_ = codes_.take(order);
+  kept_ = Kept(space_, kept_.column().take(order));
+  if (source_) {
+    source_ = renumber(*source_, order);
+    follower_ = std::make_unique<SlimFollower>(
+        *source_, rows(), options_.slim, options_.build.max_degree, run.threads, slim_variant());
+  } else {
+    graph_ = renumber(graph_, order);
   }
 }
 

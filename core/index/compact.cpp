@@ -28,15 +28,6 @@ Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes, std::size_t 
   return taken;
 }
 
-Column take_rows(const Column& rows, std::span<const NodeId> nodes) {
-  RowBytes taken(nodes.size() * rows.row_bytes());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::uint8_t* row = rows.row(nodes[i]);
-    std::copy(row, row + rows.row_bytes(), taken.data() + i * rows.row_bytes());
-  }
-  return {rows.row_bytes(), std::move(taken)};
-}
-
 }  // namespace
 
 void Index::compact(unsigned threads) {
@@ -56,7 +47,7 @@ void Index::compact(unsigned threads) {
   std::vector<std::uint64_t> ids(live.size());
   for (std::size_t i = 0; i < live.size(); ++i) ids[i] = ids_.id(live[i]);
   ids_ = IdMap(ids);
-  if (codebook_ != nullptr) codes_ = take_rows(codes_, live);
+  if (codebook_ != nullptr) codes_ = codes_.take(live);
   compact_kept(live);
   node_count_ = live.size();
   deleted_ = Bitmap(node_count_);
@@ -97,7 +88,7 @@ RowBytes Index::decode_codes(const Space& space, unsigned threads) const {
 
 void Index::compact_kept(std::span<const NodeId> live) {
   if (kept_.keep() == Keep::kAll) {
-    kept_ = Kept(space_, take_rows(kept_.column(), live));
+    kept_ = Kept(space_, kept_.column().take(live));
     return;
   }
   Kept settled(options_.keep, space_, options_.hot_budget);

@@ -136,6 +136,7 @@ class Index {
   void order_and_encode(const float* vectors, std::size_t count, const std::uint64_t* ids,
                         const BuildRun& run, Progress* progress);
   void build_graphs(const BuildRun& run, Progress* progress);
+  void refine(const BuildRun& run, Progress* progress);
   SlimVariant slim_variant() const;
   std::vector<Strategy> strategies_to_calibrate() const;
   void settle_kept(const BuildRun& run);
@@ -160,8 +161,7 @@ class Index {
   void follow_source(const ChangedLists& changed);
 
   // Compaction (compact.cpp).
-  void compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone,
-                      unsigned threads);
+  void compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone, unsigned threads);
   void compact_kept(std::span<const NodeId> live);
   RowBytes decode_codes(const Space& space, unsigned threads) const;
 

@@ -32,8 +32,7 @@ InsertBatch::InsertBatch(Index& index, std::span<const std::uint64_t> ids, const
   if (index.options_.graph == GraphKind::kNone) return;
   for (std::size_t i = 0; i < ids_.size(); ++i) plan(i);
   std::sort(wanted_nodes_.begin(), wanted_nodes_.end());
-  wanted_nodes_.erase(std::unique(wanted_nodes_.begin(), wanted_nodes_.end()),
-                      wanted_nodes_.end());
+  wanted_nodes_.erase(std::unique(wanted_nodes_.begin(), wanted_nodes_.end()), wanted_nodes_.end());
   for (const NodeId node : wanted_nodes_) wanted_.push_back(index.ids_.id(node));
 }
 
@@ -58,8 +57,8 @@ void InsertBatch::plan(std::size_t item) {
 
 void InsertBatch::supply(std::span<const float> vectors) {
   if (vectors.size() != wanted_.size() * index_.space_.dim()) {
-    fail(Reason::kInvalidArgument, "expected " + std::to_string(wanted_.size()) +
-                                       " vectors, one for each wanted id");
+    fail(Reason::kInvalidArgument,
+         "expected " + std::to_string(wanted_.size()) + " vectors, one for each wanted id");
   }
   index_.check_vectors(vectors.data(), wanted_.size());
   supplied_.assign(vectors.begin(), vectors.end());
@@ -112,7 +111,8 @@ std::vector<Candidate> InsertBatch::select(std::size_t item) const {
   }
   std::sort(places.begin(), places.end());
   const auto between = [&](NodeId a, NodeId b) {
-    return single.between(rows.data() + a * single.row_bytes(), rows.data() + b * single.row_bytes());
+    return single.between(rows.data() + a * single.row_bytes(),
+                          rows.data() + b * single.row_bytes());
   };
   const BuildOptions options = index_.insert_options();
   const std::size_t limit = options.pick_degree > 0 ? options.pick_degree : options.max_degree;

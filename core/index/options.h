@@ -40,6 +40,9 @@ struct BuildRun {
   std::uint64_t seed = 1;
   // Sample queries to calibrate with; 0 leaves the index without a table.
   std::size_t calibration_queries = 1000;
+  // Refine the order of nodes by bisection of the graph: about a tenth fewer bytes of lists for
+  // about a tenth more time.
+  bool refine_order = false;
 };
 
 }  // namespace gossamer

@@ -95,8 +95,8 @@ Strategy Index::choose_strategy(std::size_t allowed_count) const {
 }
 
 void Index::check_strategy(Strategy strategy) const {
-  const bool needs_codes = strategy == Strategy::kScan || strategy == Strategy::kWalk ||
-                           strategy == Strategy::kTwoLevel;
+  const bool needs_codes =
+      strategy == Strategy::kScan || strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel;
   const bool needs_graph = strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel ||
                            strategy == Strategy::kBestFirst || strategy == Strategy::kLazy;
   if (needs_codes && codebook_ == nullptr) {
@@ -113,8 +113,7 @@ Effort Index::choose_effort(const Request& request, Strategy strategy,
                             std::size_t allowed_count) const {
   if (request.effort) return *request.effort;
   const Strategy measured = strategy == Strategy::kLazy ? Strategy::kBestFirst : strategy;
-  Effort effort =
-      calibration_.effort_for(measured, request.k, request.recall).value_or(Effort());
+  Effort effort = calibration_.effort_for(measured, request.k, request.recall).value_or(Effort());
   // Nodes that may not be returned take places in the beam.
   const double share = static_cast<double>(std::max<std::size_t>(allowed_count, 1)) /
                        static_cast<double>(node_count_);
@@ -136,8 +135,8 @@ IndexSearch::IndexSearch(const Index& index, const float* queries, std::size_t c
     allowed_ = index.live_nodes();
   }
   const std::size_t allowed_count = allowed_ ? allowed_->count() : index.node_count_;
-  strategy_ = request.strategy == Strategy::kAuto ? index.choose_strategy(allowed_count)
-                                                  : request.strategy;
+  strategy_ =
+      request.strategy == Strategy::kAuto ? index.choose_strategy(allowed_count) : request.strategy;
   index.check_strategy(strategy_);
   effort_ = index.choose_effort(request, strategy_, allowed_count);
   expect(effort_.beam <= kMaxBeam && effort_.rerank <= kMaxBeam, Reason::kInvalidArgument,
@@ -162,8 +161,8 @@ std::vector<IndexSearch::Hit> IndexSearch::nearest(std::size_t query) const {
   check_version();
   std::vector<Hit> hits;
   for (const Candidate& candidate : batch_->nearest(query)) {
-    hits.push_back({index_.ids_.id(candidate.node),
-                    index_.space_.public_distance(candidate.distance)});
+    hits.push_back(
+        {index_.ids_.id(candidate.node), index_.space_.public_distance(candidate.distance)});
   }
   return hits;
 }

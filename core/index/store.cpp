@@ -83,14 +83,14 @@ void check_graph_options(const IndexOptions& options) {
   expect(build.max_degree >= 2 && 2 * build.max_degree < kMaxDegree && build.effort >= 1 &&
              build.effort <= kMaxEffort && build.level_probability < 1,
          Reason::kDamaged, "meta: the options of the graph are out of bounds");
-  expect(options.graph != GraphKind::kHub ||
-             (hub.low_degree >= 1 && hub.low_degree <= hub.max_degree),
-         Reason::kDamaged, "meta: the degrees of hubs do not fit together");
-  expect(options.graph != GraphKind::kSlim ||
-             (slim.low_degree0 >= 1 && slim.low_degree0 <= slim.hub_degree0 &&
-              slim.low_degree >= 1 && slim.low_degree <= slim.hub_degree &&
-              slim.tradeoff_layer <= kMaxLevel),
-         Reason::kDamaged, "meta: the options of the slim graph do not fit together");
+  expect(
+      options.graph != GraphKind::kHub || (hub.low_degree >= 1 && hub.low_degree <= hub.max_degree),
+      Reason::kDamaged, "meta: the degrees of hubs do not fit together");
+  expect(
+      options.graph != GraphKind::kSlim ||
+          (slim.low_degree0 >= 1 && slim.low_degree0 <= slim.hub_degree0 && slim.low_degree >= 1 &&
+           slim.low_degree <= slim.hub_degree && slim.tradeoff_layer <= kMaxLevel),
+      Reason::kDamaged, "meta: the options of the slim graph do not fit together");
 }
 
 Meta read_meta(ByteView bytes) {
@@ -142,14 +142,13 @@ std::shared_ptr<const Codebook> find_codebook(const Container& file, const Meta&
                                               std::shared_ptr<const Codebook> shared) {
   if (meta.code_bytes == 0) return nullptr;
   if (file.has(SectionKind::kCodebook)) {
-    shared = std::make_shared<Codebook>(
-        Codebook::from_bytes(file.verified(SectionKind::kCodebook)));
+    shared =
+        std::make_shared<Codebook>(Codebook::from_bytes(file.verified(SectionKind::kCodebook)));
   }
   expect(shared != nullptr, Reason::kMissingCodebook,
          "the index was saved without its codebook; open it with codebook=");
   expect(shared->fingerprint() == meta.codebook && shared->code_bytes() == meta.code_bytes,
-         Reason::kCodebookMismatch,
-         "the index was built with another codebook than the one given");
+         Reason::kCodebookMismatch, "the index was built with another codebook than the one given");
   return shared;
 }
 
@@ -174,11 +173,11 @@ Bitmap read_bitmap(ByteView bytes, std::size_t size) {
 }
 
 // A column over a section whose length must be exactly `count` rows.
-Column map_rows(const Container& file, SectionKind kind, std::size_t row_bytes,
-                std::size_t count) {
+Column map_rows(const Container& file, SectionKind kind, std::size_t row_bytes, std::size_t count) {
   const ByteView bytes = file.bytes(kind);
-  const bool fits = row_bytes == 0 ? bytes.empty() : bytes.size() / row_bytes == count &&
-                                                         bytes.size() % row_bytes == 0;
+  const bool fits = row_bytes == 0
+                        ? bytes.empty()
+                        : bytes.size() / row_bytes == count && bytes.size() % row_bytes == 0;
   if (!fits) {
     fail(Reason::kDamaged, std::string("the section '") + name_of(kind) + "' has " +
                                std::to_string(bytes.size()) + " bytes, but holds " +
@@ -239,7 +238,10 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
   load_ids();
   load_graph();
   const ReadLock<SharedMutex> lock(mutex_);
-  Meta meta{options_, space_.scale(), node_count_, kept_.pinned(),
+  Meta meta{options_,
+            space_.scale(),
+            node_count_,
+            kept_.pinned(),
             static_cast<std::uint32_t>(codes_.row_bytes()),
             codebook_ ? codebook_->fingerprint() : 0};
   meta.options.scalar = space_.scalar();
@@ -248,8 +250,8 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
   if (codebook_ && with_codebook) {
     // The fingerprint is that of the bytes it was read from, which need not be how we write it.
     const bool is_in_file = file_ && file_->has(SectionKind::kCodebook);
-    image.add(SectionKind::kCodebook, is_in_file ? copy_of(file_->bytes(SectionKind::kCodebook))
-                                                 : codebook_->to_bytes());
+    image.add(SectionKind::kCodebook,
+              is_in_file ? copy_of(file_->bytes(SectionKind::kCodebook)) : codebook_->to_bytes());
   }
   if (deleted_count_ > 0) image.add(SectionKind::kDeleted, bitmap_bytes(deleted_));
   if (!ids_.is_identity()) image.add(SectionKind::kIds, ids_.to_bytes());

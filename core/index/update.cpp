@@ -26,8 +26,8 @@ void Index::check_new_ids(std::span<const std::uint64_t> ids) {
   std::unordered_set<std::uint64_t> seen;
   for (const std::uint64_t id : ids) {
     if (const auto node = ids_.find(id); !seen.insert(id).second || (node && is_live(*node))) {
-      fail(Reason::kDuplicateId, "id " + std::to_string(id) +
-                                     " is in use already; delete it first, or choose another");
+      fail(Reason::kDuplicateId,
+           "id " + std::to_string(id) + " is in use already; delete it first, or choose another");
     }
   }
 }

@@ -69,9 +69,8 @@ void SearchBatch::start_sessions(const View& view, const float* queries, std::si
   waiting_.resize(count_);
   parallel_for(count_, threads, 1, [&](std::size_t q, unsigned) {
     waiting_[q] = std::make_unique<Waiting>();
-    waiting_[q]->session =
-        std::make_unique<SearchSession>(view, queries + q * dim_, k, strategy, effort,
-                                        waiting_[q]->scratch, std::move(scanned[q]));
+    waiting_[q]->session = std::make_unique<SearchSession>(
+        view, queries + q * dim_, k, strategy, effort, waiting_[q]->scratch, std::move(scanned[q]));
   });
 }
 

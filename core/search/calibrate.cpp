@@ -38,7 +38,8 @@ bool has_unit_length(const Rows& rows) {
   for (std::size_t i = 0; i < std::min<std::size_t>(rows.count, 32); ++i) {
     rows.space->decode_row(rows.row(static_cast<NodeId>(i)), vector.data());
     double norm = 0;
-    for (const float value : vector) norm += static_cast<double>(value) * static_cast<double>(value);
+    for (const float value : vector)
+      norm += static_cast<double>(value) * static_cast<double>(value);
     if (std::abs(norm - 1.0) > 0.02) return false;
   }
   return true;
@@ -84,10 +85,10 @@ class Bench {
   std::size_t query_count() const { return queries_.count(); }
   std::size_t allowed_count() const { return view_.allowed_count; }
 
-  // One trial for each k of kHitCounts, all from the same searches; only those k that the search was
-  // wide enough for are meaningful.
+  // One trial for each k of kHitCounts, all from the same searches; only those k that the search
+  // was wide enough for are meaningful.
   std::array<Trial, kHitCounts.size()> try_walk(Strategy strategy, const Effort& effort,
-                                             std::uint32_t k, std::size_t query_count) {
+                                                std::uint32_t k, std::size_t query_count) {
     std::vector<std::vector<Candidate>> hits(query_count);
     std::vector<double> costs(query_count);
     parallel_for(query_count, threads_, 4, [&](std::size_t q, unsigned worker) {
@@ -110,8 +111,8 @@ class Bench {
     std::vector<ScanSample> samples(query_count());
     parallel_for(query_count(), threads_, 4, [&](std::size_t q, unsigned) {
       const Bitmap allowed = allowed_for(q);
-      samples[q] = scan_sample(*view_.codebook, query(q), view_.codes->bytes(), view_.node_count,
-                               &allowed);
+      samples[q] =
+          scan_sample(*view_.codebook, query(q), view_.codes->bytes(), view_.node_count, &allowed);
       const Lookup lookup(view_, query(q));
       for (std::size_t i = 0; i < samples[q].candidates.size(); ++i) {
         lookup.find(samples[q].candidates[i].node, samples[q].exact[i]);
@@ -144,14 +145,15 @@ class Bench {
   }
 
   std::array<Trial, kHitCounts.size()> summarize(const Effort& effort,
-                                              const std::vector<std::vector<Candidate>>& hits,
-                                              const std::vector<double>& costs) const {
+                                                 const std::vector<std::vector<Candidate>>& hits,
+                                                 const std::vector<double>& costs) const {
     std::array<Trial, kHitCounts.size()> trials;
     double cost = 0;
     for (const double value : costs) cost += value / static_cast<double>(costs.size());
     for (std::size_t c = 0; c < kHitCounts.size(); ++c) {
       double recall = 0;
-      for (std::size_t q = 0; q < hits.size(); ++q) recall += recall_of(hits[q], truth_[q], kHitCounts[c]);
+      for (std::size_t q = 0; q < hits.size(); ++q)
+        recall += recall_of(hits[q], truth_[q], kHitCounts[c]);
       trials[c] = {effort, recall / static_cast<double>(hits.size()), cost};
     }
     return trials;
@@ -169,9 +171,8 @@ class Bench {
 void calibrate_walk(Bench& bench, Strategy strategy, std::span<const Effort> variations,
                     Calibration& calibration) {
   std::array<std::vector<std::vector<Trial>>, kHitCounts.size()> curves;
-  const std::size_t query_count = variations.size() > 1
-                                      ? std::min(bench.query_count(), kFewQueries)
-                                      : bench.query_count();
+  const std::size_t query_count =
+      variations.size() > 1 ? std::min(bench.query_count(), kFewQueries) : bench.query_count();
   for (const Effort& variation : variations) {
     for (auto& by_count : curves) by_count.emplace_back();
     for (const std::uint32_t beam : kBeams) {

@@ -11,8 +11,9 @@ namespace gossamer {
 
 namespace {
 
-constexpr std::array<float, 18> kMargins = {-1.0f, 0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 2.5f,  3.0f, 3.5f,
-                                            4.0f,  4.5f, 5.0f, 5.5f, 6.0f, 7.0f, 8.0f, 10.0f, 12.0f};
+constexpr std::array<float, 18> kMargins = {-1.0f, 0.0f, 0.5f, 1.0f, 1.5f,  2.0f,
+                                            2.5f,  3.0f, 3.5f, 4.0f, 4.5f,  5.0f,
+                                            5.5f,  6.0f, 7.0f, 8.0f, 10.0f, 12.0f};
 // Longer than any margin worth trying looks at.
 constexpr std::size_t kListed = 1024;
 
@@ -66,8 +67,7 @@ std::vector<Calibration::Table> calibrate_scan(std::span<const ScanSample> sampl
   return tables;
 }
 
-double recall_of(std::span<const Candidate> hits, std::span<const Candidate> truth,
-                 std::size_t k) {
+double recall_of(std::span<const Candidate> hits, std::span<const Candidate> truth, std::size_t k) {
   const std::size_t expected = std::min(k, truth.size());
   if (expected == 0) return 1.0;
   const float limit = truth[expected - 1].distance;

@@ -15,11 +15,13 @@ constexpr std::size_t kMaxTables = 256;
 constexpr std::size_t kMaxEntries = 1024;
 
 float blend(float a, float b, double share) {
-  return static_cast<float>(static_cast<double>(a) + (static_cast<double>(b) - static_cast<double>(a)) * share);
+  return static_cast<float>(static_cast<double>(a) +
+                            (static_cast<double>(b) - static_cast<double>(a)) * share);
 }
 
 std::uint32_t blend(std::uint32_t a, std::uint32_t b, double share) {
-  const double value = static_cast<double>(a) + (static_cast<double>(b) - static_cast<double>(a)) * share;
+  const double value =
+      static_cast<double>(a) + (static_cast<double>(b) - static_cast<double>(a)) * share;
   return static_cast<std::uint32_t>(std::lround(value));
 }
 
@@ -143,7 +145,8 @@ std::vector<Calibration::Entry> choose_efforts(std::span<const std::vector<Trial
     for (const std::vector<Trial>& curve : curves) {
       if (curve.empty()) continue;
       const Trial& last = curve.back();
-      entries.push_back({static_cast<float>(last.recall), last.effort, static_cast<float>(last.cost)});
+      entries.push_back(
+          {static_cast<float>(last.recall), last.effort, static_cast<float>(last.cost)});
       break;
     }
   }

@@ -60,8 +60,7 @@ std::vector<std::vector<Candidate>> exact_nearest(const Rows& rows, const float*
   parallel_for(blocks, threads, 1, [&](std::size_t index, unsigned) {
     const std::size_t first = index * kQueryBlock;
     const std::size_t count = std::min(kQueryBlock, query_count - first);
-    QueryBlock block{std::vector<RowBytes>(count),
-                     std::vector<TopK>(count, TopK(k))};
+    QueryBlock block{std::vector<RowBytes>(count), std::vector<TopK>(count, TopK(k))};
     for (std::size_t q = 0; q < count; ++q) {
       rows.space->prepare_query(queries + (first + q) * rows.space->dim(), block.prepared[q]);
     }

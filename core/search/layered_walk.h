@@ -123,7 +123,8 @@ class LayeredWalk {
 
   // Candidates of greedy layers must be met again further down; those of beam layers need not.
   void start_layer(std::span<const Candidate> entries) {
-    const bool is_first_beam_layer = layer_ == std::min(graph_.tradeoff_layer(), graph_.max_level());
+    const bool is_first_beam_layer =
+        layer_ == std::min(graph_.tradeoff_layer(), graph_.max_level());
     if (!is_beam_layer() || is_first_beam_layer) {
       scratch_.visited.start(graph_.node_count());
       if (hidden_ != kNoNode) scratch_.visited.insert(hidden_);

@@ -57,7 +57,8 @@ void Rerank::absorb(const Lookup* lookup, TopK& hits) {
 
 std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
   if (effort_.rerank > 0) {
-    return std::max(asked_, std::min(candidates_.size(), std::max<std::size_t>(effort_.rerank, k_)));
+    return std::max(asked_,
+                    std::min(candidates_.size(), std::max<std::size_t>(effort_.rerank, k_)));
   }
   // Less than this says too little about how far estimates are off.
   const std::size_t first = k_ + 2;

@@ -36,8 +36,8 @@ SearchCounters& SearchCounters::operator+=(const SearchCounters& other) {
   return *this;
 }
 
-SearchSession::SearchSession(const View& view, const float* query, std::size_t k,
-                             Strategy strategy, const Effort& effort, WalkScratch& scratch,
+SearchSession::SearchSession(const View& view, const float* query, std::size_t k, Strategy strategy,
+                             const Effort& effort, WalkScratch& scratch,
                              std::vector<Candidate> scanned)
     : view_(view),
       query_(query, query + view.space->dim()),
@@ -49,8 +49,8 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
       hits_(k_) {
   const Stopwatch watch(counters_.find_s);
   effort_.beam = std::max({effort.beam, static_cast<std::uint32_t>(k_), 1u});
-  const bool needs_estimates = strategy == Strategy::kScan || strategy == Strategy::kWalk ||
-                               strategy == Strategy::kTwoLevel;
+  const bool needs_estimates =
+      strategy == Strategy::kScan || strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel;
   if (needs_estimates) estimator_.emplace(*view.codebook, query);
   switch (strategy) {
     case Strategy::kScan:

@@ -22,14 +22,14 @@ namespace gossamer {
 
 // What a search did.
 struct SearchCounters {
-  std::size_t rounds = 0;         // how often the host was asked
-  std::size_t vectors_asked = 0;  // vectors wanted, counted for each query
+  std::size_t rounds = 0;           // how often the host was asked
+  std::size_t vectors_asked = 0;    // vectors wanted, counted for each query
   std::size_t vectors_fetched = 0;  // vectors the host supplied: a batch asks for each once a round
-  std::size_t distances = 0;      // exact distances computed
-  std::size_t codes_touched = 0;  // estimates computed
-  std::size_t hops = 0;           // neighbor lists decoded
-  double find_s = 0;              // seconds spent finding candidates: scan or walk
-  double rank_s = 0;              // seconds spent on supplied vectors
+  std::size_t distances = 0;        // exact distances computed
+  std::size_t codes_touched = 0;    // estimates computed
+  std::size_t hops = 0;             // neighbor lists decoded
+  double find_s = 0;                // seconds spent finding candidates: scan or walk
+  double rank_s = 0;                // seconds spent on supplied vectors
 
   SearchCounters& operator+=(const SearchCounters& other);
 };
@@ -42,8 +42,7 @@ class SearchSession {
   // The strategy must be one that the view can serve (not kAuto). `scanned`, if given, are the
   // best codes of a scan made for many queries at once.
   SearchSession(const View& view, const float* query, std::size_t k, Strategy strategy,
-                const Effort& effort, WalkScratch& scratch,
-                std::vector<Candidate> scanned = {});
+                const Effort& effort, WalkScratch& scratch, std::vector<Candidate> scanned = {});
 
   // Nodes whose vectors must be supplied next; empty once the search is over.
   std::span<const NodeId> wanted() const { return lookup_.wanted(); }

@@ -8,9 +8,8 @@
 
 namespace gossamer {
 
-StreamCalibration::StreamCalibration(const Codebook& codebook,
-                                     std::span<const std::uint8_t> codes, SampleQueries queries,
-                                     unsigned threads)
+StreamCalibration::StreamCalibration(const Codebook& codebook, std::span<const std::uint8_t> codes,
+                                     SampleQueries queries, unsigned threads)
     : space_(codebook.metric(), Scalar::kF32, codebook.dim()),
       queries_(std::move(queries)),
       threads_(threads),

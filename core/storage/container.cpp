@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::size_t kChecksumOffset = 28;  // of the header's own checksum
 
-std::size_t align(std::size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t align(std::size_t offset) {
+  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // Says why bytes without our magic are refused.
 void check_magic(ByteView file) {
@@ -75,8 +77,7 @@ Container Container::parse(ByteView file) {
          "the file should have " + std::to_string(file_bytes) + " bytes and has " +
              std::to_string(file.size()) + "; copy or build it again");
   }
-  expect(section_count <= kMaxSections &&
-             kHeaderBytes + section_count * kEntryBytes <= file.size(),
+  expect(section_count <= kMaxSections && kHeaderBytes + section_count * kEntryBytes <= file.size(),
          Reason::kDamaged, "the table of sections does not fit the file");
   const ByteView table = file.subspan(kHeaderBytes, section_count * kEntryBytes);
   expect(crc32c(table) == table_checksum, Reason::kDamaged,

@@ -95,17 +95,17 @@ TEST_CASE("bytes of tables that are cut short, too long or out of bounds are ref
   longer.push_back(0);
 
   CHECK(reason_of([&] { Calibration::from_bytes(longer); }) == "damaged");
-  CHECK(with(2, 1) == "damaged");     // 65,536 tables and more
-  CHECK(with(4, 7) == "damaged");     // no such strategy
-  CHECK(with(5, 0) == "damaged");     // k is 0
-  CHECK(with(11, 1) == "damaged");    // 65,536 entries and more
+  CHECK(with(2, 1) == "damaged");      // 65,536 tables and more
+  CHECK(with(4, 7) == "damaged");      // no such strategy
+  CHECK(with(5, 0) == "damaged");      // k is 0
+  CHECK(with(11, 1) == "damaged");     // 65,536 entries and more
   CHECK(with(16, 0x7f) == "damaged");  // a recall far above 1
 }
 
 TEST_CASE("of several curves the cheapest that reaches a recall is taken") {
   const std::vector<std::vector<Trial>> curves = {
       {{beam_of(10), 0.6, 100}, {beam_of(20), 0.8, 200}},
-      {{beam_of(1000), 0.6, 50}, {beam_of(2000), 0.8, 500}, {beam_of(3000), 0.97, 900}},
+      {{beam_of(1000), 0.6, 50}, {beam_of(2000), 0.8, 500}, {beam_of(3000), 0.975, 900}},
   };
 
   const auto entries = choose_efforts(curves);
@@ -115,7 +115,7 @@ TEST_CASE("of several curves the cheapest that reaches a recall is taken") {
   CHECK(entries[2].recall == 0.70f);
   CHECK(entries[2].effort.beam == 15);
   CHECK(entries.back().recall == 0.97f);
-  CHECK(entries.back().effort.beam == 3000);
+  CHECK(entries.back().effort.beam > 2900);
 }
 
 TEST_CASE("where no trial reaches even the lowest recall, the largest effort is kept") {

@@ -46,3 +46,13 @@ TEST_CASE("owned rows start at a cache line, many of them at a huge page") {
     CHECK(address % (size < (std::size_t{4} << 20) ? 64 : std::size_t{2} << 20) == 0);
   }
 }
+
+TEST_CASE("rows that are taken come in the order given") {
+  const Bytes bytes = {1, 2, 3, 4, 5, 6};
+  const Column column(2, ByteView(bytes));
+
+  const Column taken = column.take(std::vector<NodeId>{2, 0});
+
+  CHECK(Bytes(taken.bytes().begin(), taken.bytes().end()) == Bytes{5, 6, 1, 2});
+  CHECK(taken.is_owned());
+}

@@ -110,9 +110,9 @@ class Model {
 inline constexpr std::array kKeeps = {Keep::kNone, Keep::kHot, Keep::kAll};
 inline constexpr std::array kGraphs = {GraphKind::kNone, GraphKind::kFull, GraphKind::kHub,
                                        GraphKind::kSlim};
-inline constexpr std::array kStrategies = {Strategy::kScan,      Strategy::kWalk,
-                                           Strategy::kTwoLevel,  Strategy::kBestFirst,
-                                           Strategy::kLazy,      Strategy::kExact};
+inline constexpr std::array kStrategies = {Strategy::kScan,     Strategy::kWalk,
+                                           Strategy::kTwoLevel, Strategy::kBestFirst,
+                                           Strategy::kLazy,     Strategy::kExact};
 
 inline bool needs_graph(Strategy strategy) {
   return strategy != Strategy::kScan && strategy != Strategy::kExact;
@@ -234,10 +234,10 @@ inline Bytes saved(const Index& index, bool with_codebook = true, bool with_sour
 template <class Action>
 std::string reason_of(const Action& action) {
   static constexpr std::array kNames = {
-      "invalid argument",  "wrong dimension", "not finite",      "empty",     "duplicate id",
-      "unknown id",        "wrong state",     "missing codebook", "codebook mismatch",
-      "not gossamer",      "unknown version", "truncated",       "damaged",   "too large",
-      "cancelled"};
+      "invalid argument",  "wrong dimension", "not finite",      "empty",
+      "duplicate id",      "unknown id",      "wrong state",     "missing codebook",
+      "codebook mismatch", "not gossamer",    "unknown version", "truncated",
+      "damaged",           "too large",       "cancelled"};
   try {
     action();
   } catch (const Error& error) {

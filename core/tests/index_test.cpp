@@ -146,6 +146,26 @@ TEST_CASE("a saved index answers like the one it was saved from") {
   });
 }
 
+TEST_CASE("whatever few vectors are left, the index can be saved and opened") {
+  const World world(120);
+  for_each_built(world, [&](const std::unique_ptr<Index>& built) {
+    const Bytes file = saved(*built);
+    for (std::uint64_t first = 0; first < 120; first += 5) {
+      const auto index = Index::open(file, nullptr);
+      Model model(world);
+      Ids gone = range(0, 120);
+      gone.erase(gone.begin() + static_cast<long>(first),
+                 gone.begin() + static_cast<long>(first + 5));
+
+      remove_from(*index, model, gone);
+      index->compact(1);
+
+      const Bytes small = saved(*index);
+      check_answers(*Index::open(small, nullptr), model, world);
+    }
+  });
+}
+
 TEST_CASE("an index saved without its codebook opens only with that codebook") {
   const World world(60);
   const auto index = build_small(world, small_options(world, Keep::kNone, GraphKind::kFull));
@@ -217,7 +237,8 @@ TEST_CASE("a mask allows the ids whose places are true, and no others") {
   CHECK(hits == Ids{1, 4});
 }
 
-TEST_CASE("ids must be new to be added and known to be deleted, and a failed call changes nothing") {
+TEST_CASE(
+    "ids must be new to be added and known to be deleted, and a failed call changes nothing") {
   const World world(40);
   for_each_built(world, [&](const std::unique_ptr<Index>& index) {
     const Model model(world);

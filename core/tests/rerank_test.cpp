@@ -29,7 +29,8 @@ class Line {
   // Estimates in the given order of nodes: 0, 1, 4, ...
   static std::vector<Candidate> candidates(const std::vector<NodeId>& nodes) {
     std::vector<Candidate> list;
-    for (std::size_t i = 0; i < nodes.size(); ++i) list.push_back({static_cast<float>(i * i), nodes[i]});
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      list.push_back({static_cast<float>(i * i), nodes[i]});
     return list;
   }
   static std::vector<NodeId> in_order(std::size_t count) {

@@ -30,8 +30,7 @@ TEST_CASE("with enough effort every strategy gives the exact answer, whatever is
     const Model model(world);
     for_each_search(world, [&](const Index& index, Strategy strategy) {
       for (std::size_t q = 0; q < 4; ++q) {
-        const Outcome outcome =
-            run_search(index, model, world.query(q), request_of(10, strategy));
+        const Outcome outcome = run_search(index, model, world.query(q), request_of(10, strategy));
 
         CHECK(outcome.hits == model.nearest_ids(world.query(q), 10));
       }
@@ -135,7 +134,8 @@ TEST_CASE("more hits than there are vectors gives every vector, however much mor
 TEST_CASE("equal vectors come in the order of nodes, filtered or not") {
   World world(120);
   for (std::size_t i = 1; i < 40; ++i) {
-    std::copy_n(world.vector(0), world.dim, world.vectors.begin() + static_cast<long>(i * world.dim));
+    std::copy_n(world.vector(0), world.dim,
+                world.vectors.begin() + static_cast<long>(i * world.dim));
   }
   const Model model(world);
   for_each_search(world, [&](const Index& index, Strategy strategy) {
@@ -149,7 +149,8 @@ TEST_CASE("equal vectors come in the order of nodes, filtered or not") {
 
       REQUIRE(hits.size() == 10);
       for (std::size_t i = 1; i < 10; ++i) CHECK(place(hits[i - 1]) < place(hits[i]));
-      CHECK(std::count_if(order.begin(), place(hits[9]), [](std::uint64_t id) { return id < 40; }) == 9);
+      CHECK(std::count_if(order.begin(), place(hits[9]),
+                          [](std::uint64_t id) { return id < 40; }) == 9);
     }
   });
 }

@@ -29,6 +29,15 @@ class Column {
   }
   bool is_owned() const { return is_owned_; }
 
+  // Some of the rows, in the order given.
+  Column take(std::span<const NodeId> nodes) const {
+    RowBytes taken(nodes.size() * row_bytes_);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      std::memcpy(taken.data() + i * row_bytes_, row(nodes[i]), row_bytes_);
+    }
+    return {row_bytes_, std::move(taken)};
+  }
+
   // Writes a row; the one after the last is appended.
   void set(NodeId node, const std::uint8_t* row) {
     own();

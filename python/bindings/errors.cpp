@@ -48,7 +48,8 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const nb::object type = nb::module_::import_("gossamer.errors").attr(class_name(error.reason()));
+    const nb::object type =
+        nb::module_::import_("gossamer.errors").attr(class_name(error.reason()));
     PyErr_SetString(type.ptr(), error.what());
   }
 }

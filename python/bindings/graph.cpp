@@ -30,8 +30,8 @@ class Shard {
     check_finite(vectors.data(), count_, space_.dim());
     const nb::gil_scoped_release release;
     const RowBytes given = encode(vectors.data(), {});
-    order_ = order_by_locality({&space_, given.data(), count_}, resolve_threads(threads), seed,
-                               nullptr);
+    order_ =
+        order_by_locality({&space_, given.data(), count_}, resolve_threads(threads), seed, nullptr);
     rows_ = encode(vectors.data(), order_);
   }
 
@@ -83,10 +83,12 @@ SampleQueries sample_queries(const std::optional<FloatMatrix>& given, const Floa
   return queries;
 }
 
-std::unique_ptr<StreamCalibration> start_calibration(
-    std::shared_ptr<Codebook> codebook, const ByteMatrix& codes,
-    const std::optional<FloatMatrix>& given, const FloatMatrix& sample, const NodeRow& sampled,
-    std::size_t count, std::uint64_t seed, unsigned threads) {
+std::unique_ptr<StreamCalibration> start_calibration(std::shared_ptr<Codebook> codebook,
+                                                     const ByteMatrix& codes,
+                                                     const std::optional<FloatMatrix>& given,
+                                                     const FloatMatrix& sample,
+                                                     const NodeRow& sampled, std::size_t count,
+                                                     std::uint64_t seed, unsigned threads) {
   check_dim(sample.shape(1), codebook->dim());
   if (given) check_dim(given->shape(1), codebook->dim());
   const nb::gil_scoped_release release;
@@ -123,12 +125,11 @@ void bind_graph(nb::module_& m) {
   nb::class_<Shard>(m, "Shard")
       .def(nb::init<const FloatMatrix&, Metric, unsigned, std::uint64_t>(), nb::arg("vectors"),
            nb::arg("metric"), nb::arg("threads"), nb::arg("seed"))
-      .def("order",
-           [](const Shard& self) { return to_numpy(self.order(), {self.order().size()}); })
+      .def("order", [](const Shard& self) { return to_numpy(self.order(), {self.order().size()}); })
       .def("build", &Shard::build, nb::arg("options"), nb::arg("progress").none(),
            nb::call_guard<nb::gil_scoped_release>())
-      .def("prune", &Shard::prune, nb::arg("full"), nb::arg("options"),
-           nb::arg("progress").none(), nb::call_guard<nb::gil_scoped_release>());
+      .def("prune", &Shard::prune, nb::arg("full"), nb::arg("options"), nb::arg("progress").none(),
+           nb::call_guard<nb::gil_scoped_release>());
   nb::class_<GraphMerger>(m, "GraphMerger")
       .def(nb::init<std::size_t, unsigned, std::uint64_t>(), nb::arg("node_count"),
            nb::arg("max_degree"), nb::arg("seed"))

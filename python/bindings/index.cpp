@@ -22,20 +22,21 @@ std::span<const std::uint64_t> view_of(const IdRow& ids) { return {ids.data(), i
 void check_rows(const Index& index, const IdRow& ids, const FloatMatrix& vectors) {
   check_dim(vectors.shape(1), index.options().dim);
   if (ids.size() != vectors.shape(0)) {
-    fail(Reason::kInvalidArgument, "expected one id for each vector: " +
-                                       std::to_string(ids.size()) + " ids and " +
-                                       std::to_string(vectors.shape(0)) + " vectors came");
+    fail(Reason::kInvalidArgument,
+         "expected one id for each vector: " + std::to_string(ids.size()) + " ids and " +
+             std::to_string(vectors.shape(0)) + " vectors came");
   }
 }
 
-BuildRun make_run(unsigned threads, std::uint64_t seed, std::size_t calibration_queries) {
-  return {resolve_threads(threads), seed, calibration_queries};
+BuildRun make_run(unsigned threads, std::uint64_t seed, std::size_t calibration_queries,
+                  bool refine_order = false) {
+  return {resolve_threads(threads), seed, calibration_queries, refine_order};
 }
 
 std::unique_ptr<Index> build(const IndexOptions& options, std::shared_ptr<Codebook> codebook,
                              const FloatMatrix& vectors, const std::optional<IdRow>& ids,
                              const std::optional<FloatMatrix>& queries, unsigned threads,
-                             std::uint64_t seed, std::size_t calibration_queries,
+                             std::uint64_t seed, std::size_t calibration_queries, bool refine_order,
                              Progress* progress) {
   check_dim(vectors.shape(1), options.dim);
   if (queries) check_dim(queries->shape(1), options.dim);
@@ -46,7 +47,7 @@ std::unique_ptr<Index> build(const IndexOptions& options, std::shared_ptr<Codebo
   return Index::build(options, std::move(codebook), vectors.data(), vectors.shape(0),
                       ids ? ids->data() : nullptr, queries ? queries->data() : nullptr,
                       queries ? queries->shape(0) : 0,
-                      make_run(threads, seed, calibration_queries), progress);
+                      make_run(threads, seed, calibration_queries, refine_order), progress);
 }
 
 std::unique_ptr<Index> open(const ByteRow& file, std::shared_ptr<Codebook> codebook) {
@@ -63,8 +64,7 @@ class SavedFile {
   std::size_t size() const { return parts_.size(); }
   nb::ndarray<nb::numpy, const std::uint8_t> part(std::size_t i) const {
     const std::size_t shape[1] = {parts_.at(i).size()};
-    return nb::ndarray<nb::numpy, const std::uint8_t>(parts_[i].data(), 1, shape,
-                                                      nb::find(this));
+    return nb::ndarray<nb::numpy, const std::uint8_t>(parts_[i].data(), 1, shape, nb::find(this));
   }
 
  private:
@@ -133,8 +133,7 @@ void bind_updates(nb::class_<Index>& index) {
              std::uint64_t seed, std::size_t calibration_queries, Progress* progress) {
             if (queries) check_dim(queries->shape(1), self.options().dim);
             const nb::gil_scoped_release release;
-            self.recalibrate(queries ? queries->data() : nullptr,
-                             queries ? queries->shape(0) : 0,
+            self.recalibrate(queries ? queries->data() : nullptr, queries ? queries->shape(0) : 0,
                              make_run(threads, seed, calibration_queries), progress);
           },
           nb::arg("queries").none(), nb::arg("threads"), nb::arg("seed"),
@@ -153,10 +152,9 @@ void bind_reading(nb::class_<Index>& index) {
       .def("verify", &Index::verify, nb::call_guard<nb::gil_scoped_release>())
       .def("stats", &Index::stats, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("options", &Index::options, nb::rv_policy::copy)
-      .def_prop_ro("codebook",
-                   [](const Index& self) {
-                     return std::const_pointer_cast<Codebook>(self.codebook());
-                   })
+      .def_prop_ro(
+          "codebook",
+          [](const Index& self) { return std::const_pointer_cast<Codebook>(self.codebook()); })
       .def_prop_ro("count", &Index::count)
       .def("contains", &Index::contains, nb::arg("id"))
       .def("ids",
@@ -188,9 +186,7 @@ void bind_index(nb::module_& m) {
       .def("part", &SavedFile::part, nb::arg("index"));
   nb::class_<InsertBatch>(m, "InsertBatch")
       .def("wanted",
-           [](const InsertBatch& self) {
-             return to_numpy(self.wanted(), {self.wanted().size()});
-           })
+           [](const InsertBatch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
       .def(
           "supply",
           [](InsertBatch& self, const FloatMatrix& vectors) {
@@ -203,7 +199,7 @@ void bind_index(nb::module_& m) {
       .def_static("build", &build, nb::arg("options"), nb::arg("codebook").none(),
                   nb::arg("vectors"), nb::arg("ids").none(), nb::arg("queries").none(),
                   nb::arg("threads"), nb::arg("seed"), nb::arg("calibration_queries"),
-                  nb::arg("progress").none())
+                  nb::arg("refine_order"), nb::arg("progress").none())
       .def_static("open", &open, nb::arg("file"), nb::arg("codebook").none(),
                   nb::keep_alive<0, 1>());
   bind_updates(index);

@@ -7,9 +7,9 @@
 #include "index.h"
 
 NB_MODULE(_core, m) {
-  m.attr("__version__") = GOSSAMER_VERSION;
-  m.def("kernels", [] { return gossamer::kernels().name; },
-        "Name of the instruction set that distances are computed with.");
+  m.def(
+      "kernels", [] { return gossamer::kernels().name; },
+      "Name of the instruction set that distances are computed with.");
   bind_errors(m);
   bind_codes(m);
   bind_options(m);

@@ -1,10 +1,11 @@
+#include "index/options.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 #include "base/progress.h"
 #include "graph/size.h"
 #include "index.h"
-#include "index/options.h"
 #include "search/effort.h"
 
 namespace nb = nanobind;

@@ -69,9 +69,7 @@ void bind_search(nb::module_& m) {
       .def_ro("rank_s", &SearchCounters::rank_s);
   nb::class_<IndexSearch>(m, "IndexSearch")
       .def("wanted",
-           [](const IndexSearch& self) {
-             return to_numpy(self.wanted(), {self.wanted().size()});
-           })
+           [](const IndexSearch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
       .def(
           "supply",
           [](IndexSearch& self, const FloatMatrix& vectors) {
@@ -83,8 +81,7 @@ void bind_search(nb::module_& m) {
       .def("counters", &IndexSearch::counters)
       .def_prop_ro("strategy", &IndexSearch::strategy)
       .def_prop_ro("effort", &IndexSearch::effort, nb::rv_policy::copy);
-  m.def("search", &search, nb::arg("index"), nb::arg("queries"), nb::arg("k"),
-        nb::arg("strategy"), nb::arg("recall"), nb::arg("effort").none(),
-        nb::arg("allow_ids").none(), nb::arg("allow_mask").none(), nb::arg("threads"),
-        nb::keep_alive<0, 1>());
+  m.def("search", &search, nb::arg("index"), nb::arg("queries"), nb::arg("k"), nb::arg("strategy"),
+        nb::arg("recall"), nb::arg("effort").none(), nb::arg("allow_ids").none(),
+        nb::arg("allow_mask").none(), nb::arg("threads"), nb::keep_alive<0, 1>());
 }

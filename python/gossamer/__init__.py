@@ -1,11 +1,14 @@
 """Gossamer: vector search with an index a fiftieth of the usual size."""
 
-from gossamer._core import __version__
+from importlib.metadata import version
+
 from gossamer.codes import Codebook, train_codebook
 from gossamer.errors import GossamerError
 from gossamer.options import SlimOptions, propose_slim
 from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
 from gossamer.vector_index import SearchSession, VectorIndex
+
+__version__ = version("gossamer")
 
 __all__ = [
     "Codebook",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _SAMPLE = 65_536
 _SAMPLE_SHARE = 0.35
 _SHARD_SHARE = 0.6
 _ROWS_AT_ONCE = 2048
+_PRUNED_SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,14 @@ def build_bounded(
     calibration = None
     if calibration_queries:
         calibration = _core.start_calibration(
-            codebook, codes, queries, sample.vectors, sample.rows, calibration_queries, seed, threads
+            codebook,
+            codes,
+            queries,
+            sample.vectors,
+            sample.rows,
+            calibration_queries,
+            seed,
+            threads,
         )
     if graph is None:
         _show_stream(stream, sample, calibration, report)
@@ -119,7 +128,9 @@ def _batches(stream: Stream, dim: int | None = None) -> Iterator[Floats]:
         check_finite(batch, row)
         row += len(batch)
         if dim is not None and batch.shape[1] != dim:
-            raise WrongDimension(f"the stream gave vectors of {batch.shape[1]} dimensions, not {dim}")
+            raise WrongDimension(
+                f"the stream gave vectors of {batch.shape[1]} dimensions, not {dim}"
+            )
         dim = batch.shape[1]
         for start in range(0, len(batch), _ROWS_AT_ONCE):
             yield batch[start : start + _ROWS_AT_ONCE]
@@ -209,11 +220,16 @@ def _show_stream(
     """Let the calibration see every vector once more."""
     if calibration is None:
         return
-    done = 0
+    done = checksum = 0
     for batch in _batches(stream, sample.vectors.shape[1]):
-        calibration.observe(np.arange(done, done + len(batch), dtype=np.uint32), batch)
-        done += len(batch)
+        stop = done + len(batch)
+        if stop > sample.count:
+            sample.check_same(stop, checksum)
+        checksum = zlib.crc32(batch.data, checksum)
+        calibration.observe(np.arange(done, stop, dtype=np.uint32), batch)
+        done = stop
         report("calibrating", done, sample.count)
+    sample.check_same(done, checksum)
 
 
 class _Source:
@@ -263,6 +279,8 @@ def _build_shards(
     build, hub = options.build, options.hub
     build.threads = hub.threads = threads or 0
     build.seed = seed
+    # A node is pruned in two shards and keeps the union: fewer links in each give as many in all.
+    hub.low_degree = max(1, round(hub.low_degree * _PRUNED_SHARE))
     order: list[NDArray[np.int64]] = []
     for shard in range(shards):
         members = np.flatnonzero((homes == shard).any(axis=1))
@@ -276,7 +294,7 @@ def _build_shards(
         rows = _core.Shard(vectors, options.metric, threads, seed)
         del vectors
         ordered = members[rows.order()]
-        graph = run_with_progress(lambda counters, rows=rows: rows.build(build, counters), None)
+        graph = run_with_progress(partial(rows.build, build), None)
         if options.graph == _core.GraphKind.hub:
             graph = rows.prune(graph, hub, None)
         del rows

@@ -84,7 +84,7 @@ def train_codebook(
     rows = _draw(vectors, sample, metric, seed)
     stretch = 0.0 if metric == "l2" else _STRETCH
     basis = _find_basis(rows, stretch)
-    stretched = ((rows - basis.mean) @ basis.axes) * basis.stretch
+    stretched = (((rows - basis.mean) @ basis.axes) * basis.stretch).astype(np.float32, copy=False)
     report()
 
     centers, residuals = _take_coarse(stretched, coarse, seed, threads)
@@ -161,7 +161,7 @@ def _draw(vectors: NDArray[Any], sample: int, metric: str, seed: int) -> Floats:
     check_finite(rows)
     if metric == "cosine":
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows / np.where(lengths > 0, lengths, 1)
+        rows = (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
     return rows
 
 
@@ -171,7 +171,8 @@ def _covariance(rows: Floats) -> NDArray[np.float64]:
     moments = (rows.T @ rows).astype(np.float64) / len(rows)
     doubt = dim / (dim + 10 * len(rows))
     level = max(np.trace(moments) / dim, 1e-30)
-    return (1 - doubt) * moments + doubt * level * np.eye(dim)
+    drawn: NDArray[np.float64] = (1 - doubt) * moments + doubt * level * np.eye(dim)
+    return drawn
 
 
 def _axes_of(rows: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

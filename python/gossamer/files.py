@@ -30,7 +30,7 @@ def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
     try:
         with os.fdopen(handle, "wb") as file:
             for part in parts:
-                written += file.write(memoryview(part))
+                written += file.write(part.data if isinstance(part, np.ndarray) else part)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(aside, _mode_of(path))

@@ -80,7 +80,8 @@ def _apply(core: _core.IndexOptions, options: dict[str, Any]) -> None:
 
 def parse_strategy(name: str) -> _core.Strategy:
     """Turn "two-level" and its kind into the core's enum."""
-    return _choose(_core.Strategy, "strategy", name.replace("-", "_"))
+    strategy: _core.Strategy = _choose(_core.Strategy, "strategy", name.replace("-", "_"))
+    return strategy
 
 
 def parse_bytes(text: str | int) -> int:
@@ -99,7 +100,11 @@ def propose_slim(count: int, budget: str | int) -> tuple[SlimOptions, _core.Slim
     Gives the options and the size that is expected of them.
     """
     core = _core.propose_slim(count, parse_bytes(budget))
-    fields = {name: getattr(core, name) for name in SlimOptions.__dataclass_fields__ if hasattr(core, name)}
+    fields = {
+        name: getattr(core, name)
+        for name in SlimOptions.__dataclass_fields__
+        if hasattr(core, name)
+    }
     return SlimOptions(**fields), _core.estimate_slim_bytes(count, core)
 
 

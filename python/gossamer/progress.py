@@ -17,9 +17,7 @@ _POLL_S = 0.05
 T = TypeVar("T")
 
 
-def run_with_progress(
-    job: Callable[[_core.Progress], T], callback: ProgressCallback | None
-) -> T:
+def run_with_progress(job: Callable[[_core.Progress], T], callback: ProgressCallback | None) -> T:
     """Run `job` in a thread and report how far it is; an interrupt cancels it and is raised.
 
     The core never calls up: it counts its steps, and this loop reads the counters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -73,8 +74,8 @@ class SearchSession:
 
     def nearest(self) -> SearchResult:
         """Give the hits: all of them once nothing is wanted, the best so far before."""
-        ids, distances = self._core.nearest()
-        ids = ids.astype(np.int64)
+        found, distances = self._core.nearest()
+        ids = found.astype(np.int64)
         if self._is_single:
             return SearchResult(ids[0], distances[0], self.stats())
         return SearchResult(ids, distances, self.stats())
@@ -118,6 +119,7 @@ class VectorIndex:
         codebook: Codebook | None = None,
         calibration_queries: ArrayLike | None = None,
         calibrate: bool = True,
+        refine_order: bool = True,
         memory_budget: str | int | None = None,
         vectors_of: VectorsOf | None = None,
         threads: int = 0,
@@ -130,7 +132,8 @@ class VectorIndex:
         `keep` says which vectors stay: "none" (a search asks for the few it needs), "hot:50MB" (as
         many as fit), "all". `graph` is None, "full", "hub" or "slim". `code_bytes` is 8 to 64; 0
         means no codes, which needs keep="all" and is what keep="all" with a graph does by itself.
-        `ids` name the rows (0, 1, 2, ... if not given).
+        `ids` name the rows (0, 1, 2, ... if not given). `refine_order` takes a little time to make
+        a graph a little smaller.
 
         With `memory_budget` the vectors come as a stream: `vectors` is then a function that gives
         an iterable of matrices, the same each time it is called (it is called more than once).
@@ -187,6 +190,7 @@ class VectorIndex:
                 threads,
                 seed,
                 _CALIBRATION_QUERIES if calibrate else 0,
+                refine_order,
                 counters,
             ),
             progress,
@@ -332,9 +336,7 @@ class VectorIndex:
         new_ids = self._next_ids(len(matrix)) if ids is None else as_ids(ids)
         options = self._core.options
         if options.graph == _core.GraphKind.none or options.keep == _core.Keep.all:
-            run_with_progress(
-                lambda counters: self._core.add(new_ids, matrix, counters), progress
-            )
+            run_with_progress(lambda counters: self._core.add(new_ids, matrix, counters), progress)
         else:
             self._add_asking(new_ids, matrix, vectors_of, progress)
         return new_ids.astype(np.int64)
@@ -402,7 +404,9 @@ class VectorIndex:
         threads: int,
     ) -> SearchSession:
         k = as_count(k, "k", least=1, most=2**63 - 1)
-        filters = {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
+        filters = (
+            {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
+        )
         core = _core.search(
             self._core,
             matrix,
@@ -439,7 +443,7 @@ class VectorIndex:
         vectors_of: VectorsOf | None,
         progress: ProgressCallback | None,
     ) -> None:
-        """Add to a graph whose vectors are not kept: ask for the few that matter, batch by batch."""
+        """Add to a graph whose vectors are not kept: ask for the few that matter."""
         self._check_new_ids(ids)
         fetch = None if vectors_of is None else _answering(ids, vectors, vectors_of)
         for start in range(0, len(ids), _ADDED_AT_ONCE):
@@ -451,7 +455,6 @@ class VectorIndex:
             batch.finish()
             if progress is not None:
                 progress("adding", min(stop, len(ids)), len(ids))
-
 
     def _check_new_ids(self, ids: NDArray[np.uint64]) -> None:
         """Refuse a used id before the first batch goes in, so that all are added or none."""
@@ -503,10 +506,9 @@ def _training(progress: ProgressCallback | None) -> Callable[[int, int], None] |
 
 def _join(parts: list[SearchResult]) -> SearchResult:
     """Put the results of consecutive queries together."""
-    summed = ("queries", "rounds", "vectors_asked", "vectors_fetched", "distances")
-    summed += ("codes_touched", "hops", "find_s", "fetch_s", "rank_s")
-    totals = {name: sum(getattr(part.stats, name) for part in parts) for name in summed}
     first = parts[0].stats
+    names = {field.name for field in fields(SearchStats)} - {"strategy", "effort"}
+    totals = {name: sum(getattr(part.stats, name) for part in parts) for name in names}
     return SearchResult(
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.distances for part in parts]),
