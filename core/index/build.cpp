@@ -101,6 +101,9 @@ std::unique_ptr<Index> Index::build(const IndexOptions& options,
                                     const BuildRun& run, Progress* progress) {
   expect(count > 0, Reason::kEmpty, "there are no vectors to index");
   expect(count < Beam::kMaxNodes, Reason::kTooLarge, "an index holds at most 2^31 - 1 vectors");
+  expect(!options.keep_source || (options.graph == GraphKind::kSlim && options.keep == Keep::kAll),
+         Reason::kInvalidArgument,
+         "a source graph is kept beside a slim graph whose vectors are all kept");
   check_finite(vectors, count, options.dim);
   std::unique_ptr<Index> index(
       new Index(options, choose_space(options, vectors, count), std::move(codebook)));

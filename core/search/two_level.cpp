@@ -27,7 +27,7 @@ bool TwoLevel::advance(Lookup& lookup) {
     if (node != kNoNode) {
       estimate_neighbors(node);
       promote(lookup);
-    } else if (pending_.empty() && !waiting_.empty() && scratch_.beam.size() < effort_.beam) {
+    } else if (!waiting_.empty() && scratch_.beam.size() + pending_.size() < effort_.beam) {
       take_nearest(lookup);
     } else {
       break;

@@ -18,8 +18,8 @@ namespace gossamer {
 // walk goes, estimates decide whose exact distance is worth asking for. Of all nodes estimated so
 // far, the nearest share `ratio` is looked at; they are collected over several hops until
 // `batch` of them are wanted or the walk cannot go on without them. A small ratio would end the
-// walk early, with nothing left to expand: until the beam is full, the nearest estimate is looked
-// at then, whatever its rank.
+// walk early, with nothing left to expand: until the beam is full, the nearest estimates are
+// looked at then, whatever their rank.
 class TwoLevel {
  public:
   TwoLevel(const View& view, const Estimator& estimator, const Effort& effort,
