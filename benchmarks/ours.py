@@ -135,7 +135,7 @@ def build_random(vectors: Floats, share: float) -> Index:
     order = shard.order()
     codebook = gossamer.train_codebook(vectors, 32, "ip", SEED, 2)
     codes = codebook.encode(vectors[order], 2)
-    return Index(_core.assemble(options, codebook, codes, graph, order.astype(np.uint64)))
+    return Index(_core.assemble(options, codebook, codes, graph, order.astype(np.uint64), None))
 
 
 def build_seconds(vectors: Floats, **options: Any) -> dict[str, float]:

@@ -19,13 +19,18 @@ def run() -> Result:
     alone = ours.build(data.vectors, calibrate=True)
     told = ours.build(data.vectors, calibrate=True, calibration_queries=data.queries[:half])
     rows = [row for k in (3, 10) for row in differences(alone, data, k, "from the data")]
+    for graph in ("full", "slim"):
+        stored = ours.build(data.vectors, keep="all", graph=graph, code_bytes=0, calibrate=True)
+        rows += differences(stored, data, 10, f"from the data, stored, {graph}", "best-first")
     rows += [row for k in (3, 10) for row in differences(told, unseen, k, "from 500 queries")]
     return Result(rows)
 
 
-def differences(index: ours.Index, data: Dataset, k: int, name: str) -> list[Row]:
+def differences(
+    index: ours.Index, data: Dataset, k: int, name: str, strategy: str = "scan"
+) -> list[Row]:
     """Neither missed nor overpaid: the difference counts both ways."""
-    curve = ours.dial_curve(index, data, k, ASKED, vectors=data.vectors, strategy="scan")
+    curve = ours.dial_curve(index, data, k, ASKED, vectors=data.vectors, strategy=strategy)
     return [
         Row(
             f"recall@{k} {point.effort:.2f}, calibrated {name}",

@@ -1,6 +1,7 @@
 #include "codes/codebook.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -114,8 +115,9 @@ void Codebook::encode_block(const float* vectors, std::size_t count, std::uint8_
     const float steps = parts.correction_step > 0.0f
                             ? (missed[i] - parts.correction_low) / parts.correction_step
                             : 0.0f;
-    codes[(i + 1) * code_bytes() - 1] =
-        static_cast<std::uint8_t>(std::clamp(steps + 0.5f, 0.0f, 255.0f));
+    // Vectors near the end of the float range overflow on the way: then the byte says nothing.
+    const float whole = std::isfinite(steps) ? steps + 0.5f : 0.0f;
+    codes[(i + 1) * code_bytes() - 1] = static_cast<std::uint8_t>(std::clamp(whole, 0.0f, 255.0f));
   }
 }
 

@@ -63,7 +63,8 @@ Graph to_graph(const FlatGraph& flat, const std::vector<std::uint8_t>& levels, N
 void check_build_options(const BuildOptions& options) {
   expect(options.max_degree >= 2 && 2 * options.max_degree < kMaxDegree, Reason::kInvalidArgument,
          "max_degree must be between 2 and 127");
-  expect(options.effort >= 1, Reason::kInvalidArgument, "effort must be at least 1");
+  expect(options.effort >= 1 && options.effort <= kMaxEffort, Reason::kInvalidArgument,
+         "effort must be at least 1 and at most 2^20");
   expect(options.level_probability >= 0 && options.level_probability < 1, Reason::kInvalidArgument,
          "level_probability must be in [0, 1)");
 }

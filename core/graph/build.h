@@ -9,6 +9,9 @@
 
 namespace gossamer {
 
+// No candidate list is longer than this.
+inline constexpr unsigned kMaxEffort = 1u << 20;
+
 struct BuildOptions {
   // Neighbors of a node on the layers above the base (HNSW's M); the base layer holds twice as
   // many.

@@ -76,7 +76,6 @@ std::uint32_t read_degree(ByteReader& in) {
 
 // What a build would have refused: an update of the graph must find what it can work with.
 void check_graph_options(const IndexOptions& options) {
-  constexpr std::uint32_t kMaxEffort = 1u << 20;  // an update sets room aside for as many nodes
   const BuildOptions& build = options.build;
   const HubOptions& hub = options.hub;
   const SlimParameters& slim = options.slim;

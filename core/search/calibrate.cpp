@@ -20,9 +20,9 @@ constexpr double kQuestionNoise = 0.9;
 constexpr std::size_t kNoiseTerms = 32;
 
 // A walk that meets the vector a query was made from finds the rest too easily; one that does not
-// see it lacks a node that its neighbors count on. Real questions lie between: every
-// second query hides it.
-constexpr std::size_t kHiddenOf = 2;
+// see it lacks a node that its neighbors count on. Real questions lie between: two of three
+// queries hide it.
+constexpr std::size_t kHiddenOf = 3;
 
 constexpr std::array<std::uint32_t, 13> kBeams = {10,  14,  20,  28,  40,  56, 80,
                                                   112, 160, 224, 320, 448, 640};

@@ -13,7 +13,8 @@ bool ExactScan::resume(Lookup& lookup, TopK& hits) {
     hits.offer({distance, node});
   }
   pending_.clear();
-  for (; next_ < view_.node_count && pending_.size() < kBatch; ++next_) {
+  const std::size_t batch = std::max<std::size_t>(1, kBatchNumbers / view_.space->dim());
+  for (; next_ < view_.node_count && pending_.size() < batch; ++next_) {
     if (!view_.may_return(next_)) continue;
     if (lookup.find(next_, distance)) {
       hits.offer({distance, next_});

@@ -21,8 +21,8 @@ class ExactScan {
   bool resume(Lookup& lookup, TopK& hits);
 
  private:
-  // What one request to the host may carry: a few megabytes of vectors.
-  static constexpr std::size_t kBatch = 1024;
+  // What one request to the host may carry, in numbers: a few megabytes of vectors.
+  static constexpr std::size_t kBatchNumbers = 1u << 20;
 
   View view_;
   std::vector<NodeId> pending_;

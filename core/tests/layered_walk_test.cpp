@@ -1,3 +1,8 @@
+// g++ 12 takes the beam of the plain walk for one that an insertion could overrun.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
 #include "search/layered_walk.h"
 
 #include <doctest/doctest.h>
@@ -6,11 +11,6 @@
 
 #include "clustered.h"
 #include "graph/slim.h"
-
-// g++ 12 takes the beam of the plain walk for one that an insertion could overrun.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#endif
 
 using namespace gossamer;
 using namespace gossamer::testing;
