@@ -41,6 +41,7 @@ _FIRST_ROUNDS = 6
 _LAST_ROUNDS = 8
 _COARSE_ROUNDS = 10
 _COARSE_BYTES = 2
+_FEW_ROWS = 1024
 _LEAST_MISSED = 0.02
 _CORRECTION_BYTES = 1
 # How much of what a code misses of a vector, a query that finds it misses too: about half the
@@ -261,8 +262,9 @@ def _measure_errors(
     dropped = centred - (centred @ encode.T) @ (encode if query is None else query)
     energy = (missed**2).sum(axis=1) + (dropped**2).sum(axis=1)
     rest = float((dropped**2).sum(axis=1).mean() / (dim - rank)) if dim > rank else 0.0
-    # Few rows are learnt by heart: what codes miss of others is never less than this.
-    least = _LEAST_MISSED * projected.var(axis=0)
+    # So few rows are learnt by heart: of others, codes miss more.
+    share = _LEAST_MISSED if len(rows) < _FEW_ROWS else 0.0
+    least = share * projected.var(axis=0)
     return {
         "residual_variance": np.maximum((missed**2).mean(axis=0), least),
         "rest_and_energy_variance": (rest, float(energy.var())),
