@@ -1,6 +1,5 @@
 """Every call the benchmarks make into Gossamer: one place to change when its API does."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,19 +137,21 @@ def build_random(vectors: Floats, share: float) -> Index:
     return Index(_core.assemble(options, codebook, codes, graph, order.astype(np.uint64), None))
 
 
-def build_seconds(vectors: Floats, **options: Any) -> dict[str, float]:
-    """Seconds by phase of a build, as its progress shows them."""
-    seconds: dict[str, float] = {}
-    last = time.perf_counter()
-
-    def progress(phase: str, _done: int, _total: int) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        seconds[phase] = seconds.get(phase, 0.0) + now - last
-        last = now
-
-    build(vectors, progress=progress, **options)
-    return seconds
+def build_and_prune(vectors: Floats) -> tuple[float, float]:
+    """CPU seconds of building a graph and of pruning it to a slim one, on one thread."""
+    rivals = GraphParameters()
+    options = make_options(vectors.shape[1], "ip", "all", "slim", {})
+    parameters = options.build
+    parameters.max_degree, parameters.effort = rivals.max_degree, rivals.build_effort
+    parameters.seed, parameters.threads = SEED, 1
+    shard = _core.Shard(vectors, options.metric, 1, SEED)
+    graphs: list[Any] = []
+    building = timed(lambda: graphs.append(shard.build(parameters, None))).cpu
+    pruning = min(
+        timed(lambda: shard.prune_slim(graphs[0], options.slim, rivals.max_degree, 1)).cpu
+        for _ in range(3)
+    )
+    return building, pruning
 
 
 def add(index: Index, vectors: Floats) -> Seconds:

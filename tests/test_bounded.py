@@ -203,6 +203,47 @@ def test_a_bounded_build_says_what_it_cannot_make(options):
         build(memory_budget="1MB", **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"code_bytes": 0}, "a bounded build keeps no vectors, so it needs codes"),
+        ({"scalar": "f16"}, "scalar is for kept vectors, and a bounded build keeps none"),
+        ({"refine_order": True}, "a bounded build does not refine the order of nodes"),
+        ({"refine_order": False}, "a bounded build does not refine the order of nodes"),
+        ({"threads": -1}, "threads must be between 0 and .*, not -1"),
+        ({"seed": -1}, "seed must be between 0 and .*, not -1"),
+        ({"memory_budget": -1}, "a number of bytes must be between 0 and .*, not -1"),
+        ({"memory_budget": 1e9}, "a number of bytes such as 50MB, not 1000000000.0"),
+    ],
+)
+def test_what_a_bounded_build_would_ignore_is_refused(options, message):
+    with pytest.raises(InvalidArgument, match=message):
+        build(**options)
+
+
+def test_code_bytes_and_codebook_must_agree(codebook):
+    with pytest.raises(InvalidArgument, match="take 12 bytes, but code_bytes is 16"):
+        build(codebook=codebook, code_bytes=16)
+
+
+def test_a_budget_may_be_any_integer(codebook, tmp_path):
+    for name, budget in (("text", "300KB"), ("number", np.int64(300_000))):
+        build(graph="hub", memory_budget=budget, codebook=codebook, threads=1).save(tmp_path / name)
+
+    assert (tmp_path / "text").read_bytes() == (tmp_path / "number").read_bytes()
+
+
+def test_the_options_of_a_streamed_index_are_those_asked_for(codebook):
+    given = {"hub_degree": 40, "low_degree": 9, "hub_share": 0.05, "hub_effort": 77}
+
+    index = build(graph="hub", memory_budget="300KB", codebook=codebook, seed=5, **given)
+
+    stored = index._core.options
+    hub = stored.hub
+    assert (hub.max_degree, hub.low_degree, hub.hub_share, hub.effort) == (40, 9, 0.05, 77)
+    assert stored.build.seed == 5
+
+
 def test_the_vectors_of_a_stream_are_checked(codebook):
     spoilt = ROWS.copy()
     spoilt[1500, 2] = np.inf

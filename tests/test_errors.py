@@ -138,6 +138,9 @@ def test_ids_that_cannot_be_are_refused(ids, error, message, build):
         ({"build_effort": 0, "graph": "full"}, "effort must be at least 1"),
         ({"level_probability": 1.0, "graph": "full"}, r"level_probability must be in \[0, 1\)"),
         ({"hub_share": 1.5, "graph": "hub"}, r"hub_share must be in \[0, 1\]"),
+        ({"hub_share": "many", "graph": "hub"}, "hub_share must be a number, not 'many'"),
+        ({"hub_effort": 0, "graph": "hub"}, "hub_effort must be between 1 and .*, not 0"),
+        ({"hub_effort": 1.5, "graph": "hub"}, "hub_effort must be a whole number, not 1.5"),
         ({"slim": 3, "graph": "slim"}, "slim must be a gossamer.SlimOptions, not 3"),
         ({"keep_source": True, "graph": "slim"}, "keep_source is for graph='slim' with keep='all'"),
         ({"keep_source": True, "keep": "all"}, "keep_source is for graph='slim' with keep='all'"),
@@ -146,6 +149,11 @@ def test_ids_that_cannot_be_are_refused(ids, error, message, build):
         ({"code_bytes": 0, "codebook": None}, "without codes all vectors must be kept"),
         ({"code_bytes": 1, "codebook": None}, "code_bytes must be between 2 and 25 here, not 1"),
         ({"code_bytes": 65, "codebook": None}, "code_bytes must be between 2 and 25 here, not 65"),
+        ({"code_bytes": -1, "codebook": None}, "code_bytes must be between 0 and .*, not -1"),
+        ({"code_bytes": 16}, "the codebook take 12 bytes, but code_bytes is 16"),
+        ({"code_bytes": 0, "keep": "all"}, "the codebook take 12 bytes, but code_bytes is 0"),
+        ({"calibration_queries": np.ones((2, DIM))}, "came with calibrate=False"),
+        ({"vectors_of": lambda ids: ids}, "vectors_of is for bounded builds"),
         ({"memory_budget": "1GB"}, "a function that gives the vectors"),
     ],
 )
@@ -168,7 +176,14 @@ def test_options_that_cannot_be_are_refused(options, message, build):
         ({"effort": 2**40}, "effort must be between 1 and"),
         ({"effort": 2**30}, "effort is beyond"),
         ({"effort": "much"}, "effort must be a whole number, not 'much'"),
+        ({"effort": Effort(rerank=-1)}, "effort.rerank must be between 0 and"),
         ({"effort": Effort(beam=-1)}, "effort.beam must be between 0 and"),
+        ({"effort": Effort(batch=-1)}, "effort.batch must be between 0 and"),
+        ({"effort": Effort(ratio=-0.1)}, "effort.ratio must be between 0 and 1, not -0.1"),
+        ({"effort": Effort(ratio=1.5)}, "effort.ratio must be between 0 and 1, not 1.5"),
+        ({"effort": Effort(ratio=float("nan"))}, "effort.ratio must be a finite number"),
+        ({"effort": Effort(margin=float("inf"))}, "effort.margin must be a finite number"),
+        ({"effort": Effort(margin="wide")}, "effort.margin must be a number, not 'wide'"),
         ({"strategy": "guess"}, "strategy must be one of 'auto', 'scan', 'walk', 'two-level'"),
         ({"threads": -1}, "threads must be between 0 and"),
         ({"allow": [1.5]}, "allow must be a row of whole numbers, not float64"),
@@ -179,6 +194,35 @@ def test_options_that_cannot_be_are_refused(options, message, build):
 def test_searches_that_cannot_be_are_refused(options, message, build, queries):
     with pytest.raises(InvalidArgument, match=message):
         build(keep="all").search(queries, **options)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_calibration_queries_must_be_finite(value, vectors, queries, build):
+    spoilt = queries.copy()
+    spoilt[17, 2] = value
+
+    with pytest.raises(NotFinite, match=r"calibration query 17 has (nan|inf) at position 2"):
+        build(calibrate=True, calibration_queries=spoilt)
+    with pytest.raises(NotFinite, match=r"calibration query 17 has (nan|inf) at position 2"):
+        build(keep="all").recalibrate(spoilt)
+    with pytest.raises(NotFinite, match=r"calibration query 17 has (nan|inf) at position 2"):
+        VectorIndex.build(lambda: [vectors], calibration_queries=spoilt)
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, 2**31])
+def test_threads_that_cannot_be_are_refused_by_updates(given, build):
+    index = build(keep="all")
+
+    with pytest.raises(InvalidArgument, match="threads must be"):
+        index.compact(threads=given)
+    with pytest.raises(InvalidArgument, match="threads must be"):
+        index.recalibrate(threads=given)
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, 2**63])
+def test_a_seed_that_cannot_be_is_refused_by_recalibration(given, build):
+    with pytest.raises(InvalidArgument, match="seed must be"):
+        build(keep="all").recalibrate(seed=given)
 
 
 def test_an_unknown_id_is_named(build, queries):
@@ -302,6 +346,23 @@ def test_a_budget_too_small_for_any_graph_is_refused():
         gossamer.propose_slim(1000, 10)
     with pytest.raises(InvalidArgument, match="a number of bytes"):
         gossamer.propose_slim(1000, "lots")
+
+
+@pytest.mark.parametrize("budget", [-1, np.int64(-5), 2**63, "99999999999TB"])
+def test_a_number_of_bytes_that_cannot_be_is_refused(budget):
+    with pytest.raises(InvalidArgument, match=r"a number of bytes must be between 0 and .*, not"):
+        gossamer.propose_slim(1000, budget)
+
+
+@pytest.mark.parametrize("budget", [1e6, None, "-5MB", "5 apples"])
+def test_what_is_not_a_number_of_bytes_is_refused(budget):
+    with pytest.raises(InvalidArgument, match="expected a number of bytes such as 50MB, not"):
+        gossamer.propose_slim(1000, budget)
+
+
+@pytest.mark.parametrize("budget", [np.int32(100_000), np.uint64(100_000), "100KB", "100000"])
+def test_a_number_of_bytes_may_be_of_any_integer_type(budget):
+    assert gossamer.propose_slim(1000, budget)[0] == gossamer.propose_slim(1000, 100_000)[0]
 
 
 def test_training_refuses_what_building_refuses(vectors):

@@ -5,7 +5,7 @@ import pytest
 from conftest import Library, clustered, nearest_ids, recall
 
 from gossamer import Effort, VectorIndex
-from gossamer.errors import DuplicateId, NotFinite, UnknownId
+from gossamer.errors import DuplicateId, InvalidArgument, NotFinite, UnknownId
 
 KINDS = [
     {"keep": "none", "graph": None},
@@ -20,6 +20,8 @@ KINDS = [
     {"keep": "all", "graph": "slim"},
     {"keep": "all", "graph": "slim", "keep_source": True},
 ]
+# Adding asks for vectors, so it goes by batches.
+ASKING = [kind for kind in KINDS if kind["graph"] and kind["keep"] != "all"]
 EFFORT = Effort(rerank=60, beam=60, ratio=0.5)
 
 
@@ -247,6 +249,22 @@ def test_ids_go_on_after_the_largest(build, more_vectors):
     assert second.tolist() == [9_001, 9_002]
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
+def test_ids_after_the_largest_possible_one_are_refused(kind, build, more_vectors):
+    index = build(**kind)
+    index.add(more_vectors[:1], [2**63 - 3])
+
+    with pytest.raises(InvalidArgument, match=r"do not suffice for 3 more: ids end at 2\^63 - 1"):
+        index.add(more_vectors[:3])
+    ids = index.add(more_vectors[1:3])
+    with pytest.raises(InvalidArgument, match=r"do not suffice for 1 more: ids end at 2\^63 - 1"):
+        index.add(more_vectors[3:4])
+
+    assert ids.tolist() == [2**63 - 2, 2**63 - 1]
+    assert index.add(more_vectors[:0]).size == 0
+    assert len(index) == 603
+
+
 def test_adding_and_deleting_nothing_changes_nothing(build, more_vectors):
     index = build(keep="all", graph="full")
 
@@ -276,6 +294,39 @@ def test_what_is_refused_is_refused_whole(kind, build, more_vectors, library):
         index.delete([3, 700])
     with pytest.raises(DuplicateId, match="id 3 "):
         index.delete([3, 3])
+
+    assert np.array_equal(np.sort(index.ids), np.arange(600))
+
+
+@pytest.mark.parametrize("kind", ASKING, ids=name_of)
+def test_vectors_are_added_all_or_none_when_vectors_of_fails(kind, build, more_vectors, library):
+    index = build(**kind)
+    calls = []
+
+    def fail_the_third_time(ids: np.ndarray) -> np.ndarray:
+        calls.append(len(ids))
+        if len(calls) == 3:
+            raise ConnectionError("no answer")
+        return library(ids)
+
+    with pytest.raises(ConnectionError, match="no answer"):
+        index.add(more_vectors, vectors_of=fail_the_third_time)
+
+    assert len(calls) == 3
+    assert np.array_equal(np.sort(index.ids), np.arange(600))
+    assert index.add(more_vectors, vectors_of=library).tolist() == list(range(600, 800))
+
+
+@pytest.mark.parametrize("kind", ASKING, ids=name_of)
+def test_vectors_are_added_all_or_none_when_progress_fails(kind, build, more_vectors, library):
+    index = build(**kind)
+
+    def fail_later(phase: str, done: int, total: int) -> None:
+        if done > 64:
+            raise KeyboardInterrupt(f"{phase} {done} of {total}")
+
+    with pytest.raises(KeyboardInterrupt, match="adding 128 of 200"):
+        index.add(more_vectors, vectors_of=library, progress=fail_later)
 
     assert np.array_equal(np.sort(index.ids), np.arange(600))
 

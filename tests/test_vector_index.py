@@ -382,10 +382,13 @@ def test_graph_options_reach_the_graph(build):
     narrow = build(keep="all", graph="full", max_degree=4, build_effort=20)
     tall = build(keep="all", graph="full", level_probability=0.5)
     thin = build(keep="all", graph="hub", hub_degree=10, low_degree=3, hub_share=0.05)
+    short_sighted = build(keep="all", graph="hub", hub_effort=3)
 
     assert narrow.stats().mean_degree <= 8
     assert tall.stats().levels >= 6
-    assert thin.stats().mean_degree < build(keep="all", graph="hub").stats().mean_degree
+    by_default = build(keep="all", graph="hub").stats().mean_degree
+    assert thin.stats().mean_degree < by_default
+    assert short_sighted.stats().mean_degree < by_default
 
 
 def test_records_are_frozen(build, queries):

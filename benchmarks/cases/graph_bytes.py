@@ -28,8 +28,7 @@ def run() -> Result:
         rival.save(folder / "hnswlib")
         rival_disk = ((folder / "hnswlib").stat().st_size - data.vectors.nbytes) / nodes
 
-        resident = in_child("search_ours", folder / "slim", "walk")["grown"]
-        resident -= in_child("search_ours", folder / "codes", "scan")["grown"]
+        resident = in_child("search_ours", folder / "slim")["grown"]
         rival_memory = in_child("load_hnswlib", folder / "hnswlib")["grown"] - data.vectors.nbytes
 
     counted = slim.stats().graph_bytes / nodes

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
-#include <thread>
 #include <vector>
+
+#if !defined(__wasm__)
+#include <mutex>
+#include <system_error>
+#include <thread>
+#endif
 
 namespace gossamer {
 
@@ -33,7 +37,11 @@ void run_on_threads(std::size_t count, unsigned threads, std::size_t block,
     }
   };
   std::vector<std::thread> pool;
-  for (unsigned worker = 1; worker < threads; ++worker) pool.emplace_back(worker_loop, worker);
+  try {
+    for (unsigned worker = 1; worker < threads; ++worker) pool.emplace_back(worker_loop, worker);
+  } catch (const std::system_error&) {
+    // The machine gives no more threads: those that run do all the work.
+  }
   worker_loop(0);
   for (std::thread& thread : pool) thread.join();
   if (first_error) std::rethrow_exception(first_error);
@@ -59,7 +67,8 @@ unsigned resolve_threads(unsigned requested) {
   (void)requested;
   return 1;
 #else
-  return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = requested > 0 ? requested : std::thread::hardware_concurrency();
+  return std::clamp(threads, 1u, kMaxThreads);
 #endif
 }
 

@@ -12,6 +12,9 @@ namespace gossamer {
 void parallel_for(std::size_t count, unsigned threads, std::size_t block,
                   const std::function<void(std::size_t item, unsigned worker)>& work);
 
+// No job is spread over more: each worker has scratch of its own.
+inline constexpr unsigned kMaxThreads = 256;
+
 // 0 means "as many as the machine has".
 unsigned resolve_threads(unsigned requested);
 

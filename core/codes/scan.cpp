@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "base/error.h"
 #include "codes/scan_kernels.h"
@@ -158,6 +159,30 @@ std::vector<std::vector<Candidate>> scan_bytes(const ScanKernels& kernels,
   return found;
 }
 
+std::vector<const ScanKernels*> find_tables() {
+  std::vector<const ScanKernels*> tables{&scalar_scan_kernels()};
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) tables.push_back(&avx2_scan_kernels());
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
+    tables.push_back(&avx512_scan_kernels());
+#elif defined(__aarch64__)
+  tables.push_back(&neon_scan_kernels());
+#endif
+  return tables;
+}
+
+// What goes with the distance kernels of that name.
+const ScanKernels* choose_table(std::string_view distance_name) {
+  const auto tables = supported_scan_kernels();
+  if (distance_name == "scalar" || tables.size() == 1) return nullptr;
+#if defined(__x86_64__)
+  if (distance_name == "avx2") return &avx2_scan_kernels();
+#endif
+  return tables.back();
+}
+
 }  // namespace
 
 ByteTables::ByteTables(const Estimator& estimator) : origin(estimator.base()) {
@@ -204,13 +229,14 @@ std::int32_t ByteTables::limit(float threshold) const {
   return sum < 0.0 ? -1 : static_cast<std::int32_t>(sum);
 }
 
+std::span<const ScanKernels* const> supported_scan_kernels() {
+  static const std::vector<const ScanKernels*> tables = find_tables();
+  return tables;
+}
+
 const ScanKernels* scan_kernels() {
-#if defined(__x86_64__)
-  static const bool has_vbmi =
-      std::strncmp(kernels().name, "avx512", 6) == 0 && __builtin_cpu_supports("avx512vbmi");
-  if (has_vbmi) return &avx512_scan_kernels();
-#endif
-  return nullptr;
+  static const ScanKernels* const chosen = choose_table(kernels().name);
+  return chosen;
 }
 
 std::vector<std::vector<Candidate>> scan_with(const ScanKernels* chosen,

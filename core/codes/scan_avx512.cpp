@@ -2,10 +2,7 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "codes/scan_kernels.h"
+#include "codes/scan_columns.h"
 
 #define GOSSAMER_TARGET [[gnu::target("avx512f,avx512bw,avx512vl,avx512vbmi")]]
 
@@ -13,13 +10,11 @@ namespace gossamer {
 
 namespace {
 
-constexpr std::size_t kGroup = 16;  // columns turned at a time: what one register lane holds
-
 // Lane l of register i holds bytes [0, 16) of row 16 * l + i, so that turning each lane's 16 x 16
 // square leaves every column in the order of its rows.
 GOSSAMER_TARGET inline void load_squares(const std::uint8_t* rows, std::size_t stride,
-                                         __m512i (&squares)[kGroup]) {
-  for (std::size_t i = 0; i < kGroup; ++i) {
+                                         __m512i (&squares)[kTurnedColumns]) {
+  for (std::size_t i = 0; i < kTurnedColumns; ++i) {
     const std::uint8_t* row = rows + i * stride;
     __m512i square = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row)));
     square = _mm512_inserti32x4(
@@ -33,42 +28,24 @@ GOSSAMER_TARGET inline void load_squares(const std::uint8_t* rows, std::size_t s
 
 // One round of the perfect shuffle: interleaves the bytes of register i and i + 8. Four rounds
 // turn the squares.
-GOSSAMER_TARGET inline void interleave(const __m512i (&from)[kGroup], __m512i (&to)[kGroup]) {
-  for (std::size_t i = 0; i < kGroup / 2; ++i) {
-    to[2 * i] = _mm512_unpacklo_epi8(from[i], from[i + kGroup / 2]);
-    to[2 * i + 1] = _mm512_unpackhi_epi8(from[i], from[i + kGroup / 2]);
+GOSSAMER_TARGET inline void interleave(const __m512i (&from)[kTurnedColumns],
+                                       __m512i (&to)[kTurnedColumns]) {
+  for (std::size_t i = 0; i < kTurnedColumns / 2; ++i) {
+    to[2 * i] = _mm512_unpacklo_epi8(from[i], from[i + kTurnedColumns / 2]);
+    to[2 * i + 1] = _mm512_unpackhi_epi8(from[i], from[i + kTurnedColumns / 2]);
   }
 }
 
 GOSSAMER_TARGET void turn_group(const std::uint8_t* rows, std::size_t stride,
                                 std::uint8_t* columns) {
-  __m512i even[kGroup], odd[kGroup];
+  __m512i even[kTurnedColumns], odd[kTurnedColumns];
   load_squares(rows, stride, even);
   interleave(even, odd);
   interleave(odd, even);
   interleave(even, odd);
   interleave(odd, even);
-  for (std::size_t i = 0; i < kGroup; ++i) _mm512_storeu_si512(columns + i * kGroupCodes, even[i]);
-}
-
-GOSSAMER_TARGET void to_columns(const std::uint8_t* rows, std::size_t stride, std::size_t pieces,
-                                std::uint8_t* columns) {
-  if (pieces < kGroup) {
-    // Loads of 16 bytes would run past the last row.
-    std::uint8_t padded[kScanBlock * kGroup] = {};
-    std::uint8_t turned[kGroupCodes * kGroup];
-    for (std::size_t row = 0; row < kScanBlock; ++row)
-      std::memcpy(padded + row * kGroup, rows + row * stride, pieces);
-    turn_group(padded, kGroup, turned);
-    for (std::size_t piece = 0; piece < pieces; ++piece)
-      std::memcpy(columns + piece * kGroupCodes, turned + piece * kGroupCodes, kScanBlock);
-    return;
-  }
-  // The last group ends with the row, even if it turns some columns twice.
-  for (std::size_t piece = 0; piece < pieces; piece += kGroup) {
-    const std::size_t first = std::min(piece, pieces - kGroup);
-    turn_group(rows + first, stride, columns + first * kGroupCodes);
-  }
+  for (std::size_t i = 0; i < kTurnedColumns; ++i)
+    _mm512_storeu_si512(columns + i * kGroupCodes, even[i]);
 }
 
 // Sums of codes at even and at odd places: bytes widen to words without crossing lanes.
@@ -123,7 +100,7 @@ GOSSAMER_TARGET void find_below(const std::uint8_t* columns, std::size_t pieces,
 }  // namespace
 
 const ScanKernels& avx512_scan_kernels() {
-  static constexpr ScanKernels kernels{"avx512vbmi", to_columns, find_below};
+  static constexpr ScanKernels kernels{"avx512vbmi", turn_by_groups<turn_group>, find_below};
   return kernels;
 }
 

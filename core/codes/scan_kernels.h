@@ -44,13 +44,19 @@ struct ScanKernels {
                      const std::uint16_t* start, std::uint16_t limit, std::uint64_t* masks);
 };
 
-// The kernels of this CPU, or null: then float estimates are as fast as it gets. Sums in bytes
-// only pay with 256-entry lookups in registers, which AVX-512 VBMI has.
+// The kernels that scans use, or null: then float estimates are as fast as it gets. Sums in bytes
+// only pay with lookups in registers. Follows the choice of kernels(): its override, and null where
+// that is scalar.
 const ScanKernels* scan_kernels();
+// Every table this CPU can run, scalar first and fastest last: for tests and benchmarks.
+std::span<const ScanKernels* const> supported_scan_kernels();
 // The reference for find_below(), on any CPU.
 const ScanKernels& scalar_scan_kernels();
 #if defined(__x86_64__)
+const ScanKernels& avx2_scan_kernels();
 const ScanKernels& avx512_scan_kernels();
+#elif defined(__aarch64__)
+const ScanKernels& neon_scan_kernels();
 #endif
 
 // scan_batch() with the kernels given; null sums floats.

@@ -12,7 +12,7 @@
 namespace gossamer {
 namespace {
 
-constexpr float kMaxF16 = 65504.0f;
+constexpr double kMaxSquaredLength = 1e36;
 
 // What values are converted through on their way to another type, so that nothing is allocated.
 constexpr std::size_t kBlock = 256;
@@ -155,10 +155,30 @@ void Space::decode_row(Row row, float* vector) const {
   }
 }
 
+namespace {
+
+// Squares of longer vectors, or differences of two of them, would not be finite.
+void check_length(const float* vector, std::size_t dim, std::size_t row) {
+  double squared = 0;
+  for (std::size_t i = 0; i < dim; ++i) {
+    squared += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
+  }
+  if (squared > kMaxSquaredLength) {
+    fail(Reason::kNotFinite, "vector " + std::to_string(row) +
+                                 " is too long to compute with: its length is " +
+                                 std::to_string(std::sqrt(squared)) + ", at most 1e18 is possible");
+  }
+}
+
+}  // namespace
+
 void check_finite(const float* vectors, std::size_t count, std::size_t dim) {
   for (std::size_t row = 0; row < count; ++row) {
     const float* vector = vectors + row * dim;
-    if (is_finite(vector, dim)) continue;
+    if (is_finite(vector, dim)) {
+      check_length(vector, dim, row);
+      continue;
+    }
     std::size_t column = 0;
     while (std::isfinite(vector[column])) ++column;
     fail(Reason::kNotFinite, "vector " + std::to_string(row) + " has " +
@@ -170,6 +190,12 @@ void check_finite(const float* vectors, std::size_t count, std::size_t dim) {
 void normalize(float* vector, std::size_t dim) {
   const double factor = inverse_length(vector, dim);
   for (std::size_t i = 0; i < dim; ++i) vector[i] = static_cast<float>(vector[i] * factor);
+}
+
+float largest_value(const float* vectors, std::size_t numbers) {
+  float largest = 0;
+  for (std::size_t i = 0; i < numbers; ++i) largest = std::max(largest, std::abs(vectors[i]));
+  return largest;
 }
 
 }  // namespace gossamer

@@ -54,10 +54,16 @@ class Space {
   RowDistance query_row_;
 };
 
-// Fails with kNotFinite, naming row and column, at the first value that is NaN or infinite.
+// The largest finite half-precision number.
+inline constexpr float kMaxF16 = 65504.0f;
+
+// Fails with kNotFinite, naming row and column, at the first value that is NaN or infinite, or the
+// first vector too long to compute with.
 void check_finite(const float* vectors, std::size_t count, std::size_t dim);
 // Scales a vector to length 1 in place; the zero vector stays zero.
 void normalize(float* vector, std::size_t dim);
+// The largest absolute value: what decides whether half precision can hold the vectors.
+float largest_value(const float* vectors, std::size_t numbers);
 
 // Rows of one space, end to end: the vectors that a build or a search can touch directly.
 struct Rows {

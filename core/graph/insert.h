@@ -31,7 +31,6 @@ class ChangedLists {
     lists_.clear();
     renewed_.clear();
   }
-  bool is_empty() const { return lists_.empty() && renewed_.empty(); }
   // In order of node, then layer.
   std::vector<List> lists() const;
   // In order of id.

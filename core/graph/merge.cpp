@@ -89,24 +89,4 @@ Graph GraphMerger::finish() {
   return std::move(graph_);
 }
 
-double reachable_share(const Graph& graph) {
-  if (graph.node_count() == 0) return 1;
-  if (graph.entry() == kNoNode) return 0;
-  std::array<NodeId, kMaxDegree> list;
-  Bitmap seen(graph.node_count());
-  std::vector<NodeId> open{graph.entry()};
-  seen.insert(graph.entry());
-  while (!open.empty()) {
-    const NodeId node = open.back();
-    open.pop_back();
-    const std::size_t count = graph.neighbors(node, 0, list.data());
-    for (const NodeId neighbor : std::span(list).first(count)) {
-      if (seen.contains(neighbor)) continue;
-      seen.insert(neighbor);
-      open.push_back(neighbor);
-    }
-  }
-  return static_cast<double>(seen.count()) / static_cast<double>(graph.node_count());
-}
-
 }  // namespace gossamer

@@ -35,8 +35,4 @@ class GraphMerger {
   std::vector<NodeId> list_;
 };
 
-// The share of nodes that a walk over the base layer can reach from the entry; 1 for an empty
-// graph.
-double reachable_share(const Graph& graph);
-
 }  // namespace gossamer

@@ -15,15 +15,6 @@ namespace gossamer {
 
 namespace {
 
-// The largest finite half-precision number, with room for rounding.
-constexpr float kMaxF16 = 65000.0f;
-
-float largest_value(const float* vectors, std::size_t numbers) {
-  float largest = 0;
-  for (std::size_t i = 0; i < numbers; ++i) largest = std::max(largest, std::abs(vectors[i]));
-  return largest;
-}
-
 // The space that rows are encoded in. While building, vectors that will not be kept are held in
 // half precision: it is exact enough to choose neighbors by, and half the memory.
 Space choose_space(const IndexOptions& options, const float* vectors, std::size_t count) {
@@ -100,7 +91,7 @@ std::unique_ptr<Index> Index::build(const IndexOptions& options,
                                     const float* queries, std::size_t query_count,
                                     const BuildRun& run, Progress* progress) {
   expect(count > 0, Reason::kEmpty, "there are no vectors to index");
-  expect(count < Beam::kMaxNodes, Reason::kTooLarge, "an index holds at most 2^31 - 1 vectors");
+  expect(count < Beam::kMaxNodes, Reason::kTooLarge, kTooManyVectors);
   expect(!options.keep_source || (options.graph == GraphKind::kSlim && options.keep == Keep::kAll),
          Reason::kInvalidArgument,
          "a source graph is kept beside a slim graph whose vectors are all kept");
@@ -125,6 +116,7 @@ std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
          "an index assembled from parts keeps codes and no vectors");
   const Space space(options.metric, Scalar::kF32, options.dim);
   std::unique_ptr<Index> index(new Index(options, space, std::move(codebook)));
+  expect(ids.size() < Beam::kMaxNodes, Reason::kTooLarge, kTooManyVectors);
   index->codes_ = Column(index->codebook_->code_bytes(), std::move(codes));
   index->graph_ = std::move(graph);
   index->node_count_ = ids.size();
@@ -226,6 +218,9 @@ void Index::recalibrate(const float* queries, std::size_t query_count, const Bui
                         Progress* progress) {
   expect(kept_.has_all(), Reason::kWrongState,
          "calibration compares with exact search: it needs all vectors to be kept");
+  if (query_count > 0) check_finite(queries, query_count, space_.dim());
+  check_codes();
+  check_kept();
   const WriteLock<SharedMutex> lock(mutex_);
   start_phase(progress, "calibrating");
   Bitmap live = live_nodes();

@@ -93,11 +93,17 @@ void Index::compact_kept(std::span<const NodeId> live) {
   }
   Kept settled(options_.keep, space_, options_.hot_budget);
   std::vector<float> vector(space_.dim());
-  for (std::size_t i = 0; i < live.size(); ++i) {
-    const Row row = kept_.find(live[i]);
-    if (row == nullptr) continue;
-    space_.decode_row(row, vector.data());
-    settled.remember(space_, static_cast<NodeId>(i), vector.data());
+  const std::span<const NodeId> nodes = kept_.nodes();
+  for (std::size_t slot = 0; slot < nodes.size(); ++slot) {
+    const auto place = std::lower_bound(live.begin(), live.end(), nodes[slot]);
+    if (place == live.end() || *place != nodes[slot]) continue;
+    const auto node = static_cast<NodeId>(place - live.begin());
+    space_.decode_row(kept_.column().row(static_cast<NodeId>(slot)), vector.data());
+    if (slot < kept_.pinned()) {
+      settled.pin(space_, node, vector.data());
+    } else {
+      settled.remember(space_, node, vector.data());
+    }
   }
   kept_ = std::move(settled);
 }

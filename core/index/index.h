@@ -41,6 +41,7 @@ struct IndexStats {
   std::size_t source_graph_bytes = 0;  // in memory
   std::size_t ids_bytes = 0;           // in memory
   bool rebuild_hint = false;           // so much was deleted that a compaction pays
+  double prune_s = 0;                  // what the last update spent following the source graph
 };
 
 class IndexSearch;
@@ -77,7 +78,8 @@ class Index {
 
   const IndexOptions& options() const { return options_; }
   std::shared_ptr<const Codebook> codebook() const { return codebook_; }
-  const Calibration& calibration() const { return calibration_; }
+  // The effort that was measured to reach a recall; nothing if the strategy was not calibrated.
+  std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
   IndexStats stats() const;
   std::size_t count() const;
   bool contains(std::uint64_t id) const;
@@ -101,7 +103,8 @@ class Index {
   std::unique_ptr<IndexSearch> search(const float* queries, std::size_t count,
                                       Request request) const;
 
-  // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand.
+  // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand: all of them,
+  // or none if `progress` is cancelled.
   void add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress);
   // The same where vectors are not kept but the graph wants them (else kWrongState: use add).
   std::unique_ptr<InsertBatch> begin_add(std::span<const std::uint64_t> ids, const float* vectors);
@@ -156,6 +159,7 @@ class Index {
   NodeId take_place();
   void vacate_places();
   NodeId store_vector(std::uint64_t id, const float* vector);
+  void erase(NodeId node);
   // The graph that updates change: the source where a slim graph follows one.
   Graph& updated_graph() { return source_ ? *source_ : graph_; }
   void follow_source(const ChangedLists& changed);
@@ -186,6 +190,7 @@ class Index {
   std::vector<NodeId> vacant_;  // deleted and out of the graph: free to be used again
   Calibration calibration_;
   std::size_t node_count_ = 0;
+  double prune_s_ = 0;
   std::uint64_t version_ = 0;  // of the content; a search under way must not see two
 
   std::optional<Container> file_;

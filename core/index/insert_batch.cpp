@@ -30,16 +30,16 @@ InsertBatch::InsertBatch(Index& index, std::span<const std::uint64_t> ids, const
   index.check_new_ids(ids_);
   version_ = index.version_;
   if (index.options_.graph == GraphKind::kNone) return;
-  for (std::size_t i = 0; i < ids_.size(); ++i) plan(i);
+  WalkScratch scratch;
+  for (std::size_t i = 0; i < ids_.size(); ++i) plan(i, scratch);
   std::sort(wanted_nodes_.begin(), wanted_nodes_.end());
   wanted_nodes_.erase(std::unique(wanted_nodes_.begin(), wanted_nodes_.end()), wanted_nodes_.end());
   for (const NodeId node : wanted_nodes_) wanted_.push_back(index.ids_.id(node));
 }
 
-void InsertBatch::plan(std::size_t item) {
+void InsertBatch::plan(std::size_t item, WalkScratch& scratch) {
   const float* vector = vectors_.data() + item * index_.space_.dim();
   const Estimator estimator(*index_.codebook_, vector);
-  WalkScratch scratch;
   LayeredWalk walk(index_.graph_, index_.options_.build.effort, 0, kNoNode, scratch);
   const auto measure = [&](NodeId node, float& distance) {
     distance = estimator.estimate(index_.codes_.row(node));

@@ -30,7 +30,7 @@ class InsertBatch {
     std::vector<Candidate> candidates;  // by estimate, then by exact distance
   };
 
-  void plan(std::size_t item);
+  void plan(std::size_t item, WalkScratch& scratch);
   const float* vector_of(NodeId node, std::vector<float>& decoded) const;
   std::vector<Candidate> select(std::size_t item) const;
   void link(NodeId node, std::span<const Candidate> neighbors);

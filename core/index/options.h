@@ -34,6 +34,8 @@ struct IndexOptions {
   bool keep_source = false;
 };
 
+inline constexpr const char* kTooManyVectors = "an index holds at most 2^31 - 1 vectors";
+
 // How one build runs; not stored.
 struct BuildRun {
   unsigned threads = 1;

@@ -75,11 +75,12 @@ std::unique_ptr<IndexSearch> Index::search(const float* queries, std::size_t cou
   check_finite(queries, count, space_.dim());
   check_codes();
   load_ids();
-  if (options_.graph != GraphKind::kNone && request.strategy != Strategy::kScan &&
-      request.strategy != Strategy::kExact) {
-    load_graph();
-  }
   return std::make_unique<IndexSearch>(*this, queries, count, std::move(request));
+}
+
+std::optional<Effort> Index::effort_for(Strategy strategy, std::size_t k, double recall) const {
+  const ReadLock<SharedMutex> lock(mutex_);
+  return calibration_.effort_for(strategy, k, recall);
 }
 
 Strategy Index::choose_strategy(std::size_t allowed_count) const {
@@ -141,6 +142,9 @@ IndexSearch::IndexSearch(const Index& index, const float* queries, std::size_t c
   effort_ = index.choose_effort(request, strategy_, allowed_count);
   expect(effort_.beam <= kMaxBeam && effort_.rerank <= kMaxBeam, Reason::kInvalidArgument,
          "the effort is beyond what a search can do");
+  expect(effort_.ratio >= 0 && effort_.ratio <= 1 && std::isfinite(effort_.margin),
+         Reason::kInvalidArgument,
+         "the ratio of an effort lies between 0 and 1, its margin is finite");
   const bool with_graph = strategy_ != Strategy::kScan && strategy_ != Strategy::kExact;
   const View view = index.view(allowed_ ? &*allowed_ : nullptr, allowed_count, with_graph);
   batch_ = std::make_unique<SearchBatch>(view, queries, count, request.k, strategy_, effort_,

@@ -19,6 +19,10 @@ struct Meta {
   std::uint64_t codebook = 0;  // fingerprint
 };
 
+// Flags of a graph's options.
+constexpr std::uint32_t kByInDegree = 1;
+constexpr std::uint32_t kSimpleShrink = 2;
+
 Bytes write_meta(const Meta& meta) {
   const IndexOptions& options = meta.options;
   ByteWriter out;
@@ -41,7 +45,8 @@ Bytes write_meta(const Meta& meta) {
   out.put<std::uint32_t>(options.hub.max_degree);
   out.put<std::uint32_t>(options.hub.low_degree);
   out.put<std::uint32_t>(options.hub.effort);
-  out.put<std::uint32_t>(options.slim_by_in_degree ? 1 : 0);
+  out.put<std::uint32_t>((options.slim_by_in_degree ? kByInDegree : 0) |
+                         (options.build.simple_shrink ? kSimpleShrink : 0));
   out.put(options.slim.hub_share0);
   out.put(options.slim.hub_share);
   out.put(static_cast<std::uint32_t>(options.slim.hub_degree0));
@@ -115,7 +120,10 @@ Meta read_meta(ByteView bytes) {
   options.hub.max_degree = read_degree(in);
   options.hub.low_degree = read_degree(in);
   options.hub.effort = in.get<std::uint32_t>();
-  options.slim_by_in_degree = in.get<std::uint32_t>() != 0;
+  const auto flags = in.get<std::uint32_t>();
+  expect(flags <= (kByInDegree | kSimpleShrink), Reason::kDamaged, "meta: unknown flags");
+  options.slim_by_in_degree = (flags & kByInDegree) != 0;
+  options.build.simple_shrink = (flags & kSimpleShrink) != 0;
   options.slim.hub_share0 = read_share(in);
   options.slim.hub_share = read_share(in);
   options.slim.hub_degree0 = read_degree(in);
@@ -259,12 +267,13 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
     nodes.put_array(kept_.nodes());
     image.add(SectionKind::kHotNodes, nodes.take());
   }
-  if (codebook_) image.add_view(SectionKind::kCodes, codes_.bytes());
+  if (codebook_) image.add_view(SectionKind::kCodes, codes_.bytes(), codes_.share());
   if (options_.graph != GraphKind::kNone) {
     image.add(SectionKind::kGraph, pack_graph(graph()));
     if (source_ && with_source) image.add(SectionKind::kSourceGraph, pack_graph(*source_));
   }
-  if (kept_.keep() != Keep::kNone) image.add_view(SectionKind::kVectors, kept_.column().bytes());
+  if (kept_.keep() != Keep::kNone)
+    image.add_view(SectionKind::kVectors, kept_.column().bytes(), kept_.column().share());
   return image.finish();
 }
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "base/parallel.h"
+#include "base/stopwatch.h"
 #include "graph/insert.h"
 #include "index/index.h"
 
@@ -23,6 +23,7 @@ void Index::check_vectors(const float* vectors, std::size_t count) const {
 }
 
 void Index::check_new_ids(std::span<const std::uint64_t> ids) {
+  expect(ids.size() < Beam::kMaxNodes - node_count_, Reason::kTooLarge, kTooManyVectors);
   std::unordered_set<std::uint64_t> seen;
   for (const std::uint64_t id : ids) {
     if (const auto node = ids_.find(id); !seen.insert(id).second || (node && is_live(*node))) {
@@ -55,12 +56,18 @@ void Index::add(std::span<const std::uint64_t> ids, const float* vectors, Progre
   check_new_ids(ids);
   if (ids.empty()) return;
   ++version_;
+  prune_s_ = 0;
   if (progress != nullptr) progress->start(ids.size());
   vacate_places();
   ChangedLists changed;
   InsertScratch scratch;
   const BuildOptions options = insert_options();
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (progress != nullptr && progress->cancelled()) {
+      for (std::size_t added = 0; added < i; ++added) erase(node_of(ids[added]));
+      follow_source(changed);
+      progress->throw_if_cancelled();
+    }
     const NodeId node = store_vector(ids[i], vectors + i * space_.dim());
     if (options_.graph != GraphKind::kNone) {
       Graph& graph = updated_graph();
@@ -93,7 +100,9 @@ BuildOptions Index::insert_options() const {
 }
 
 void Index::follow_source(const ChangedLists& changed) {
-  if (source_ && follower_) follower_->update(*source_, rows(), changed);
+  if (!source_ || !follower_) return;
+  const Stopwatch watch(prune_s_);
+  follower_->update(*source_, rows(), changed);
 }
 
 NodeId Index::take_place() {
@@ -156,13 +165,14 @@ void Index::remove(std::span<const std::uint64_t> ids) {
   }
   if (ids.empty()) return;
   ++version_;
-  for (const std::uint64_t id : ids) {
-    const NodeId node = node_of(id);
-    ids_.release(node);
-    deleted_.insert(node);
-    ++deleted_count_;
-    if (kept_.keep() == Keep::kHot) kept_.forget(node);
-  }
+  for (const std::uint64_t id : ids) erase(node_of(id));
+}
+
+void Index::erase(NodeId node) {
+  ids_.release(node);
+  deleted_.insert(node);
+  ++deleted_count_;
+  if (kept_.keep() == Keep::kHot) kept_.forget(node);
 }
 
 void Index::remember(std::span<const std::uint64_t> ids, const float* vectors) {
@@ -235,7 +245,10 @@ IndexStats Index::stats() const {
   stats.codes_bytes = codes_.bytes().size();
   stats.codebook_bytes = codebook_ ? codebook_->to_bytes().size() : 0;
   stats.vectors_bytes = kept_.column().bytes().size();
-  stats.ids_bytes = ids_.memory_bytes();
+  {
+    const WriteLock<Mutex> loading(load_mutex_);
+    stats.ids_bytes = ids_.memory_bytes();
+  }
   if (options_.graph != GraphKind::kNone && node_count_ > 0) {
     const Graph& searched = graph();
     stats.graph_bytes = searched.memory_bytes();
@@ -247,6 +260,7 @@ IndexStats Index::stats() const {
     stats.source_graph_bytes = source_->memory_bytes();
     if (follower_) stats.source_graph_bytes += follower_->memory_bytes() - stats.graph_bytes;
   }
+  stats.prune_s = prune_s_;
   stats.rebuild_hint = deleted_count_ * kRebuildShare > node_count_;
   return stats;
 }

@@ -49,7 +49,7 @@ void Rerank::absorb(const Lookup* lookup, TopK& hits) {
   for (; absorbed_ < asked_; ++absorbed_) {
     const Candidate& candidate = candidates_[absorbed_];
     float exact = exact_[absorbed_];
-    if (exact == kAskedFor) lookup->find(candidate.node, exact);
+    if (exact == kAskedFor && lookup != nullptr) lookup->find(candidate.node, exact);
     residual_sum_ += static_cast<double>(exact) - static_cast<double>(candidate.distance);
     hits.offer({exact, candidate.node});
   }

@@ -1,28 +1,10 @@
 #include "search/session.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/stopwatch.h"
 
 namespace gossamer {
-
-namespace {
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds)
-      : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-}  // namespace
 
 SearchCounters& SearchCounters::operator+=(const SearchCounters& other) {
   rounds += other.rounds;

@@ -151,7 +151,10 @@ void FileImage::add(SectionKind kind, Bytes bytes) {
   add_view(kind, owned_.back());
 }
 
-void FileImage::add_view(SectionKind kind, ByteView bytes) { sections_.emplace_back(kind, bytes); }
+void FileImage::add_view(SectionKind kind, ByteView bytes, std::shared_ptr<const void> owner) {
+  sections_.emplace_back(kind, bytes);
+  owners_.push_back(std::move(owner));
+}
 
 std::vector<ByteView> FileImage::finish() {
   static constexpr std::array<std::uint8_t, kAlignment> kPadding{};

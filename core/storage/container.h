@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,13 +46,14 @@ class Container {
 class FileImage {
  public:
   void add(SectionKind kind, Bytes bytes);
-  // Bytes that outlive the image and are not copied.
-  void add_view(SectionKind kind, ByteView bytes);
+  // Bytes that are not copied: `owner` keeps them as they are, or they outlive the image.
+  void add_view(SectionKind kind, ByteView bytes, std::shared_ptr<const void> owner = nullptr);
   // The parts of the file; call once, after the last section.
   std::vector<ByteView> finish();
 
  private:
   std::deque<Bytes> owned_;  // a deque: views into its elements stay valid
+  std::vector<std::shared_ptr<const void>> owners_;
   std::vector<std::pair<SectionKind, ByteView>> sections_;
 };
 

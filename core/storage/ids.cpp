@@ -99,6 +99,7 @@ void IdMap::release(NodeId node) {
 
 void IdMap::prepare_lookup(const Bitmap& deleted) {
   if (has_lookup_ || is_identity()) return;
+  node_of_.clear();
   node_of_.reserve(size_);
   for (std::size_t i = 0; i < size_; ++i) {
     const auto node = static_cast<NodeId>(i);
@@ -153,7 +154,7 @@ Bytes IdMap::to_bytes() const {
 IdMap IdMap::from_bytes(ByteView bytes, std::size_t count) {
   expect(!bytes.empty(), Reason::kTruncated, "ids: the section is empty");
   const unsigned width = bytes[0];
-  expect(width >= 1 && width <= 64, Reason::kDamaged, "ids: more than 64 bits an id");
+  expect(width >= 1 && width <= 63, Reason::kDamaged, "ids: more than 63 bits an id");
   expect((bytes.size() - 1) == (count * width + 7) / 8, Reason::kDamaged,
          "ids: the section has another length than its ids need");
   std::vector<std::uint64_t> ids(count);

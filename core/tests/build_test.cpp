@@ -5,6 +5,7 @@
 #include "graph/insert.h"
 #include "graph/merge.h"
 #include "tests/clustered.h"
+#include "tests/reachable.h"
 
 namespace gossamer {
 namespace {

@@ -29,8 +29,9 @@ constexpr Case kCases[] = {{Metric::kInnerProduct, 0},
                            {Metric::kL2, 0}};
 
 std::vector<const ScanKernels*> every_kernel() {
-  std::vector<const ScanKernels*> all{nullptr, &scalar_scan_kernels()};
-  if (scan_kernels() != nullptr) all.push_back(scan_kernels());
+  const auto tables = supported_scan_kernels();
+  std::vector<const ScanKernels*> all(tables.begin(), tables.end());
+  all.push_back(nullptr);
   return all;
 }
 
@@ -66,6 +67,20 @@ Codebook flat_codebook(std::uint32_t pieces) {
   parts.correction_step = 0.01f;
   parts.correlation = 0.3f;
   return Codebook(std::move(parts));
+}
+
+std::vector<std::uint64_t> masks_below(const ScanKernels& kernels,
+                                       const std::vector<std::uint8_t>& rows, std::size_t stride,
+                                       std::size_t pieces, const std::vector<std::uint8_t>& entries,
+                                       const std::vector<std::uint16_t>& start,
+                                       std::uint16_t limit) {
+  std::vector<std::uint8_t> columns(pieces * kGroupCodes);
+  for (std::size_t block = 0; block < kGroupBlocks; ++block)
+    kernels.to_columns(&rows[block * kScanBlock * stride], stride, pieces,
+                       &columns[block * kScanBlock]);
+  std::vector<std::uint64_t> masks(kGroupBlocks);
+  kernels.find_below(columns.data(), pieces, entries.data(), start.data(), limit, masks.data());
+  return masks;
 }
 
 void check_scan(const Codebook& codebook, std::size_t count, std::size_t best, unsigned values,
@@ -142,6 +157,21 @@ TEST_CASE("a scan equals sorting all estimates, for every kernel, metric and cou
       for (const std::size_t best : {1u, 10u, 100u})
         check_scan(codebook, count, best, 256, nullptr);
   }
+}
+
+TEST_CASE("every kernel turns and sums as the scalar one does, to the last step") {
+  constexpr std::size_t kStride = kMaxCodeBytes + 1;
+  const std::uint16_t limits[] = {0, 5000, 32767, 32768, 40000, 65534, 65535};
+  const auto rows = random_codes(kGroupCodes * kStride, 1, 256);
+  const auto entries = random_codes(kMaxCodeBytes * kSubspaceCentroids, 2, 256);
+  std::vector<std::uint16_t> start(kGroupCodes);
+  for (std::size_t i = 0; i < kGroupCodes; ++i) start[i] = static_cast<std::uint16_t>(i * 257);
+
+  for (const ScanKernels* kernels : supported_scan_kernels())
+    for (const std::size_t pieces : {1u, 15u, 16u, 33u, 64u})
+      for (const std::uint16_t limit : limits)
+        CHECK(masks_below(*kernels, rows, kStride, pieces, entries, start, limit) ==
+              masks_below(scalar_scan_kernels(), rows, kStride, pieces, entries, start, limit));
 }
 
 TEST_CASE("a scan is right for every number of pieces") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/clustered.h"
+#include "tests/reachable.h"
 
 namespace gossamer {
 namespace {

@@ -6,6 +6,7 @@
 #include "graph/merge.h"
 #include "graph/slim_follower.h"
 #include "tests/clustered.h"
+#include "tests/reachable.h"
 
 namespace gossamer {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "base/aligned.h"
@@ -18,16 +19,17 @@ class Column {
   explicit Column(std::size_t row_bytes = 0) : row_bytes_(row_bytes) {}
   Column(std::size_t row_bytes, ByteView mapped) : row_bytes_(row_bytes), view_(mapped) {}
   Column(std::size_t row_bytes, RowBytes owned)
-      : row_bytes_(row_bytes), owned_(std::move(owned)), is_owned_(true) {}
+      : row_bytes_(row_bytes), owned_(std::make_shared<RowBytes>(std::move(owned))) {}
 
   std::size_t row_bytes() const { return row_bytes_; }
   std::size_t count() const { return row_bytes_ == 0 ? 0 : bytes().size() / row_bytes_; }
-  ByteView bytes() const { return is_owned_ ? ByteView(owned_) : view_; }
+  ByteView bytes() const { return owned_ ? ByteView(*owned_) : view_; }
   const std::uint8_t* data() const { return bytes().data(); }
   const std::uint8_t* row(NodeId node) const {
     return data() + static_cast<std::size_t>(node) * row_bytes_;
   }
-  bool is_owned() const { return is_owned_; }
+  // Keeps what bytes() gives as it is, whatever becomes of the column; null for a view.
+  std::shared_ptr<const RowBytes> share() const { return owned_; }
 
   // Some of the rows, in the order given.
   Column take(std::span<const NodeId> nodes) const {
@@ -42,21 +44,21 @@ class Column {
   void set(NodeId node, const std::uint8_t* row) {
     own();
     const std::size_t offset = static_cast<std::size_t>(node) * row_bytes_;
-    if (offset == owned_.size()) owned_.resize(offset + row_bytes_);
-    std::memcpy(owned_.data() + offset, row, row_bytes_);
+    if (offset == owned_->size()) owned_->resize(offset + row_bytes_);
+    std::memcpy(owned_->data() + offset, row, row_bytes_);
   }
 
  private:
+  // Rows that somebody else looks at (a file being written) are left to them.
   void own() {
-    if (is_owned_) return;
-    owned_.assign(view_.begin(), view_.end());
-    is_owned_ = true;
+    if (owned_ && owned_.use_count() == 1) return;
+    const ByteView now = bytes();
+    owned_ = std::make_shared<RowBytes>(now.begin(), now.end());
   }
 
   std::size_t row_bytes_;
   ByteView view_;
-  RowBytes owned_;
-  bool is_owned_ = false;
+  std::shared_ptr<RowBytes> owned_;
 };
 
 }  // namespace gossamer

@@ -1,6 +1,5 @@
 #include "codes.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -14,30 +13,17 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "base/error.h"
 #include "codes/codebook.h"
 #include "codes/estimate.h"
 #include "codes/kmeans.h"
 #include "codes/product.h"
 
-namespace nb = nanobind;
-
 namespace gossamer {
 namespace {
 
-using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using FloatRow = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MutableFloats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using ByteMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using BoolRow = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a vector's memory to numpy.
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_t> shape) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
-  return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
-}
 
 std::vector<float> copy_of(const FloatRow& row) { return {row.data(), row.data() + row.size()}; }
 std::vector<float> copy_of(const FloatMatrix& rows) {
@@ -60,12 +46,6 @@ Metric metric_named(const std::string& name) {
   for (const Metric metric : {Metric::kInnerProduct, Metric::kCosine, Metric::kL2})
     if (name == metric_name(metric)) return metric;
   fail(Reason::kInvalidArgument, "metric must be 'ip', 'cosine' or 'l2', not '" + name + "'");
-}
-
-void check_dim(std::size_t given, std::size_t expected) {
-  if (given != expected)
-    fail(Reason::kWrongDimension,
-         "expected rows of " + std::to_string(expected) + ", got " + std::to_string(given));
 }
 
 void check_splits(const std::vector<std::uint32_t>& splits, std::size_t dim,
@@ -271,7 +251,7 @@ void bind_kmeans(nb::module_& m) {
 }  // namespace
 }  // namespace gossamer
 
-void bind_codes(nb::module_& m) {
+void bind_codes(nanobind::module_& m) {
   gossamer::bind_codebook(m);
   gossamer::bind_product(m);
   gossamer::bind_kmeans(m);

@@ -13,6 +13,7 @@
 #include "graph/order.h"
 #include "graph/prune_hub.h"
 #include "graph/prune_random.h"
+#include "graph/slim.h"
 #include "index/index.h"
 #include "search/stream_calibration.h"
 
@@ -22,11 +23,12 @@ namespace {
 
 using NodeRow = nb::ndarray<const NodeId, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Vectors of one shard, in half precision and in an order that puts near ones side by side.
+// Vectors of one shard, in half precision where it can hold them, in an order that puts near ones
+// side by side.
 class Shard {
  public:
   Shard(const FloatMatrix& vectors, Metric metric, unsigned threads, std::uint64_t seed)
-      : space_(metric, Scalar::kF16, vectors.shape(1)), count_(vectors.shape(0)) {
+      : space_(metric, fitting_scalar(vectors), vectors.shape(1)), count_(vectors.shape(0)) {
     check_finite(vectors.data(), count_, space_.dim());
     const nb::gil_scoped_release release;
     const RowBytes given = encode(vectors.data(), {});
@@ -43,10 +45,17 @@ class Shard {
     options.threads = resolve_threads(options.threads);
     return prune_hub(full, rows(), options, progress);
   }
+  Graph prune_slim(const Graph& full, const SlimParameters& parameters, unsigned max_degree,
+                   unsigned threads) const {
+    return gossamer::prune_slim(full, rows(), parameters, max_degree, resolve_threads(threads));
+  }
   // Place in the shard's order -> row of the matrix it was made from.
   const std::vector<NodeId>& order() const { return order_; }
 
  private:
+  static Scalar fitting_scalar(const FloatMatrix& vectors) {
+    return largest_value(vectors.data(), vectors.size()) > kMaxF16 ? Scalar::kF32 : Scalar::kF16;
+  }
   Rows rows() const { return {&space_, rows_.data(), count_}; }
   RowBytes encode(const float* vectors, std::span<const NodeId> order) const {
     RowBytes rows(count_ * space_.row_bytes());
@@ -69,6 +78,7 @@ SampleQueries sample_queries(const std::optional<FloatMatrix>& given, const Floa
                              const NodeRow& sampled, Metric metric, std::size_t count,
                              std::uint64_t seed) {
   if (given) {
+    check_finite(given->data(), given->shape(0), given->shape(1));
     return {std::vector<float>(given->data(), given->data() + given->size()),
             std::vector<NodeId>(given->shape(0), kNoNode)};
   }
@@ -118,16 +128,20 @@ void bind_graph(nb::module_& m) {
   m.def(
       "renumber",
       [](const Graph& graph, const NodeRow& position_to_old) {
+        const nb::gil_scoped_release release;
         return renumber(graph, {position_to_old.data(), position_to_old.size()});
       },
       nb::arg("graph"), nb::arg("position_to_old"));
-  m.def("prune_random", &prune_random, nb::arg("graph"), nb::arg("keep_share"), nb::arg("seed"));
+  m.def("prune_random", &prune_random, nb::arg("graph"), nb::arg("keep_share"), nb::arg("seed"),
+        nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Shard>(m, "Shard")
       .def(nb::init<const FloatMatrix&, Metric, unsigned, std::uint64_t>(), nb::arg("vectors"),
            nb::arg("metric"), nb::arg("threads"), nb::arg("seed"))
       .def("order", [](const Shard& self) { return to_numpy(self.order(), {self.order().size()}); })
       .def("build", &Shard::build, nb::arg("options"), nb::arg("progress").none(),
            nb::call_guard<nb::gil_scoped_release>())
+      .def("prune_slim", &Shard::prune_slim, nb::arg("full"), nb::arg("parameters"),
+           nb::arg("max_degree"), nb::arg("threads"), nb::call_guard<nb::gil_scoped_release>())
       .def("prune", &Shard::prune, nb::arg("full"), nb::arg("options"), nb::arg("progress").none(),
            nb::call_guard<nb::gil_scoped_release>());
   nb::class_<GraphMerger>(m, "GraphMerger")
@@ -136,6 +150,7 @@ void bind_graph(nb::module_& m) {
       .def(
           "add",
           [](GraphMerger& self, const Graph& shard, const NodeRow& local_to_global) {
+            const nb::gil_scoped_release release;
             self.add(shard, {local_to_global.data(), local_to_global.size()});
           },
           nb::arg("shard"), nb::arg("local_to_global"))

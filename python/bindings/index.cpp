@@ -85,7 +85,8 @@ void bind_stats(nb::module_& m) {
       .def_ro("graph_bytes", &IndexStats::graph_bytes)
       .def_ro("source_graph_bytes", &IndexStats::source_graph_bytes)
       .def_ro("ids_bytes", &IndexStats::ids_bytes)
-      .def_ro("rebuild_hint", &IndexStats::rebuild_hint);
+      .def_ro("rebuild_hint", &IndexStats::rebuild_hint)
+      .def_ro("prune_s", &IndexStats::prune_s);
 }
 
 void bind_updates(nb::class_<Index>& index) {
@@ -124,6 +125,7 @@ void bind_updates(nb::class_<Index>& index) {
           "remember",
           [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
             check_rows(self, ids, vectors);
+            const nb::gil_scoped_release release;
             self.remember(view_of(ids), vectors.data());
           },
           nb::arg("ids"), nb::arg("vectors"))
@@ -155,24 +157,33 @@ void bind_reading(nb::class_<Index>& index) {
       .def_prop_ro(
           "codebook",
           [](const Index& self) { return std::const_pointer_cast<Codebook>(self.codebook()); })
-      .def_prop_ro("count", &Index::count)
-      .def("contains", &Index::contains, nb::arg("id"))
+      .def_prop_ro("count", &Index::count, nb::call_guard<nb::gil_scoped_release>())
+      .def("contains", &Index::contains, nb::arg("id"), nb::call_guard<nb::gil_scoped_release>())
       .def("ids",
            [](const Index& self) {
-             std::vector<std::uint64_t> ids = self.ids();
+             std::vector<std::uint64_t> ids;
+             {
+               const nb::gil_scoped_release release;
+               ids = self.ids();
+             }
              const std::size_t count = ids.size();
              return to_numpy(std::move(ids), {count});
            })
       .def(
           "vectors_of",
           [](const Index& self, const IdRow& ids) {
-            return to_numpy(self.vectors_of(view_of(ids)), {ids.size(), self.options().dim});
+            std::vector<float> vectors;
+            {
+              const nb::gil_scoped_release release;
+              vectors = self.vectors_of(view_of(ids));
+            }
+            return to_numpy(std::move(vectors), {ids.size(), self.options().dim});
           },
           nb::arg("ids"))
       .def(
           "effort_for",
           [](const Index& self, Strategy strategy, std::size_t k, double recall) {
-            return self.calibration().effort_for(strategy, k, recall);
+            return self.effort_for(strategy, k, recall);
           },
           nb::arg("strategy"), nb::arg("k"), nb::arg("recall"));
 }
@@ -200,7 +211,7 @@ void bind_index(nb::module_& m) {
                   nb::arg("vectors"), nb::arg("ids").none(), nb::arg("queries").none(),
                   nb::arg("threads"), nb::arg("seed"), nb::arg("calibration_queries"),
                   nb::arg("refine_order"), nb::arg("progress").none())
-      .def_static("open", &open, nb::arg("file"), nb::arg("codebook").none(),
+      .def_static("open", &open, nb::arg("file").noconvert(), nb::arg("codebook").none(),
                   nb::keep_alive<0, 1>());
   bind_updates(index);
   bind_reading(index);

@@ -54,6 +54,7 @@ void bind_records(nb::module_& m) {
       .def_rw("max_degree", &BuildOptions::max_degree)
       .def_rw("effort", &BuildOptions::effort)
       .def_rw("level_probability", &BuildOptions::level_probability)
+      .def_rw("simple_shrink", &BuildOptions::simple_shrink)
       .def_rw("seed", &BuildOptions::seed)
       .def_rw("threads", &BuildOptions::threads);
   nb::class_<HubOptions>(m, "HubOptions")

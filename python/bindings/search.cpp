@@ -37,22 +37,28 @@ std::unique_ptr<IndexSearch> search(const Index& index, const FloatMatrix& queri
 // Two matrices, a row for each query: ids and distances. Every query has as many hits once the
 // search is over; before that the row of one that has fewer ends with the largest id and infinity.
 auto nearest(const IndexSearch& search) {
-  std::vector<std::vector<IndexSearch::Hit>> hits(search.query_count());
+  std::vector<std::uint64_t> ids;
+  std::vector<float> distances;
   std::size_t width = 0;
-  for (std::size_t q = 0; q < hits.size(); ++q) {
-    hits[q] = search.nearest(q);
-    width = std::max(width, hits[q].size());
-  }
-  std::vector<std::uint64_t> ids(hits.size() * width, ~std::uint64_t{0});
-  std::vector<float> distances(hits.size() * width, std::numeric_limits<float>::infinity());
-  for (std::size_t q = 0; q < hits.size(); ++q) {
-    for (std::size_t i = 0; i < hits[q].size(); ++i) {
-      ids[q * width + i] = hits[q][i].id;
-      distances[q * width + i] = hits[q][i].distance;
+  {
+    const nb::gil_scoped_release release;
+    std::vector<std::vector<IndexSearch::Hit>> hits(search.query_count());
+    for (std::size_t q = 0; q < hits.size(); ++q) {
+      hits[q] = search.nearest(q);
+      width = std::max(width, hits[q].size());
+    }
+    ids.assign(hits.size() * width, ~std::uint64_t{0});
+    distances.assign(hits.size() * width, std::numeric_limits<float>::infinity());
+    for (std::size_t q = 0; q < hits.size(); ++q) {
+      for (std::size_t i = 0; i < hits[q].size(); ++i) {
+        ids[q * width + i] = hits[q][i].id;
+        distances[q * width + i] = hits[q][i].distance;
+      }
     }
   }
-  return std::make_pair(to_numpy(std::move(ids), {hits.size(), width}),
-                        to_numpy(std::move(distances), {hits.size(), width}));
+  const std::size_t count = search.query_count();
+  return std::make_pair(to_numpy(std::move(ids), {count, width}),
+                        to_numpy(std::move(distances), {count, width}));
 }
 
 }  // namespace

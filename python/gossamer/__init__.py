@@ -6,7 +6,8 @@ from gossamer.codes import Codebook, train_codebook
 from gossamer.errors import GossamerError
 from gossamer.options import SlimOptions, propose_slim
 from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
-from gossamer.vector_index import SearchSession, VectorIndex
+from gossamer.session import SearchSession
+from gossamer.vector_index import VectorIndex
 
 __version__ = version("gossamer")
 

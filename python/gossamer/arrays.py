@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from gossamer.errors import InvalidArgument, NotFinite
 
-__all__ = ["as_count", "as_ids", "as_mask_or_ids", "as_matrix", "as_supplied", "check_finite"]
+__all__ = [
+    "as_count",
+    "as_ids",
+    "as_mask_or_ids",
+    "as_matrix",
+    "as_number",
+    "as_seed",
+    "as_supplied",
+    "as_threads",
+    "check_finite",
+]
 
 _LARGEST_COUNT = 2**31 - 1
 _ROWS_AT_ONCE = 4096
@@ -42,7 +54,7 @@ def as_supplied(vectors: ArrayLike, count: int, dim: int) -> NDArray[np.float32]
     return matrix
 
 
-def check_finite(vectors: NDArray[np.float32], first: int = 0) -> None:
+def check_finite(vectors: NDArray[np.float32], first: int = 0, what: str = "vector") -> None:
     """Refuse NaN and infinity, naming the row, where the first row is number `first`."""
     # In blocks: a table of truth values for all would take a quarter of the vectors again.
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
@@ -51,7 +63,7 @@ def check_finite(vectors: NDArray[np.float32], first: int = 0) -> None:
         if not is_finite.all():
             row, column = np.argwhere(~is_finite)[0]
             raise NotFinite(
-                f"vector {first + start + row} has {block[row, column]} at position {column}; "
+                f"{what} {first + start + row} has {block[row, column]} at position {column}; "
                 "every value must be a finite number"
             )
 
@@ -65,6 +77,28 @@ def as_count(value: int, what: str, least: int = 0, most: int = _LARGEST_COUNT) 
     if not least <= count <= most:
         raise InvalidArgument(f"{what} must be between {least} and {most}, not {count}")
     return count
+
+
+def as_threads(threads: int) -> int:
+    """Give a number of threads; 0 is one for each core."""
+    return as_count(threads, "threads")
+
+
+def as_seed(seed: int) -> int:
+    """Give a seed that every file can hold."""
+    return as_count(seed, "seed", most=2**63 - 1)
+
+
+def as_number(value: float, what: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """Give a finite number within bounds."""
+    if not isinstance(value, Real):
+        raise InvalidArgument(f"{what} must be a number, not {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise InvalidArgument(f"{what} must be a finite number, not {number}")
+    if not least <= number <= most:
+        raise InvalidArgument(f"{what} must be between {least} and {most}, not {number}")
+    return number
 
 
 def as_ids(ids: ArrayLike, what: str = "ids") -> NDArray[np.uint64]:

@@ -7,22 +7,23 @@ nearest, every shard gets a graph of its own, and the graphs are merged. Codes a
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_ids, as_matrix, as_supplied, check_finite
+from gossamer.arrays import as_matrix, as_supplied, check_finite
+from gossamer.build import BuildRun, IndexPlan
 from gossamer.codes import Codebook, default_code_bytes, train_codebook
 from gossamer.errors import Empty, InvalidArgument, TooLarge, WrongDimension, WrongState
-from gossamer.options import make_options, parse_bytes
+from gossamer.options import parse_bytes
 from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.session import VectorsOf
 
-__all__ = ["build_bounded"]
+__all__ = ["Budget", "build_bounded"]
 
 Floats = NDArray[np.float32]
 Stream = Callable[[], Iterable[ArrayLike]]
@@ -34,6 +35,18 @@ _SAMPLE_SHARE = 0.35
 _SHARD_SHARE = 0.6
 _ROWS_AT_ONCE = 2048
 _PRUNED_SHARE = 2 / 3
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a bounded build may take, and where it may ask for vectors instead of reading all."""
+
+    memory: str | int | None  # None: 2 GB
+    vectors_of: VectorsOf | None
+
+    def bytes(self) -> int:
+        """Give the number of bytes that the build may take."""
+        return _DEFAULT_BUDGET if self.memory is None else parse_bytes(self.memory)
 
 
 @dataclass(frozen=True)
@@ -55,65 +68,89 @@ class _Sample:
 
 
 def build_bounded(
-    stream: Stream,
-    *,
-    metric: str,
-    keep: str,
-    code_bytes: int | None,
-    graph: str | None,
-    ids: ArrayLike | None,
-    codebook: Codebook | None,
-    calibration_queries: int,
-    queries: Floats | None,
-    memory_budget: str | int | None,
-    vectors_of: Callable[[NDArray[np.int64]], ArrayLike] | None,
-    threads: int,
-    seed: int,
-    progress: ProgressCallback | None,
-    options: Mapping[str, Any],
+    vectors: ArrayLike | Stream, plan: IndexPlan, run: BuildRun, budget: Budget
 ) -> _core.Index:
     """Build an index that keeps no vectors from a stream that can be read again."""
-    if keep != "none" or graph not in (None, "full", "hub"):
+    stream = _check_request(vectors, plan)
+    room = budget.bytes()
+    report = run.progress or _silent
+    sample = _take_sample(stream, room, run.seed, report)
+    options = plan.to_core(sample.vectors.shape[1])
+    options.build.seed = run.seed
+    names = _names_of(sample, run)
+    codebook = _find_codebook(sample, plan, run)
+    shards = _shard_count(options, sample, room) if plan.graph else 1
+    centroids = _core.kmeans(sample.vectors, shards, 8, run.seed, run.threads)
+    codes, homes = _encode_and_assign(stream, sample, codebook, centroids, run.threads, report)
+    calibration = _start_calibration(codebook, codes, sample, run)
+    if plan.graph is None:
+        _show_stream(stream, sample, calibration, report)
+        return _core.assemble(options, codebook, codes, None, names, calibration)
+    source = _Source(stream, budget.vectors_of, names, sample)
+    merged, order = _build_shards(
+        _shard_options(plan, run, sample), source, homes, calibration, report
+    )
+    return _core.assemble(options, codebook, codes[order], merged, names[order], calibration)
+
+
+def _check_request(vectors: ArrayLike | Stream, plan: IndexPlan) -> Stream:
+    """Refuse what a bounded build cannot give; give the stream."""
+    if not callable(vectors):
+        raise InvalidArgument("a bounded build takes a function that gives the vectors")
+    if plan.keep != "none" or plan.graph not in (None, "full", "hub"):
         raise InvalidArgument(
             "a bounded build keeps no vectors and makes no graph, a full or a hub graph: "
-            f"keep='none' and graph=None, 'full' or 'hub', not {keep!r} and {graph!r}"
+            f"keep='none' and graph=None, 'full' or 'hub', not {plan.keep!r} and {plan.graph!r}"
         )
-    budget = _DEFAULT_BUDGET if memory_budget is None else parse_bytes(memory_budget)
-    report = progress or _silent
-    sample = _take_sample(stream, budget, seed, report)
-    dim = sample.vectors.shape[1]
-    core_options = make_options(dim, metric, keep, graph, options)
-    core_options.build.seed = seed
-    if codebook is None:
-        codebook = train_codebook(
-            sample.vectors, code_bytes or default_code_bytes(dim), metric, seed, threads
-        )
-    names = np.arange(sample.count, dtype=np.uint64) if ids is None else as_ids(ids)
-    if len(names) != sample.count:
-        raise InvalidArgument(f"{len(names)} ids came for {sample.count} vectors")
-    shards = _shard_count(core_options, sample, budget) if graph else 1
-    centroids = _core.kmeans(sample.vectors, shards, 8, seed, threads)
-    codes, homes = _encode_and_assign(stream, sample, codebook, centroids, threads, report)
-    calibration = None
-    if calibration_queries:
-        calibration = _core.start_calibration(
-            codebook,
-            codes,
-            queries,
-            sample.vectors,
-            sample.rows,
-            calibration_queries,
-            seed,
-            threads,
-        )
-    if graph is None:
-        _show_stream(stream, sample, calibration, report)
-        return _core.assemble(core_options, codebook, codes, None, names, calibration)
-    source = _Source(stream, vectors_of, names, sample)
-    merged, order = _build_shards(
-        core_options, source, homes, shards, calibration, threads, seed, report
+    if plan.code_bytes == 0:
+        raise InvalidArgument("a bounded build keeps no vectors, so it needs codes: not 0 bytes")
+    if "scalar" in plan.options:
+        raise InvalidArgument("scalar is for kept vectors, and a bounded build keeps none")
+    return vectors
+
+
+def _names_of(sample: _Sample, run: BuildRun) -> NDArray[np.uint64]:
+    """Ids of the vectors, in the order of the stream."""
+    if run.ids is None:
+        return np.arange(sample.count, dtype=np.uint64)
+    if len(run.ids) != sample.count:
+        raise InvalidArgument(f"{len(run.ids)} ids came for {sample.count} vectors")
+    return run.ids
+
+
+def _find_codebook(sample: _Sample, plan: IndexPlan, run: BuildRun) -> Codebook:
+    """Give the codebook that came, or train one on the sample."""
+    if plan.codebook is not None:
+        return plan.codebook
+    code_bytes = plan.code_bytes or default_code_bytes(sample.vectors.shape[1])
+    return train_codebook(sample.vectors, code_bytes, plan.metric, run.seed, run.threads)
+
+
+def _start_calibration(
+    codebook: Codebook, codes: NDArray[np.uint8], sample: _Sample, run: BuildRun
+) -> _core.StreamCalibration | None:
+    if run.query_count == 0:
+        return None
+    return _core.start_calibration(
+        codebook,
+        codes,
+        run.queries,
+        sample.vectors,
+        sample.rows,
+        run.query_count,
+        run.seed,
+        run.threads,
     )
-    return _core.assemble(core_options, codebook, codes[order], merged, names[order], calibration)
+
+
+def _shard_options(plan: IndexPlan, run: BuildRun, sample: _Sample) -> _core.IndexOptions:
+    """Options of the shards' graphs: a record of its own, since the index stores what was asked."""
+    options = plan.to_core(sample.vectors.shape[1])
+    options.build.seed = run.seed
+    options.build.threads = options.hub.threads = run.threads
+    # A node is pruned in two shards and keeps the union: fewer links in each give as many in all.
+    options.hub.low_degree = max(1, round(options.hub.low_degree * _PRUNED_SHARE))
+    return options
 
 
 def _silent(phase: str, done: int, total: int) -> None:
@@ -238,7 +275,7 @@ class _Source:
     def __init__(
         self,
         stream: Stream,
-        vectors_of: Callable[[NDArray[np.int64]], ArrayLike] | None,
+        vectors_of: VectorsOf | None,
         names: NDArray[np.uint64],
         sample: _Sample,
     ) -> None:
@@ -268,35 +305,25 @@ def _build_shards(
     options: _core.IndexOptions,
     source: _Source,
     homes: NDArray[np.uint32],
-    shards: int,
     calibration: _core.StreamCalibration | None,
-    threads: int,
-    seed: int,
     report: ProgressCallback,
 ) -> tuple[_core.Graph, NDArray[np.uint32]]:
     """Build the shards' graphs, merge them, and number nodes so that near ones are neighbors."""
-    merger = _core.GraphMerger(len(homes), options.build.max_degree, seed)
-    build, hub = options.build, options.hub
-    build.threads = hub.threads = threads or 0
-    build.seed = seed
-    # A node is pruned in two shards and keeps the union: fewer links in each give as many in all.
-    hub.low_degree = max(1, round(hub.low_degree * _PRUNED_SHARE))
+    merger = _core.GraphMerger(len(homes), options.build.max_degree, options.build.seed)
+    shards = int(homes.max()) + 1
     order: list[NDArray[np.int64]] = []
     for shard in range(shards):
         members = np.flatnonzero((homes == shard).any(axis=1))
         if not members.size:
             continue
         vectors = source.get(members)
-        if calibration is not None:
-            at_home = np.flatnonzero(homes[members, 0] == shard)
-            for part in np.array_split(at_home, len(at_home) // _ROWS_AT_ONCE + 1):
-                calibration.observe(members[part].astype(np.uint32), vectors[part])
-        rows = _core.Shard(vectors, options.metric, threads, seed)
+        _show_shard(vectors, members, homes[members, 0] == shard, calibration)
+        rows = _core.Shard(vectors, options.metric, options.build.threads, options.build.seed)
         del vectors
         ordered = members[rows.order()]
-        graph = run_with_progress(partial(rows.build, build), None)
+        graph = run_with_progress(partial(rows.build, options.build), None)
         if options.graph == _core.GraphKind.hub:
-            graph = rows.prune(graph, hub, None)
+            graph = rows.prune(graph, options.hub, None)
         del rows
         merger.add(graph, ordered.astype(np.uint32))
         del graph
@@ -304,3 +331,17 @@ def _build_shards(
         report("graph", shard + 1, shards)
     positions = np.concatenate(order).astype(np.uint32)
     return _core.renumber(merger.finish(), positions), positions
+
+
+def _show_shard(
+    vectors: Floats,
+    members: NDArray[np.int64],
+    is_home: NDArray[np.bool_],
+    calibration: _core.StreamCalibration | None,
+) -> None:
+    """Let the calibration see the vectors whose first shard this is: each is seen once."""
+    if calibration is None:
+        return
+    at_home = np.flatnonzero(is_home)
+    for part in np.array_split(at_home, len(at_home) // _ROWS_AT_ONCE + 1):
+        calibration.observe(members[part].astype(np.uint32), vectors[part])

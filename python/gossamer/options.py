@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from gossamer import _core
-from gossamer.arrays import as_count
+from gossamer.arrays import as_count, as_number
 from gossamer.errors import InvalidArgument
 
 __all__ = ["SlimOptions", "make_options", "parse_bytes", "parse_strategy", "propose_slim"]
 
+_LARGEST_EFFORT = 2**20
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20}
 _UNITS |= {"GIB": 2**30, "TB": 10**12}
 
@@ -57,10 +60,14 @@ def _apply(core: _core.IndexOptions, options: dict[str, Any]) -> None:
     build, hub = core.build, core.hub
     build.max_degree = as_count(options.pop("max_degree", build.max_degree), "max_degree")
     build.effort = as_count(options.pop("build_effort", build.effort), "build_effort")
-    build.level_probability = float(options.pop("level_probability", build.level_probability))
+    build.level_probability = as_number(
+        options.pop("level_probability", build.level_probability), "level_probability"
+    )
     hub.max_degree = as_count(options.pop("hub_degree", hub.max_degree), "hub_degree")
     hub.low_degree = as_count(options.pop("low_degree", hub.low_degree), "low_degree")
-    hub.hub_share = float(options.pop("hub_share", hub.hub_share))
+    hub.hub_share = as_number(options.pop("hub_share", hub.hub_share), "hub_share")
+    hub.effort = as_count(options.pop("hub_effort", hub.effort), "hub_effort", 1, _LARGEST_EFFORT)
+    build.simple_shrink = bool(options.pop("simple_shrink", False))
     core.build, core.hub = build, hub
     core.scalar = _choose(_core.Scalar, "scalar", options.pop("scalar", "f16"))
     core.keep_source = bool(options.pop("keep_source", False))
@@ -84,14 +91,18 @@ def parse_strategy(name: str) -> _core.Strategy:
     return strategy
 
 
-def parse_bytes(text: str | int) -> int:
+def parse_bytes(given: str | int) -> int:
     """Read a number of bytes such as 50MB, 1.5GiB or 4096."""
-    if isinstance(text, int):
-        return text
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
-    if match is None or match[2].upper() not in _UNITS:
-        raise InvalidArgument(f"expected a number of bytes such as 50MB, not {text!r}")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    if isinstance(given, (int, np.integer)):
+        return _as_bytes(given)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(given))
+    if not isinstance(given, str) or match is None or match[2].upper() not in _UNITS:
+        raise InvalidArgument(f"expected a number of bytes such as 50MB, not {given!r}")
+    return _as_bytes(int(float(match[1]) * _UNITS[match[2].upper()]))
+
+
+def _as_bytes(count: int) -> int:
+    return as_count(count, "a number of bytes", most=2**63 - 1)
 
 
 def propose_slim(count: int, budget: str | int) -> tuple[SlimOptions, _core.SlimSize]:

@@ -81,3 +81,4 @@ class IndexStats:
     source_graph_bytes: int
     ids_bytes: int
     rebuild_hint: bool  # so much was deleted that compact() pays
+    prune_s: float  # what the last add() spent following the unpruned graph (keep_source)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,86 +16,30 @@ from gossamer.arrays import (
     as_ids,
     as_mask_or_ids,
     as_matrix,
+    as_seed,
     as_supplied,
+    as_threads,
     check_finite,
 )
-from gossamer.bounded import build_bounded
-from gossamer.codes import Codebook, default_code_bytes, train_codebook
+from gossamer.bounded import Budget, build_bounded
+from gossamer.build import CALIBRATION_QUERIES, as_queries, build_whole, plan_index, plan_run
+from gossamer.codes import Codebook
 from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongState
 from gossamer.files import map_file, write_file
-from gossamer.options import make_options, parse_strategy
+from gossamer.options import parse_strategy
 from gossamer.progress import ProgressCallback, run_with_progress
-from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
+from gossamer.records import Effort, IndexStats, SearchResult
+from gossamer.session import SearchSession, VectorsOf, join_results, to_core_effort
 
-__all__ = ["SearchSession", "VectorIndex", "VectorsOf"]
+__all__ = ["VectorIndex"]
 
-# Gives the vectors of ids, one row each, in the same order.
-VectorsOf = Callable[[NDArray[np.int64]], ArrayLike]
+_Fetch = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 
 # Graph walks in progress hold a mark for every node: so many at a time stay small.
 _SESSIONS_AT_ONCE = 256
 # New vectors that are linked together: later ones can link to earlier batches only.
 _ADDED_AT_ONCE = 64
-_CALIBRATION_QUERIES = 1000
-
-
-class SearchSession:
-    """A search in progress, for full control over where vectors come from.
-
-    Ask `wanted()` for ids, `supply()` their vectors, and repeat until nothing is wanted; then
-    `nearest()` gives the hits. `VectorIndex.search` is this loop.
-    """
-
-    def __init__(
-        self, core: _core.IndexSearch, queries: NDArray[np.float32], is_single: bool
-    ) -> None:
-        self._core = core
-        self._queries, self._dim = queries.shape
-        self._is_single = is_single
-        self._fetch_s = 0.0
-
-    def wanted(self) -> NDArray[np.int64]:
-        """Ids whose vectors must be supplied next; empty once the search is over."""
-        return self._core.wanted().astype(np.int64)
-
-    def supply(self, vectors: ArrayLike) -> None:
-        """Supply the vectors of `wanted()`, one row each, in the same order."""
-        self._core.supply(as_supplied(vectors, self._core.wanted().size, self._dim))
-
-    def run(self, vectors_of: VectorsOf) -> None:
-        """Supply what is wanted, round after round, until the search is over."""
-        while (ids := self.wanted()).size:
-            start = time.perf_counter()
-            vectors = as_supplied(vectors_of(ids), len(ids), self._dim)
-            self._fetch_s += time.perf_counter() - start
-            self._core.supply(vectors)
-
-    def nearest(self) -> SearchResult:
-        """Give the hits: all of them once nothing is wanted, the best so far before."""
-        found, distances = self._core.nearest()
-        ids = found.astype(np.int64)
-        if self._is_single:
-            return SearchResult(ids[0], distances[0], self.stats())
-        return SearchResult(ids, distances, self.stats())
-
-    def stats(self) -> SearchStats:
-        """Say what the search has done so far."""
-        counters = self._core.counters()
-        effort = self._core.effort
-        return SearchStats(
-            queries=self._queries,
-            strategy=self._core.strategy.name.replace("_", "-"),
-            effort=Effort(effort.rerank, effort.margin, effort.beam, effort.ratio, effort.batch),
-            rounds=counters.rounds,
-            vectors_asked=counters.vectors_asked,
-            vectors_fetched=counters.vectors_fetched,
-            distances=counters.distances,
-            codes_touched=counters.codes_touched,
-            hops=counters.hops,
-            find_s=counters.find_s,
-            fetch_s=self._fetch_s,
-            rank_s=counters.rank_s,
-        )
+_LARGEST_ID = 2**63 - 1
 
 
 class VectorIndex:
@@ -119,7 +61,7 @@ class VectorIndex:
         codebook: Codebook | None = None,
         calibration_queries: ArrayLike | None = None,
         calibrate: bool = True,
-        refine_order: bool = True,
+        refine_order: bool | None = None,
         memory_budget: str | int | None = None,
         vectors_of: VectorsOf | None = None,
         threads: int = 0,
@@ -132,70 +74,25 @@ class VectorIndex:
         `keep` says which vectors stay: "none" (a search asks for the few it needs), "hot:50MB" (as
         many as fit), "all". `graph` is None, "full", "hub" or "slim". `code_bytes` is 8 to 64; 0
         means no codes, which needs keep="all" and is what keep="all" with a graph does by itself.
-        `ids` name the rows (0, 1, 2, ... if not given). `refine_order` takes a little time to make
-        a graph a little smaller.
+        `ids` name the rows (0, 1, 2, ... if not given). `refine_order` (unless False) takes a
+        little time to make a graph a little smaller.
 
         With `memory_budget` the vectors come as a stream: `vectors` is then a function that gives
         an iterable of matrices, the same each time it is called (it is called more than once).
 
         Further options: max_degree, build_effort, level_probability, scalar ("f16", "f32", "i8"),
-        hub_degree, low_degree, hub_share, slim (a gossamer.SlimOptions), keep_source.
+        hub_degree, low_degree, hub_share, hub_effort, slim (a gossamer.SlimOptions), keep_source,
+        simple_shrink.
         """
-        queries = None if calibration_queries is None else as_matrix(calibration_queries, "queries")
+        plan = plan_index(metric, keep, graph, code_bytes, codebook, options)
+        run = plan_run(ids, calibrate, calibration_queries, threads, seed, progress)
         if memory_budget is not None or callable(vectors):
-            if not callable(vectors):
-                raise InvalidArgument("a bounded build takes a function that gives the vectors")
-            core = build_bounded(
-                vectors,
-                metric=metric,
-                keep=keep,
-                code_bytes=code_bytes,
-                graph=graph,
-                ids=ids,
-                codebook=codebook,
-                calibration_queries=_CALIBRATION_QUERIES if calibrate else 0,
-                queries=queries,
-                memory_budget=memory_budget,
-                vectors_of=vectors_of,
-                threads=threads,
-                seed=seed,
-                progress=progress,
-                options=options,
-            )
-            return cls(core)
-        if isinstance(vectors, Iterator):
-            raise InvalidArgument(
-                "vectors must be a matrix, or a function that gives an iterable of matrices each "
-                "time it is called; a generator can be read only once"
-            )
-        matrix = as_matrix(vectors)
-        check_finite(matrix)
-        threads = as_count(threads, "threads")
-        seed = as_count(seed, "seed", most=2**63 - 1)
-        core_options = make_options(matrix.shape[1], metric, keep, graph, options)
-        if code_bytes is None:
-            has_codes = keep != "all" or graph is None
-            code_bytes = default_code_bytes(matrix.shape[1]) if has_codes else 0
-        if codebook is None and code_bytes > 0 and len(matrix) > 0:
-            codebook = train_codebook(
-                matrix, code_bytes, metric, seed, threads, progress=_training(progress)
-            )
-        core = run_with_progress(
-            lambda counters: _core.Index.build(
-                core_options,
-                codebook,
-                matrix,
-                None if ids is None else as_ids(ids),
-                queries,
-                threads,
-                seed,
-                _CALIBRATION_QUERIES if calibrate else 0,
-                refine_order,
-                counters,
-            ),
-            progress,
-        )
-        return cls(core)
+            if refine_order is not None:
+                raise InvalidArgument("a bounded build does not refine the order of nodes")
+            return cls(build_bounded(vectors, plan, run, Budget(memory_budget, vectors_of)))
+        if vectors_of is not None:
+            raise InvalidArgument("vectors_of is for bounded builds: this one has the vectors")
+        return cls(build_whole(vectors, plan, run, refine_order is not False))
 
     @classmethod
     def open(
@@ -291,7 +188,7 @@ class VectorIndex:
                 )
                 for part in np.array_split(matrix, -(-len(matrix) // _SESSIONS_AT_ONCE))
             ]
-            return _join(parts)
+            return join_results(parts)
         session = self._session(matrix, is_single, k, recall, effort, allow, strategy, threads)
         if session.wanted().size:
             if vectors_of is None:
@@ -347,7 +244,7 @@ class VectorIndex:
 
     def compact(self, *, threads: int = 0) -> None:
         """Give the places of deleted vectors back."""
-        self._core.compact(threads)
+        self._core.compact(as_threads(threads))
 
     def recalibrate(
         self,
@@ -358,10 +255,11 @@ class VectorIndex:
         progress: ProgressCallback | None = None,
     ) -> None:
         """Measure anew what each recall costs (keep="all" only), on these queries if given."""
-        matrix = None if queries is None else as_matrix(queries, "queries")
+        matrix = None if queries is None else as_queries(queries)
+        threads, seed = as_threads(threads), as_seed(seed)
         run_with_progress(
             lambda counters: self._core.recalibrate(
-                matrix, threads, seed, _CALIBRATION_QUERIES, counters
+                matrix, threads, seed, CALIBRATION_QUERIES, counters
             ),
             progress,
         )
@@ -390,6 +288,7 @@ class VectorIndex:
             source_graph_bytes=stats.source_graph_bytes,
             ids_bytes=stats.ids_bytes,
             rebuild_hint=stats.rebuild_hint,
+            prune_s=stats.prune_s,
         )
 
     def _session(
@@ -413,9 +312,9 @@ class VectorIndex:
             k,
             parse_strategy(strategy),
             recall,
-            _core_effort(effort),
+            to_core_effort(effort),
             **filters,
-            threads=as_count(threads, "threads"),
+            threads=as_threads(threads),
         )
         return SearchSession(core, matrix, is_single)
 
@@ -434,6 +333,11 @@ class VectorIndex:
     def _next_ids(self, count: int) -> NDArray[np.uint64]:
         held = self._core.ids()
         first = int(held.max()) + 1 if held.size else 0
+        if first + count - 1 > _LARGEST_ID:
+            raise InvalidArgument(
+                f"the numbers after {first - 1}, the largest id, do not suffice for {count} more: "
+                "ids end at 2^63 - 1; give ids="
+            )
         return np.arange(first, first + count, dtype=np.uint64)
 
     def _add_asking(
@@ -446,15 +350,28 @@ class VectorIndex:
         """Add to a graph whose vectors are not kept: ask for the few that matter."""
         self._check_new_ids(ids)
         fetch = None if vectors_of is None else _answering(ids, vectors, vectors_of)
-        for start in range(0, len(ids), _ADDED_AT_ONCE):
-            stop = start + _ADDED_AT_ONCE
-            batch = self._core.begin_add(ids[start:stop], vectors[start:stop])
-            wanted = batch.wanted().astype(np.int64)
-            if fetch is not None and wanted.size:
-                batch.supply(fetch(wanted))
-            batch.finish()
-            if progress is not None:
-                progress("adding", min(stop, len(ids)), len(ids))
+        added = 0
+        try:
+            while added < len(ids):
+                stop = min(added + _ADDED_AT_ONCE, len(ids))
+                self._add_batch(ids[added:stop], vectors[added:stop], fetch)
+                added = stop
+                if progress is not None:
+                    progress("adding", added, len(ids))
+        except BaseException:
+            # All or none. Another thread may have deleted some of them meanwhile.
+            held = [id for id in ids[:added].tolist() if self._core.contains(id)]
+            self._core.remove(as_ids(held))
+            raise
+
+    def _add_batch(
+        self, ids: NDArray[np.uint64], vectors: NDArray[np.float32], fetch: _Fetch | None
+    ) -> None:
+        batch = self._core.begin_add(ids, vectors)
+        wanted = batch.wanted().astype(np.int64)
+        if fetch is not None and wanted.size:
+            batch.supply(fetch(wanted))
+        batch.finish()
 
     def _check_new_ids(self, ids: NDArray[np.uint64]) -> None:
         """Refuse a used id before the first batch goes in, so that all are added or none."""
@@ -466,7 +383,7 @@ class VectorIndex:
 
 def _answering(
     ids: NDArray[np.uint64], vectors: NDArray[np.float32], vectors_of: VectorsOf
-) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
+) -> _Fetch:
     """Answer for vectors that are being added, which the host may not have yet; ask for others."""
     rows = {id: row for row, id in enumerate(ids.tolist())}
 
@@ -481,36 +398,3 @@ def _answering(
         return supplied
 
     return fetch
-
-
-def _core_effort(effort: int | Effort | None) -> _core.Effort | None:
-    if effort is None:
-        return None
-    core = _core.Effort()
-    if isinstance(effort, Effort):
-        core.rerank = as_count(effort.rerank, "effort.rerank")
-        core.margin = effort.margin
-        core.beam = as_count(effort.beam, "effort.beam")
-        core.ratio = effort.ratio
-        core.batch = as_count(effort.batch, "effort.batch")
-    else:
-        core.rerank = core.beam = as_count(effort, "effort", least=1)
-    return core
-
-
-def _training(progress: ProgressCallback | None) -> Callable[[int, int], None] | None:
-    if progress is None:
-        return None
-    return lambda done, total: progress("training", done, total)
-
-
-def _join(parts: list[SearchResult]) -> SearchResult:
-    """Put the results of consecutive queries together."""
-    first = parts[0].stats
-    names = {field.name for field in fields(SearchStats)} - {"strategy", "effort"}
-    totals = {name: sum(getattr(part.stats, name) for part in parts) for name in names}
-    return SearchResult(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.distances for part in parts]),
-        SearchStats(strategy=first.strategy, effort=first.effort, **totals),
-    )
