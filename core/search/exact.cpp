@@ -13,7 +13,7 @@ bool ExactScan::resume(Lookup& lookup, TopK& hits) {
     hits.offer({distance, node});
   }
   pending_.clear();
-  const std::size_t batch = std::max<std::size_t>(1, kBatchNumbers / view_.space->dim());
+  const std::size_t batch = std::clamp<std::size_t>(kBatchNumbers / view_.space->dim(), 1, kBatch);
   for (; next_ < view_.node_count && pending_.size() < batch; ++next_) {
     if (!view_.may_return(next_)) continue;
     if (lookup.find(next_, distance)) {

@@ -21,7 +21,8 @@ class ExactScan {
   bool resume(Lookup& lookup, TopK& hits);
 
  private:
-  // What one request to the host may carry, in numbers: a few megabytes of vectors.
+  // What one request to the host may carry: so many vectors, a few megabytes of them at most.
+  static constexpr std::size_t kBatch = 1024;
   static constexpr std::size_t kBatchNumbers = 1u << 20;
 
   View view_;

@@ -101,7 +101,7 @@ TEST_CASE("two live nodes with one id are refused") {
 
 TEST_CASE("ids come back from as few bits as the largest needs") {
   for (const Ids& ids :
-       {Ids{1, 0}, Ids{5, 3, 9, 0, 1, 2, 15}, Ids{kWide, 1}, Ids{~std::uint64_t{0}}}) {
+       {Ids{1, 0}, Ids{5, 3, 9, 0, 1, 2, 15}, Ids{kWide, 1}, Ids{~std::uint64_t{0} >> 1}}) {
     CHECK(all_of(round_trip(IdMap(ids))) == ids);
   }
   CHECK(IdMap(Ids{7, 6, 5, 4, 3, 2, 1, 0}).to_bytes().size() == 1 + 3);

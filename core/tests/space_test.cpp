@@ -213,8 +213,12 @@ TEST_CASE("a space without dimension or with a wrong scale is refused") {
 }
 
 TEST_CASE("finite vectors pass the check") {
-  CHECK(message_of_checking({1, -3.4e38f, 0, 1e-45f}, 2) == "");
+  CHECK(message_of_checking({1, -9e17f, 0, 1e-45f}, 2) == "");
   CHECK(message_of_checking({}, 2) == "");
+}
+
+TEST_CASE("a vector whose squares overflow is refused by its row") {
+  CHECK(message_of_checking({1, 2, 3, -3.4e38f}, 2).starts_with("vector 1 is too long"));
 }
 
 TEST_CASE("a value that is not finite is named by its row and column") {
