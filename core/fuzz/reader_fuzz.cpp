@@ -180,7 +180,7 @@ void update(Index& index) {
     try_to([&] { index.remember(Ids{ids[0]}, vector.data()); });
     try_to([&] { index.remove(Ids{ids[ids.size() / 2]}); });
   }
-  const Ids fresh{~std::uint64_t{0}};
+  const Ids fresh{kMaxId};
   if (!try_to([&] { index.add(fresh, vector.data(), nullptr); })) {
     try_to([&] { index.begin_add(fresh, vector.data())->finish(); });
   }

@@ -26,6 +26,7 @@ void Index::check_new_ids(std::span<const std::uint64_t> ids) {
   expect(ids.size() < Beam::kMaxNodes - node_count_, Reason::kTooLarge, kTooManyVectors);
   std::unordered_set<std::uint64_t> seen;
   for (const std::uint64_t id : ids) {
+    expect(id <= kMaxId, Reason::kInvalidArgument, "ids must lie between 0 and 2^63 - 1");
     if (const auto node = ids_.find(id); !seen.insert(id).second || (node && is_live(*node))) {
       fail(Reason::kDuplicateId,
            "id " + std::to_string(id) + " is in use already; delete it first, or choose another");

@@ -56,6 +56,7 @@ IdMap::IdMap(std::span<const std::uint64_t> ids) {
     is_identity = is_identity && ids[i] == i;
     largest = std::max(largest, ids[i]);
   }
+  expect(largest <= kMaxId, Reason::kInvalidArgument, "ids must lie between 0 and 2^63 - 1");
   size_ = ids.size();
   if (is_identity) return;
   if (largest <= kNarrow) {

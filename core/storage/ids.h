@@ -13,12 +13,16 @@
 
 namespace gossamer {
 
+// Ids are what a signed 64-bit number can hold from 0 up: hosts count with those.
+inline constexpr std::uint64_t kMaxId = ~std::uint64_t{0} >> 1;
+
 // The public id of each node. Ids 0, 1, 2, ... in the order of nodes take no space.
 class IdMap {
  public:
   IdMap() = default;
   // Ids 0 to count - 1.
   static IdMap identity(std::size_t count);
+  // kInvalidArgument for an id above kMaxId.
   explicit IdMap(std::span<const std::uint64_t> ids);
 
   std::size_t size() const { return size_; }

@@ -41,7 +41,7 @@ TEST_CASE("narrow ids take four bytes and wide ones eight") {
 }
 
 TEST_CASE("ids are found by their node and nodes by their id") {
-  for (const Ids& ids : {Ids{5, 3, 9}, Ids{5, kWide, ~std::uint64_t{0}}}) {
+  for (const Ids& ids : {Ids{5, 3, 9}, Ids{5, kWide, kMaxId}}) {
     IdMap map(ids);
     map.prepare_lookup(Bitmap(3));
 
