@@ -173,34 +173,40 @@ class Stream:
     """Vectors in parts of half precision, as a build that must not hold them all sees them."""
 
     def __init__(self, parts: Sequence[Path], batch: int = 2048) -> None:
-        self._parts = [np.load(part, mmap_mode="r", allow_pickle=False) for part in parts]
-        self._starts = np.cumsum([0] + [len(part) for part in self._parts])
+        self._parts = parts
+        shapes = [self._open(part).shape for part in range(len(parts))]
+        self._starts = np.cumsum([0] + [count for count, _ in shapes])
+        self._dim = shapes[0][1]
         self._batch = batch
+
+    def _open(self, part: int) -> Any:
+        """Map a part anew each time: pages of a file that is let go do not count as memory."""
+        return np.load(self._parts[part], mmap_mode="r", allow_pickle=False)
 
     def batches(self) -> Iterator[Floats]:
         """All vectors in order; may be called again."""
-        for part in self._parts:
+        for part in map(self._open, range(len(self._parts))):
             for start in range(0, len(part), self._batch):
                 yield np.asarray(part[start : start + self._batch], dtype=np.float32)
 
     def vectors_of(self, ids: Ids) -> Floats:
         """Return the vectors of some ids."""
-        rows = np.empty((len(ids), self._parts[0].shape[1]), dtype=np.float32)
+        rows = np.empty((len(ids), self._dim), dtype=np.float32)
         owners = np.searchsorted(self._starts, ids, side="right") - 1
         for owner in np.unique(owners):
             mine = owners == owner
-            rows[mine] = self._parts[owner][ids[mine] - self._starts[owner]]
+            rows[mine] = self._open(int(owner))[ids[mine] - self._starts[owner]]
         return rows
 
 
 def build_bounded(stream: Stream, memory: int | None) -> Index:
-    """Build a full graph out of a stream, within `memory` bytes if given."""
+    """Build a hub graph out of a stream, within `memory` bytes if given."""
     if memory is None:
-        return build(np.concatenate(list(stream.batches())), graph="full")
+        return build(np.concatenate(list(stream.batches())), graph="hub")
     return Index.build(
         stream.batches,
         metric="ip",
-        graph="full",
+        graph="hub",
         memory_budget=memory,
         vectors_of=stream.vectors_of,
         threads=2,

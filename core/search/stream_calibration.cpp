@@ -27,9 +27,11 @@ StreamCalibration::StreamCalibration(const Codebook& codebook, std::span<const s
   });
   for (std::uint32_t q = 0; q < samples_.size(); ++q) {
     for (std::uint32_t i = 0; i < samples_[q].candidates.size(); ++i) {
-      places_.emplace(samples_[q].candidates[i].node, std::pair(q, i));
+      places_.push_back({samples_[q].candidates[i].node, q, i});
     }
   }
+  std::sort(places_.begin(), places_.end(),
+            [](const Place& a, const Place& b) { return a.node < b.node; });
 }
 
 void StreamCalibration::observe(std::span<const NodeId> nodes, const float* vectors) {
@@ -43,11 +45,11 @@ void StreamCalibration::observe(std::span<const NodeId> nodes, const float* vect
 
 void StreamCalibration::observe_candidates(std::span<const NodeId> nodes, const RowBytes& rows) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const auto [first, last] = places_.equal_range(nodes[i]);
-    for (auto at = first; at != last; ++at) {
-      const auto [query, place] = at->second;
-      samples_[query].exact[place] =
-          space_.from_query(prepared_[query].data(), rows.data() + i * space_.row_bytes());
+    const std::uint8_t* row = rows.data() + i * space_.row_bytes();
+    auto at = std::lower_bound(places_.begin(), places_.end(), nodes[i],
+                               [](const Place& place, NodeId node) { return place.node < node; });
+    for (; at != places_.end() && at->node == nodes[i]; ++at) {
+      samples_[at->query].exact[at->rank] = space_.from_query(prepared_[at->query].data(), row);
     }
   }
 }

@@ -2,10 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/top_k.h"
@@ -32,6 +29,13 @@ class StreamCalibration {
   Calibration finish();
 
  private:
+  // Where a node stands among the candidates.
+  struct Place {
+    NodeId node;
+    std::uint32_t query;
+    std::uint32_t rank;
+  };
+
   void observe_candidates(std::span<const NodeId> nodes, const RowBytes& rows);
   void observe_truth(std::span<const NodeId> nodes, const RowBytes& rows);
 
@@ -42,8 +46,7 @@ class StreamCalibration {
   std::vector<ScanSample> samples_;
   std::vector<RowBytes> prepared_;
   std::vector<TopK> truth_;
-  // Where a node stands among the candidates: query and place.
-  std::unordered_multimap<NodeId, std::pair<std::uint32_t, std::uint32_t>> places_;
+  std::vector<Place> places_;  // by node
 };
 
 }  // namespace gossamer

@@ -31,9 +31,11 @@ Stream = Callable[[], Iterable[ArrayLike]]
 _DEFAULT_BUDGET = 2 * 10**9
 _SAMPLE = 65_536
 # Of the budget: what the sample and what one shard may take; the rest is room for the index.
-_SAMPLE_SHARE = 0.35
+_SAMPLE_SHARE = 0.25
 _SHARD_SHARE = 0.6
 _ROWS_AT_ONCE = 2048
+# What is remembered for each sample query until all vectors were seen takes memory too.
+_MOST_QUERIES = 500
 _PRUNED_SHARE = 2 / 3
 
 
@@ -137,7 +139,7 @@ def _start_calibration(
         run.queries,
         sample.vectors,
         sample.rows,
-        run.query_count,
+        min(run.query_count, _MOST_QUERIES),
         run.seed,
         run.threads,
     )
