@@ -32,7 +32,7 @@ _DEFAULT_BUDGET = 2 * 10**9
 _SAMPLE = 65_536
 # Of the budget: what the sample and what one shard may take; the rest is room for the index.
 _SAMPLE_SHARE = 0.25
-_SHARD_SHARE = 0.45
+_SHARD_SHARE = 0.38
 _ROWS_AT_ONCE = 2048
 # What is remembered for each sample query until all vectors were seen takes memory too.
 _MOST_QUERIES = 500
