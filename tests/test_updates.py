@@ -350,3 +350,20 @@ def test_progress_of_adding_is_reported(build, more_vectors, library):
     )
 
     assert calls[-1] == ("adding", 200, 200)
+
+
+@pytest.mark.parametrize("graph", [None, "full", "slim"])
+def test_an_add_that_is_interrupted_adds_nothing(graph):
+    vectors = np.random.default_rng(5).standard_normal((900, 24), dtype=np.float32)
+    index = VectorIndex.build(vectors[:300], keep="all", graph=graph, calibrate=False)
+    before = index.search(vectors[0], 10, strategy="exact").ids
+
+    def interrupt(phase: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt(f"{phase} {done} of {total}")
+
+    with pytest.raises(KeyboardInterrupt):
+        index.add(vectors[300:], progress=interrupt)
+
+    assert len(index) == 300
+    assert np.array_equal(index.search(vectors[0], 10, strategy="exact").ids, before)
+    assert np.array_equal(index.add(vectors[300:400]), np.arange(300, 400))

@@ -233,7 +233,7 @@ class VectorIndex:
         new_ids = self._next_ids(len(matrix)) if ids is None else as_ids(ids)
         options = self._core.options
         if options.graph == _core.GraphKind.none or options.keep == _core.Keep.all:
-            run_with_progress(lambda counters: self._core.add(new_ids, matrix, counters), progress)
+            self._add_at_once(new_ids, matrix, progress)
         else:
             self._add_asking(new_ids, matrix, vectors_of, progress)
         return new_ids.astype(np.int64)
@@ -339,6 +339,30 @@ class VectorIndex:
                 "ids end at 2^63 - 1; give ids="
             )
         return np.arange(first, first + count, dtype=np.uint64)
+
+    def _add_at_once(
+        self,
+        ids: NDArray[np.uint64],
+        vectors: NDArray[np.float32],
+        progress: ProgressCallback | None,
+    ) -> None:
+        """Add by the vectors at hand; an interrupt or a callback that raises takes them out again.
+
+        The core undoes what it is stopped in; this is for what is raised once it has finished.
+        """
+        is_finished = False
+
+        def add(counters: _core.Progress) -> None:
+            nonlocal is_finished
+            self._core.add(ids, vectors, counters)
+            is_finished = True
+
+        try:
+            run_with_progress(add, progress)
+        except BaseException:
+            if is_finished:
+                self._core.remove(ids)
+            raise
 
     def _add_asking(
         self,
