@@ -43,7 +43,9 @@ def main() -> None:
         truth = exact_nearest(sample)
 
         show_answers(sample, result.ids)
-        show_bytes(sample, index, path.stat().st_size)
+        # One codebook serves every index of a model, so a small index need not carry it.
+        shared = index.save(Path(folder) / "shared.gossamer", with_codebook=False)
+        show_bytes(sample, index, path.stat().st_size, shared)
         asked = result.stats.vectors_asked / len(sample.questions)
         print(f"\nrecall@{HITS} against exact search   {recall(result.ids, truth):.3f}", end="")
         print(f"   (asked for {RECALL:.2f})")
@@ -83,13 +85,14 @@ def clip(text: str, width: int = 92) -> str:
     return text if len(text) <= width else text[: width - 2].rstrip() + " …"
 
 
-def show_bytes(sample: Sample, index: gossamer.VectorIndex, file_bytes: int) -> None:
+def show_bytes(sample: Sample, index: gossamer.VectorIndex, file_bytes: int, shared: int) -> None:
     """Print what the index holds, next to what the vectors alone would take."""
     vector_bytes = sample.chunks.nbytes
     rows = [("f32 vectors, kept elsewhere", vector_bytes)]
     stats = index.stats()
     rows += [("index: codes", stats.codes_bytes), ("index: codebook", stats.codebook_bytes)]
     rows.append(("index: whole file", file_bytes))
+    rows.append(("the same, codebook shared", shared))
     print(f"  {'':30}{'bytes':>12}{'per chunk':>12}{'of vectors':>12}")
     for name, count in rows:
         per_chunk = count / len(sample.chunks)
