@@ -42,7 +42,7 @@ def curve_of(index: VectorIndex) -> tuple[list[int], list[float]]:
 
 
 @pytest.mark.parametrize("graph", ["full", "hub"])
-@pytest.mark.parametrize("budget", ["300KB", "1MB", "1GB"])
+@pytest.mark.parametrize("budget", ["500KB", "1MB", "1GB"])
 def test_a_streamed_graph_finds_as_much_for_the_same_cost(budget, graph, codebook):
     streamed = build(graph=graph, memory_budget=budget, codebook=codebook, threads=1)
     whole = VectorIndex.build(ROWS, graph=graph, codebook=codebook, threads=1, calibrate=False)
