@@ -382,3 +382,19 @@ def test_training_refuses_what_building_refuses(vectors):
 def test_a_damaged_codebook_is_refused(damage, codebook):
     with pytest.raises(GossamerError, match="codebook: "):
         gossamer.Codebook.from_bytes(damage(codebook.to_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("graph", "option"),
+    [
+        (None, {"max_degree": 8}),
+        ("full", {"hub_share": 0.1}),
+        ("slim", {"low_degree": 4}),
+        ("hub", {"slim": gossamer.SlimOptions()}),
+    ],
+)
+def test_an_option_of_another_graph_is_refused(graph, option):
+    vectors = np.random.default_rng(3).standard_normal((50, 8), dtype=np.float32)
+
+    with pytest.raises(InvalidArgument, match="has no effect with graph"):
+        gossamer.VectorIndex.build(vectors, graph=graph, keep="all", **option)

@@ -23,6 +23,7 @@ from gossamer import Effort, VectorIndex
 
 POOL = clustered(400, seed=1, dim=8)
 QUERIES = clustered(5, seed=2, dim=8)
+SMALL_GRAPH = {"max_degree": 4, "build_effort": 20}
 CODEBOOK = gossamer.train_codebook(POOL, 5)
 IDS = st.integers(0, 80) | st.sampled_from([2**31, 2**32 + 1, 2**62])
 KINDS = [
@@ -55,8 +56,7 @@ class IndexMachine(RuleBasedStateMachine):
             calibrate=False,
             threads=1,
             seed=seed,
-            max_degree=4,
-            build_effort=20,
+            **(SMALL_GRAPH if self.kind.get("graph") else {}),
             **self.kind,
         )
 

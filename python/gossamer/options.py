@@ -20,6 +20,21 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 _UNITS |= {"GIB": 2**30, "TB": 10**12}
 
 
+_ANY_GRAPH = ("full", "hub", "slim")
+# Which graphs an option is for.
+_GRAPHS_OF: dict[str, tuple[str, ...]] = {
+    "max_degree": _ANY_GRAPH,
+    "build_effort": _ANY_GRAPH,
+    "level_probability": _ANY_GRAPH,
+    "simple_shrink": _ANY_GRAPH,
+    "hub_degree": ("hub",),
+    "low_degree": ("hub",),
+    "hub_share": ("hub",),
+    "hub_effort": ("hub",),
+    "slim": ("slim",),
+}
+
+
 @dataclass(frozen=True)
 class SlimOptions:
     """How far HNSW-Slim prunes; names ending in 0 are the base layer's, the paper's defaults."""
@@ -48,12 +63,24 @@ def make_options(
     if budget:
         core.hot_budget = parse_bytes(budget)
     core.graph = _choose(_core.GraphKind, "graph", graph or "none")
+    _check_useful(core, options)
     _apply(core, dict(options))
     if core.keep_source and (core.keep != _core.Keep.all or core.graph != _core.GraphKind.slim):
         raise InvalidArgument(
             "keep_source is for graph='slim' with keep='all': pruning again needs all vectors"
         )
     return core
+
+
+def _check_useful(core: _core.IndexOptions, options: Mapping[str, Any]) -> None:
+    """Refuse an option that would have no effect with this graph."""
+    for name in options:
+        graphs = _GRAPHS_OF.get(name)
+        if graphs is not None and core.graph.name not in graphs:
+            raise InvalidArgument(
+                f"{name} has no effect with graph={core.graph.name!r}: "
+                f"it is for {' and '.join(map(repr, graphs))}"
+            )
 
 
 def _apply(core: _core.IndexOptions, options: dict[str, Any]) -> None:
