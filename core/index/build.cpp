@@ -169,9 +169,8 @@ void Index::build_graphs(const BuildRun& run, Progress* progress) {
     hub.threads = run.threads;
     graph_ = prune_hub(full, rows(), hub, progress);
   } else if (options_.graph == GraphKind::kSlim && options_.keep_source) {
-    follower_ = std::make_unique<SlimFollower>(full, rows(), options_.slim, build.max_degree,
-                                               run.threads, slim_variant());
     source_ = std::move(full);
+    follow_anew(run.threads);
   } else if (options_.graph == GraphKind::kSlim) {
     graph_ = prune_slim(full, rows(), options_.slim, build.max_degree, run.threads, slim_variant());
   } else {
@@ -191,8 +190,7 @@ void Index::refine(const BuildRun& run, Progress* progress) {
   kept_ = Kept(space_, kept_.column().take(order));
   if (source_) {
     source_ = renumber(*source_, order);
-    follower_ = std::make_unique<SlimFollower>(
-        *source_, rows(), options_.slim, options_.build.max_degree, run.threads, slim_variant());
+    follow_anew(run.threads);
   } else {
     graph_ = renumber(graph_, order);
   }

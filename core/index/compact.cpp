@@ -53,10 +53,7 @@ void Index::compact(unsigned threads) {
   deleted_ = Bitmap(node_count_);
   deleted_count_ = 0;
   vacant_.clear();
-  if (source_ && kept_.has_all()) {
-    follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
-                                               options_.build.max_degree, threads, slim_variant());
-  }
+  if (source_ && kept_.has_all()) follow_anew(threads);
 }
 
 // Whoever was linked to a deleted node is linked to its neighbors instead, by the vectors that are

@@ -162,6 +162,8 @@ class Index {
   void erase(NodeId node);
   // The graph that updates change: the source where a slim graph follows one.
   Graph& updated_graph() { return source_ ? *source_ : graph_; }
+  // Prunes the source graph as a whole, or only where it changed.
+  void follow_anew(unsigned threads);
   void follow_source(const ChangedLists& changed);
 
   // Compaction (compact.cpp).

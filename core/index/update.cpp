@@ -42,8 +42,7 @@ void Index::prepare_update() {
   load_graph();
   ids_.prepare_lookup(deleted_);
   if (options_.graph == GraphKind::kSlim && source_ && follower_ == nullptr && kept_.has_all()) {
-    follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
-                                               options_.build.max_degree, 1, slim_variant());
+    follow_anew(1);
     graph_ = Graph();
   }
 }
@@ -98,6 +97,11 @@ BuildOptions Index::insert_options() const {
     options.pick_degree = static_cast<unsigned>(options_.slim.low_degree0);
   }
   return options;
+}
+
+void Index::follow_anew(unsigned threads) {
+  follower_ = std::make_unique<SlimFollower>(*source_, rows(), options_.slim,
+                                             options_.build.max_degree, threads, slim_variant());
 }
 
 void Index::follow_source(const ChangedLists& changed) {

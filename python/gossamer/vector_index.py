@@ -171,9 +171,7 @@ class VectorIndex:
         `strategy` is "auto", "scan", "walk", "two-level", "best-first", "lazy" or "exact".
         `vectors_of` gives vectors by id; an index that does not keep them all asks for a few.
         """
-        matrix = np.asarray(queries)
-        is_single = matrix.ndim == 1
-        matrix = as_matrix(matrix[None, :] if is_single else matrix, "queries")
+        matrix, is_single = _as_rows(queries)
         if len(matrix) > _SESSIONS_AT_ONCE and self._core.options.keep != _core.Keep.all:
             parts = [
                 self.search(
@@ -211,9 +209,7 @@ class VectorIndex:
         threads: int = 1,
     ) -> SearchSession:
         """Start a search whose vectors the caller supplies; arguments as for `search`."""
-        matrix = np.asarray(queries)
-        is_single = matrix.ndim == 1
-        matrix = as_matrix(matrix[None, :] if is_single else matrix, "queries")
+        matrix, is_single = _as_rows(queries)
         return self._session(matrix, is_single, k, recall, effort, allow, strategy, threads)
 
     def add(
@@ -422,3 +418,10 @@ def _answering(
         return supplied
 
     return fetch
+
+
+def _as_rows(queries: ArrayLike) -> tuple[NDArray[np.float32], bool]:
+    """Queries as rows, and whether a single one was given without a row around it."""
+    given = np.asarray(queries)
+    is_single = given.ndim == 1
+    return as_matrix(given[None, :] if is_single else given, "queries"), is_single
