@@ -12,7 +12,7 @@ from benchmarks.baselines import GraphParameters
 from benchmarks.datasets import Dataset, Floats, Ids
 from benchmarks.metrics import Point, Seconds, recall, timed
 from gossamer import _core
-from gossamer.options import make_options
+from gossamer.vectors.options import make_options
 
 Index = gossamer.VectorIndex
 SEED = 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gossamer._core import assign_nearest_two, kmeans
-from gossamer.codes import Codebook, train_codebook
+from gossamer.vectors.codes import Codebook, train_codebook
 
 
 def clustered(count: int, dim: int, seed: int = 3) -> np.ndarray:

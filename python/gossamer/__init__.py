@@ -2,12 +2,12 @@
 
 from importlib.metadata import version
 
-from gossamer.codes import Codebook, train_codebook
 from gossamer.errors import GossamerError
-from gossamer.options import SlimOptions, propose_slim
-from gossamer.records import Effort, IndexStats, SearchResult, SearchStats
-from gossamer.session import SearchSession
-from gossamer.vector_index import VectorIndex
+from gossamer.vectors.codes import Codebook, train_codebook
+from gossamer.vectors.options import SlimOptions, propose_slim
+from gossamer.vectors.records import Effort, IndexStats, SearchResult, SearchStats
+from gossamer.vectors.session import SearchSession
+from gossamer.vectors.vector_index import VectorIndex
 
 __version__ = version("gossamer")
 

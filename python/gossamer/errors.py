@@ -8,13 +8,19 @@ __all__ = [
     "Empty",
     "GossamerError",
     "InvalidArgument",
+    "Locked",
     "MissingCodebook",
+    "MissingModel",
+    "ModelMismatch",
+    "NoIndex",
     "NotFinite",
     "NotGossamer",
     "TooLarge",
     "Truncated",
     "UnknownId",
     "UnknownVersion",
+    "Unreachable",
+    "Unreadable",
     "WrongDimension",
     "WrongState",
 ]
@@ -82,3 +88,27 @@ class TooLarge(GossamerError):
 
 class Cancelled(GossamerError):
     """A long job was asked to stop before it finished."""
+
+
+class NoIndex(GossamerError, FileNotFoundError):
+    """There is no index where one was looked for."""
+
+
+class Locked(GossamerError):
+    """Another process is changing the index."""
+
+
+class MissingModel(GossamerError):
+    """A model whose files are not on this machine."""
+
+
+class ModelMismatch(GossamerError):
+    """Another model than the one the index was built with."""
+
+
+class Unreachable(GossamerError):
+    """A server that does not answer, or not with what was asked for."""
+
+
+class Unreadable(GossamerError):
+    """A file that cannot be read as what it seems to be; it is left out of the index."""

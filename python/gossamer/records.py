@@ -1,84 +1,69 @@
-"""What searches and indexes report: frozen records."""
+"""What the product speaks of: documents, chunks, hits. Spans are in bytes of UTF-8 text."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
+__all__ = ["ChunkSpan", "Document", "Hit", "Span", "Value"]
 
-__all__ = ["Effort", "IndexStats", "SearchResult", "SearchStats"]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much work a search does; each strategy reads the fields it knows.
-
-    `rerank`: scan and walk look at this many vectors; 0 leaves it to `margin`.
-    `margin`: scan and walk stop once the next estimate is this many standard errors behind the
-    k-th hit.
-    `beam`: width of a walk (elsewhere called ef).
-    `ratio`: two-level search looks at this share of the nodes it has estimated (α).
-    `batch`: two-level search asks for about this many vectors at a time.
-    """
-
-    rerank: int = 0
-    margin: float = 4.0
-    beam: int = 64
-    ratio: float = 0.1
-    batch: int = 16
+# What metadata can hold; dates are ISO 8601 strings, which compare in the order of time.
+Value = str | int | float | bool
+Span = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class SearchStats:
-    """What a search did, summed over its queries; times in seconds."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Text that a reader found in a file or that a program gave, and what is known of it."""
 
-    queries: int
-    strategy: str
-    effort: Effort
-    rounds: int  # how often vectors were asked for
-    vectors_asked: int  # vectors wanted, counted for each query
-    vectors_fetched: int  # vectors asked of vectors_of: a batch asks for each once a round
-    distances: int  # exact distances computed
-    codes_touched: int  # estimates computed
-    hops: int  # neighbor lists read
-    find_s: float  # finding candidates: scan or walk
-    fetch_s: float  # waiting for vectors_of
-    rank_s: float  # comparing what came
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The nearest vectors, nearest first.
-
-    For one query `ids` and `distances` have one dimension; for several a row for each. Smaller
-    distances are nearer: the negated inner product, 1 - cosine, or the squared L2 distance.
-    """
-
-    ids: NDArray[np.int64]
-    distances: NDArray[np.float32]
-    stats: SearchStats
+    text: bytes  # UTF-8
+    kind: str  # what a filter on `type` compares: "markdown", "python", "pdf", "mail", ...
+    # How the text is divided: "plain", "markdown", "rst", "rows", or "code/LANGUAGE".
+    markup: str = "plain"
+    title: str = ""  # shown, and put before each chunk when it is embedded; "" for none
+    unit: str = "line"  # what `places` count: line, page, slide, message, cell, row
+    # Where the numbered places begin: (offset in text, number), rising. Empty: the lines of
+    # `text` itself, counted from 1.
+    places: tuple[tuple[int, int], ...] = ()
+    is_verbatim: bool = False  # the text is the file's own bytes, so that it can be read there
+    key: str = ""  # names this document within its file, where a file holds several
+    metadata: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class IndexStats:
-    """What an index holds, and the bytes each part takes in memory."""
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """A piece of a document's text, and the headings it stands under."""
 
-    count: int  # vectors that can be found
-    deleted: int  # places held by deleted vectors
-    kept: int  # vectors kept
-    dim: int
-    metric: str
-    keep: str
-    graph: str | None
-    mean_degree: float  # links a vector on the base layer
-    levels: int
-    code_bytes: int  # a code
-    codes_bytes: int
-    codebook_bytes: int
-    vectors_bytes: int
-    graph_bytes: int
-    source_graph_bytes: int
-    ids_bytes: int
-    rebuild_hint: bool  # so much was deleted that compact() pays
-    prune_s: float  # what the last add() spent following the unpruned graph (keep_source)
+    start: int
+    end: int
+    # Headings or enclosing signatures in the same text, outermost first.
+    context: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: where it stands and what it says."""
+
+    id: int  # of the chunk
+    source: str  # the file's path, or the id that an added text was given
+    key: str  # which document of the file; "" where it holds one
+    kind: str
+    title: str
+    unit: str  # what `first` and `last` count: line, page, slide, message, cell, row
+    first: int
+    last: int
+    start: int  # bytes of the document's text
+    end: int
+    text: str
+    score: float  # larger is better; comparable within one search only
+    distance: float | None  # from the question, where it was computed
+    ranks: Mapping[str, int]  # place in each ranking that found it, from 1
+    metadata: Mapping[str, Value]
+
+    @property
+    def location(self) -> str:
+        """Where the hit stands, to show and to click on: path:line, or path and page."""
+        where = self.source if not self.key else f"{self.source}#{self.key}"
+        return (
+            f"{where}:{self.first}" if self.unit == "line" else f"{where} {self.unit} {self.first}"
+        )

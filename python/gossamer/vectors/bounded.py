@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_matrix, as_supplied, check_finite
-from gossamer.build import BuildRun, IndexPlan
-from gossamer.codes import Codebook, default_code_bytes, train_codebook
 from gossamer.errors import Empty, InvalidArgument, TooLarge, WrongDimension, WrongState
-from gossamer.options import parse_bytes
 from gossamer.progress import ProgressCallback, run_with_progress
-from gossamer.session import VectorsOf
+from gossamer.vectors.arrays import as_matrix, as_supplied, check_finite
+from gossamer.vectors.build import BuildRun, IndexPlan
+from gossamer.vectors.codes import Codebook, default_code_bytes, train_codebook
+from gossamer.vectors.options import parse_bytes
+from gossamer.vectors.session import VectorsOf
 
 __all__ = ["Budget", "build_bounded"]
 

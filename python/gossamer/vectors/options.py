@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import as_count, as_number
 from gossamer.errors import InvalidArgument
+from gossamer.vectors.arrays import as_count, as_number
 
 __all__ = ["SlimOptions", "make_options", "parse_bytes", "parse_strategy", "propose_slim"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_count, as_number, as_supplied
-from gossamer.records import Effort, SearchResult, SearchStats
+from gossamer.vectors.arrays import as_count, as_number, as_supplied
+from gossamer.vectors.records import Effort, SearchResult, SearchStats
 
 __all__ = ["SearchSession", "VectorsOf", "join_results", "to_core_effort"]
 

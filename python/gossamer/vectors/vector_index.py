@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import (
+from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongState
+from gossamer.files import map_file, write_file
+from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.vectors.arrays import (
     as_count,
     as_ids,
     as_mask_or_ids,
@@ -21,15 +24,18 @@ from gossamer.arrays import (
     as_threads,
     check_finite,
 )
-from gossamer.bounded import Budget, build_bounded
-from gossamer.build import CALIBRATION_QUERIES, as_queries, build_whole, plan_index, plan_run
-from gossamer.codes import Codebook
-from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongState
-from gossamer.files import map_file, write_file
-from gossamer.options import parse_strategy
-from gossamer.progress import ProgressCallback, run_with_progress
-from gossamer.records import Effort, IndexStats, SearchResult
-from gossamer.session import SearchSession, VectorsOf, join_results, to_core_effort
+from gossamer.vectors.bounded import Budget, build_bounded
+from gossamer.vectors.build import (
+    CALIBRATION_QUERIES,
+    as_queries,
+    build_whole,
+    plan_index,
+    plan_run,
+)
+from gossamer.vectors.codes import Codebook
+from gossamer.vectors.options import parse_strategy
+from gossamer.vectors.records import Effort, IndexStats, SearchResult
+from gossamer.vectors.session import SearchSession, VectorsOf, join_results, to_core_effort
 
 __all__ = ["VectorIndex"]
 

@@ -24,8 +24,8 @@ from gossamer._core import (
     quantize_product,
     train_product,
 )
-from gossamer.arrays import check_finite
 from gossamer.errors import Empty, InvalidArgument
+from gossamer.vectors.arrays import check_finite
 
 __all__ = ["Codebook", "default_code_bytes", "train_codebook"]
 

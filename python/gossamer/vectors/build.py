@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.arrays import as_count, as_ids, as_matrix, as_seed, as_threads, check_finite
-from gossamer.codes import Codebook, default_code_bytes, train_codebook
 from gossamer.errors import InvalidArgument
-from gossamer.options import make_options
 from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.vectors.arrays import as_count, as_ids, as_matrix, as_seed, as_threads, check_finite
+from gossamer.vectors.codes import Codebook, default_code_bytes, train_codebook
+from gossamer.vectors.options import make_options
 
 __all__ = [
     "CALIBRATION_QUERIES",

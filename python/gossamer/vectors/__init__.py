@@ -1,0 +1,1 @@
+"""The engine: an index over vectors, whatever they stand for."""
