@@ -11,11 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/crc32c.h"
 #include "codes/codebook_bytes.h"
+#include "index/model_pack.h"
 #include "tests/index_fixture.h"
 
 using namespace gossamer;
@@ -167,7 +169,10 @@ void search(const Index& index, Strategy strategy) {
   for (std::size_t round = 0; round < kMostRounds && !found->wanted().empty(); ++round) {
     const std::size_t numbers = found->wanted().size() * index.options().dim;
     if (numbers > kMostNumbers) return;
-    found->supply(std::vector<float>(numbers, 0.0f));
+    const std::size_t count = found->wanted().size();
+    const auto missing = std::make_unique<bool[]>(count);
+    for (std::size_t i = 0; i < count; ++i) missing[i] = found->wanted()[i] % 5 == 0;
+    found->supply(std::vector<float>(numbers, 0.0f), {missing.get(), count});
   }
   if (!found->wanted().empty()) return;
   require(found->nearest(0).size() <= 5, "a search gives no more hits than asked for");
@@ -180,6 +185,9 @@ void update(Index& index) {
     try_to([&] { index.remember(Ids{ids[0]}, vector.data()); });
     try_to([&] { index.remove(Ids{ids[ids.size() / 2]}); });
   }
+  try_to([&] {
+    if (!ids.empty()) index.add_codes(Ids{kMaxId - 1}, index.codes_of(Ids{ids[0]}));
+  });
   const Ids fresh{kMaxId};
   if (!try_to([&] { index.add(fresh, vector.data(), nullptr); })) {
     try_to([&] { index.begin_add(fresh, vector.data())->finish(); });
@@ -213,5 +221,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes file = file_of({data, size});
   std::unique_ptr<Index> index;
   if (try_to([&] { index = Index::open(file, nullptr); })) use(*index);
+  try_to([&] {
+    const ModelPack pack = ModelPack::from_bytes(file);
+    require(ModelPack::from_bytes(pack.to_bytes()).codebook->dim() == pack.codebook->dim(),
+            "what was unpacked can be packed");
+  });
   return 0;
 }

@@ -130,6 +130,16 @@ std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
   return index;
 }
 
+std::unique_ptr<Index> Index::create(std::shared_ptr<const Codebook> codebook,
+                                     Calibration calibration) {
+  expect(codebook != nullptr, Reason::kInvalidArgument, "an index of codes needs a codebook");
+  IndexOptions options;
+  options.dim = codebook->dim();
+  options.metric = codebook->metric();
+  options.scalar = Scalar::kF32;
+  return assemble(options, std::move(codebook), {}, {}, {}, std::move(calibration));
+}
+
 // Nodes are numbered so that near vectors have near numbers: their lists are shorter and their
 // rows share the cache. Without a graph the given order stays, and ids cost nothing.
 void Index::order_and_encode(const float* vectors, std::size_t count, const std::uint64_t* ids,

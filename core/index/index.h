@@ -65,19 +65,29 @@ class Index {
                                          std::shared_ptr<const Codebook> codebook, RowBytes codes,
                                          Graph graph, std::span<const std::uint64_t> ids,
                                          Calibration calibration);
+  // An index without vectors, of codes alone, that grows by add() and add_codes().
+  static std::unique_ptr<Index> create(std::shared_ptr<const Codebook> codebook,
+                                       Calibration calibration);
   // Reads a file's bytes, which must outlive the index. `shared` is the codebook for an index that
   // was saved without its own. Parts are read when they are first needed.
   static std::unique_ptr<Index> open(ByteView file, std::shared_ptr<const Codebook> shared);
 
-  // The parts of a file, in order; valid until the index changes. Without its codebook the file
-  // needs the shared one to open; without the source graph a slim index is smaller, and updates
-  // of it work on the pruned graph alone.
-  std::vector<ByteView> save(FileImage& image, bool with_codebook, bool with_source) const;
+  // What of an index that can be had elsewhere goes into its file.
+  struct Saved {
+    bool codebook = true;     // without it the file needs the shared one to open
+    bool calibration = true;  // without it recall means nothing until one is set
+    bool source = true;       // without it updates of a slim index work on the pruned graph alone
+  };
+  // The parts of a file, in order; valid until the index changes.
+  std::vector<ByteView> save(FileImage& image, const Saved& saved) const;
   // Compares every checksum of an opened file and reads every part (kDamaged).
   void verify() const;
 
   const IndexOptions& options() const { return options_; }
   std::shared_ptr<const Codebook> codebook() const { return codebook_; }
+  // What each recall costs, as measured here or elsewhere; empty if nowhere.
+  Calibration calibration() const;
+  void set_calibration(Calibration calibration);
   // The effort that was measured to reach a recall; nothing if the strategy was not calibrated.
   std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
   IndexStats stats() const;
@@ -87,6 +97,9 @@ class Index {
   std::vector<std::uint64_t> ids() const;
   // Vectors that are kept, one row each; kUnknownId names an id without one.
   std::vector<float> vectors_of(std::span<const std::uint64_t> ids) const;
+
+  // The codes of these ids, end to end (kUnknownId; kWrongState for an index without codes).
+  Bytes codes_of(std::span<const std::uint64_t> ids) const;
 
   // The nodes of these ids, or of the ids whose place in `mask` is true: an allow-filter.
   Bitmap allow_ids(std::span<const std::uint64_t> ids) const;
@@ -103,9 +116,21 @@ class Index {
   std::unique_ptr<IndexSearch> search(const float* queries, std::size_t count,
                                       Request request) const;
 
+  struct Hit {
+    std::uint64_t id;
+    float distance;
+  };
+  // The `best` nearest by their codes alone, nearest first, with estimated distances: nothing is
+  // asked for. Fewer where fewer may be returned (`allowed` as in Request).
+  std::vector<Hit> estimate(const float* query, std::size_t best,
+                            std::optional<Bitmap> allowed) const;
+
   // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand: all of them,
   // or none if `progress` is cancelled.
   void add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress);
+  // Adds codes that codes_of() gave, here or elsewhere, under new ids. Only where an index is codes
+  // and nothing that vectors are needed for (else kWrongState).
+  void add_codes(std::span<const std::uint64_t> ids, ByteView codes);
   // The same where vectors are not kept but the graph wants them (else kWrongState: use add).
   std::unique_ptr<InsertBatch> begin_add(std::span<const std::uint64_t> ids, const float* vectors);
   // Deleted vectors are never returned again; their places are used for new ones.
@@ -150,6 +175,8 @@ class Index {
   // Searching (search.cpp).
   Strategy choose_strategy(std::size_t allowed_count) const;
   void check_strategy(Strategy strategy) const;
+  // The filter without deleted nodes; nothing if every node may be returned.
+  std::optional<Bitmap> returnable(std::optional<Bitmap> allowed) const;
   Effort choose_effort(const Request& request, Strategy strategy, std::size_t allowed_count) const;
 
   // Updating (update.cpp).
@@ -159,6 +186,7 @@ class Index {
   NodeId take_place();
   void vacate_places();
   NodeId store_vector(std::uint64_t id, const float* vector);
+  NodeId store_code(std::uint64_t id, const std::uint8_t* code);
   void erase(NodeId node);
   // The graph that updates change: the source where a slim graph follows one.
   Graph& updated_graph() { return source_ ? *source_ : graph_; }
@@ -211,15 +239,14 @@ class IndexSearch {
 
   // Ids whose vectors must be supplied next; empty once the search is over.
   const std::vector<std::uint64_t>& wanted() const { return wanted_; }
-  // Vectors of wanted(), in the same order, end to end.
-  void supply(std::span<const float> vectors);
+  // Vectors of wanted(), in the same order, end to end. `missing` (empty, or one for each) says
+  // which of them the host cannot give: they are never returned, whatever stands in their rows.
+  void supply(std::span<const float> vectors, std::span<const bool> missing = {});
 
   std::size_t query_count() const { return batch_->count(); }
-  struct Hit {
-    std::uint64_t id;
-    float distance;
-  };
-  // The nearest of one query, nearest first: min(k, what may be returned) once the search is over.
+  using Hit = Index::Hit;
+  // The nearest of one query, nearest first: min(k, what may be returned and can be had) once the
+  // search is over.
   std::vector<Hit> nearest(std::size_t query) const;
   SearchCounters counters() const { return batch_->counters(); }
   Strategy strategy() const { return strategy_; }

@@ -80,7 +80,45 @@ std::unique_ptr<IndexSearch> Index::search(const float* queries, std::size_t cou
 
 std::optional<Effort> Index::effort_for(Strategy strategy, std::size_t k, double recall) const {
   const ReadLock<SharedMutex> lock(mutex_);
-  return calibration_.effort_for(strategy, k, recall);
+  return calibration_.effort_for(strategy, k, recall, live_count());
+}
+
+Calibration Index::calibration() const {
+  const ReadLock<SharedMutex> lock(mutex_);
+  return calibration_;
+}
+
+void Index::set_calibration(Calibration calibration) {
+  const WriteLock<SharedMutex> lock(mutex_);
+  calibration_ = std::move(calibration);
+}
+
+std::optional<Bitmap> Index::returnable(std::optional<Bitmap> allowed) const {
+  if (!allowed) return deleted_count_ > 0 ? std::optional(live_nodes()) : std::nullopt;
+  expect(allowed->size() == node_count_, Reason::kWrongState,
+         "the index changed after the filter was made; make it again");
+  allowed->subtract(deleted_);
+  return allowed;
+}
+
+std::vector<Index::Hit> Index::estimate(const float* query, std::size_t best,
+                                        std::optional<Bitmap> allowed) const {
+  expect(codebook_ != nullptr, Reason::kWrongState,
+         "estimates come from codes, and this index was built without");
+  check_finite(query, 1, space_.dim());
+  check_codes();
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  allowed = returnable(std::move(allowed));
+  const std::size_t allowed_count = allowed ? allowed->count() : node_count_;
+  const Estimator estimator(*codebook_, query);
+  std::vector<Hit> hits;
+  for (const Candidate& candidate :
+       scan(estimator, codes_.bytes(), node_count_, std::min(best, allowed_count),
+            allowed ? &*allowed : nullptr)) {
+    hits.push_back({ids_.id(candidate.node), space_.public_distance(candidate.distance)});
+  }
+  return hits;
 }
 
 Strategy Index::choose_strategy(std::size_t allowed_count) const {
@@ -114,7 +152,8 @@ Effort Index::choose_effort(const Request& request, Strategy strategy,
                             std::size_t allowed_count) const {
   if (request.effort) return *request.effort;
   const Strategy measured = strategy == Strategy::kLazy ? Strategy::kBestFirst : strategy;
-  Effort effort = calibration_.effort_for(measured, request.k, request.recall).value_or(Effort());
+  Effort effort = calibration_.effort_for(measured, request.k, request.recall, allowed_count)
+                      .value_or(Effort());
   // Nodes that may not be returned take places in the beam.
   const double share = static_cast<double>(std::max<std::size_t>(allowed_count, 1)) /
                        static_cast<double>(node_count_);
@@ -125,16 +164,10 @@ Effort Index::choose_effort(const Request& request, Strategy strategy,
 
 IndexSearch::IndexSearch(const Index& index, const float* queries, std::size_t count,
                          Index::Request request)
-    : index_(index), allowed_(std::move(request.allowed)) {
+    : index_(index) {
   const ReadLock<SharedMutex> lock(index.mutex_);
   version_ = index.version_;
-  if (allowed_) {
-    expect(allowed_->size() == index.node_count_, Reason::kWrongState,
-           "the index changed after the filter was made; make it again");
-    allowed_->subtract(index.deleted_);
-  } else if (index.deleted_count_ > 0) {
-    allowed_ = index.live_nodes();
-  }
+  allowed_ = index.returnable(std::move(request.allowed));
   const std::size_t allowed_count = allowed_ ? allowed_->count() : index.node_count_;
   strategy_ =
       request.strategy == Strategy::kAuto ? index.choose_strategy(allowed_count) : request.strategy;
@@ -152,11 +185,15 @@ IndexSearch::IndexSearch(const Index& index, const float* queries, std::size_t c
   name_wanted();
 }
 
-void IndexSearch::supply(std::span<const float> vectors) {
-  check_finite(vectors.data(), vectors.size() / index_.space_.dim(), index_.space_.dim());
+void IndexSearch::supply(std::span<const float> vectors, std::span<const bool> missing) {
+  const std::size_t dim = index_.space_.dim();
+  if (missing.empty()) check_finite(vectors.data(), vectors.size() / dim, dim);
+  for (std::size_t i = 0; i < std::min(missing.size(), vectors.size() / dim); ++i) {
+    if (!missing[i]) check_finite(vectors.data() + i * dim, 1, dim);
+  }
   const ReadLock<SharedMutex> lock(index_.mutex_);
   check_version();
-  batch_->supply(vectors);
+  batch_->supply(vectors, missing);
   name_wanted();
 }
 

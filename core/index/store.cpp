@@ -239,7 +239,7 @@ std::unique_ptr<Index> Index::open(ByteView file, std::shared_ptr<const Codebook
   return index;
 }
 
-std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool with_source) const {
+std::vector<ByteView> Index::save(FileImage& image, const Saved& saved) const {
   check_codes();
   check_kept();
   load_ids();
@@ -253,8 +253,9 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
             codebook_ ? codebook_->fingerprint() : 0};
   meta.options.scalar = space_.scalar();
   image.add(SectionKind::kMeta, write_meta(meta));
-  if (!calibration_.empty()) image.add(SectionKind::kCalibration, calibration_.to_bytes());
-  if (codebook_ && with_codebook) {
+  if (!calibration_.empty() && saved.calibration)
+    image.add(SectionKind::kCalibration, calibration_.to_bytes());
+  if (codebook_ && saved.codebook) {
     // The fingerprint is that of the bytes it was read from, which need not be how we write it.
     const bool is_in_file = file_ && file_->has(SectionKind::kCodebook);
     image.add(SectionKind::kCodebook,
@@ -270,7 +271,7 @@ std::vector<ByteView> Index::save(FileImage& image, bool with_codebook, bool wit
   if (codebook_) image.add_view(SectionKind::kCodes, codes_.bytes(), codes_.share());
   if (options_.graph != GraphKind::kNone) {
     image.add(SectionKind::kGraph, pack_graph(graph()));
-    if (source_ && with_source) image.add(SectionKind::kSourceGraph, pack_graph(*source_));
+    if (source_ && saved.source) image.add(SectionKind::kSourceGraph, pack_graph(*source_));
   }
   if (kept_.keep() != Keep::kNone)
     image.add_view(SectionKind::kVectors, kept_.column().bytes(), kept_.column().share());

@@ -146,15 +146,49 @@ void Index::vacate_places() {
 }
 
 NodeId Index::store_vector(std::uint64_t id, const float* vector) {
-  const NodeId node = take_place();
-  ids_.set(node, id);
-  if (codebook_ != nullptr) {
-    std::vector<std::uint8_t> code(codebook_->code_bytes());
-    codebook_->encode(vector, 1, code.data(), 1);
-    codes_.set(node, code.data());
-  }
+  std::vector<std::uint8_t> code(codes_.row_bytes());
+  if (codebook_ != nullptr) codebook_->encode(vector, 1, code.data(), 1);
+  const NodeId node = store_code(id, code.data());
   if (kept_.has_all()) kept_.set(space_, node, vector);
   return node;
+}
+
+NodeId Index::store_code(std::uint64_t id, const std::uint8_t* code) {
+  const NodeId node = take_place();
+  ids_.set(node, id);
+  if (codebook_ != nullptr) codes_.set(node, code);
+  return node;
+}
+
+void Index::add_codes(std::span<const std::uint64_t> ids, ByteView codes) {
+  expect(options_.graph == GraphKind::kNone && !kept_.has_all(), Reason::kWrongState,
+         "this index keeps vectors or links them, so that codes alone are not enough; use add");
+  expect(codes.size() == ids.size() * codes_.row_bytes(), Reason::kInvalidArgument,
+         "expected one code of the codebook's length for each id");
+  const WriteLock<SharedMutex> lock(mutex_);
+  prepare_update();
+  check_new_ids(ids);
+  if (ids.empty()) return;
+  ++version_;
+  vacate_places();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    store_code(ids[i], codes.data() + i * codes_.row_bytes());
+  }
+}
+
+Bytes Index::codes_of(std::span<const std::uint64_t> ids) const {
+  expect(codebook_ != nullptr, Reason::kWrongState, "this index was built without codes");
+  check_codes();
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  Bytes codes;
+  codes.reserve(ids.size() * codes_.row_bytes());
+  for (const std::uint64_t id : ids) {
+    const std::uint8_t* code = codes_.row(node_of(id));
+    codes.insert(codes.end(), code, code + codes_.row_bytes());
+  }
+  return codes;
 }
 
 void Index::remove(std::span<const std::uint64_t> ids) {

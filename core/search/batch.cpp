@@ -74,27 +74,31 @@ void SearchBatch::start_sessions(const View& view, const float* queries, std::si
   });
 }
 
-void SearchBatch::supply(std::span<const float> vectors) {
+void SearchBatch::supply(std::span<const float> vectors, std::span<const bool> missing) {
   if (vectors.size() != wanted_.size() * dim_) {
     fail(Reason::kInvalidArgument, "expected " + std::to_string(wanted_.size()) + " vectors of " +
                                        std::to_string(dim_) + " numbers, one for each wanted id; " +
                                        std::to_string(vectors.size()) + " numbers came");
   }
+  if (!missing.empty() && missing.size() != wanted_.size()) {
+    fail(Reason::kInvalidArgument, "expected to be told for each of " +
+                                       std::to_string(wanted_.size()) +
+                                       " wanted ids whether its vector is missing; " +
+                                       std::to_string(missing.size()) + " answers came");
+  }
   if (wanted_.empty()) return;
   std::unordered_map<NodeId, const float*> vector_of;
   vector_of.reserve(wanted_.size());
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    vector_of.emplace(wanted_[i], vectors.data() + i * dim_);
+    const bool is_missing = !missing.empty() && missing[i];
+    vector_of.emplace(wanted_[i], is_missing ? nullptr : vectors.data() + i * dim_);
   }
   parallel_for(count_, threads_, 1, [&](std::size_t q, unsigned) {
     if (!waiting_[q]) return;
     SearchSession& session = *waiting_[q]->session;
-    std::vector<float> own;
-    for (const NodeId node : session.wanted()) {
-      const float* vector = vector_of.at(node);
-      own.insert(own.end(), vector, vector + dim_);
-    }
-    session.supply(own.data());
+    std::vector<const float*> own;
+    for (const NodeId node : session.wanted()) own.push_back(vector_of.at(node));
+    session.supply(own);
   });
   gather();
 }

@@ -21,8 +21,9 @@ class SearchBatch {
 
   // Nodes whose vectors must be supplied next; empty once every search is over.
   std::span<const NodeId> wanted() const { return wanted_; }
-  // Vectors of wanted(), in the same order, end to end.
-  void supply(std::span<const float> vectors);
+  // Vectors of wanted(), in the same order, end to end. `missing` says which of them are not to
+  // be had, whatever stands in their place; empty means none.
+  void supply(std::span<const float> vectors, std::span<const bool> missing = {});
 
   std::size_t count() const { return count_; }
   std::span<const Candidate> nearest(std::size_t query) const { return hits_[query]; }

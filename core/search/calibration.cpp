@@ -13,6 +13,8 @@ constexpr float kRecalls[] = {0.50f, 0.60f, 0.70f, 0.75f, 0.80f,  0.85f, 0.875f,
 // Far more than any table this code writes.
 constexpr std::size_t kMaxTables = 256;
 constexpr std::size_t kMaxEntries = 1024;
+// Far steeper than any growth that was measured.
+constexpr float kMaxGrowth = 8.0f;
 
 float blend(float a, float b, double share) {
   return static_cast<float>(static_cast<double>(a) +
@@ -58,8 +60,19 @@ Effort interpolate(const std::vector<Calibration::Entry>& entries, double recall
 
 }  // namespace
 
-std::optional<Effort> Calibration::effort_for(Strategy strategy, std::size_t k,
-                                              double recall) const {
+std::optional<Effort> Calibration::effort_for(Strategy strategy, std::size_t k, double recall,
+                                              std::size_t count) const {
+  std::optional<Effort> effort = measured_effort(strategy, k, recall);
+  if (effort && growth_ && strategy == Strategy::kScan) {
+    const double times =
+        static_cast<double>(std::max<std::size_t>(count, 1)) / static_cast<double>(growth_->count);
+    effort->margin += growth_->margin * static_cast<float>(std::log(times));
+  }
+  return effort;
+}
+
+std::optional<Effort> Calibration::measured_effort(Strategy strategy, std::size_t k,
+                                                   double recall) const {
   const Table* below = nullptr;  // the largest calibrated k up to k
   const Table* above = nullptr;  // the smallest from k on
   for (const Table& table : tables_) {
@@ -91,6 +104,10 @@ Bytes Calibration::to_bytes() const {
       out.put(entry.effort.batch);
       out.put(entry.cost);
     }
+  }
+  if (growth_) {
+    out.put<std::uint64_t>(growth_->count);
+    out.put(growth_->margin);
   }
   return out.take();
 }
@@ -124,6 +141,13 @@ Calibration Calibration::from_bytes(ByteView bytes) {
       table.entries.push_back(entry);
     }
     calibration.add(std::move(table));
+  }
+  if (in.remaining() > 0) {
+    const auto count = in.get<std::uint64_t>();
+    const auto margin = in.get<float>();
+    expect(count > 0 && std::abs(margin) <= kMaxGrowth, Reason::kDamaged,
+           "calibration: the growth of the margin is out of bounds");
+    calibration.set_growth({count, margin});
   }
   in.expect_end();
   return calibration;

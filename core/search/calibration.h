@@ -26,19 +26,34 @@ class Calibration {
     std::vector<Entry> entries;  // by rising recall
   };
 
+  // Tables that serve indexes of any size (those that ship with a model): the margin of a scan
+  // rises by `margin` each time the vectors grow e-fold in number, from `count` on. The more there
+  // are, the more of them lie near the k-th.
+  struct Growth {
+    std::uint64_t count;
+    float margin;
+  };
+
   void add(Table table) { tables_.push_back(std::move(table)); }
+  void set_growth(const Growth& growth) { growth_ = growth; }
   const std::vector<Table>& tables() const { return tables_; }
+  const std::optional<Growth>& growth() const { return growth_; }
   bool empty() const { return tables_.empty(); }
 
-  // The effort that reaches this recall; nothing if the strategy was not calibrated. A recall
-  // beyond what was reached in calibration gives the largest effort that was tried.
-  std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
+  // The effort that reaches this recall among `count` vectors; nothing if the strategy was not
+  // calibrated. A recall beyond what was reached in calibration gives the largest effort that was
+  // tried.
+  std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall,
+                                   std::size_t count) const;
 
   Bytes to_bytes() const;
-  static Calibration from_bytes(ByteView bytes);
+  static Calibration from_bytes(ByteView bytes);  // untrusted: kTruncated / kDamaged
 
  private:
+  std::optional<Effort> measured_effort(Strategy strategy, std::size_t k, double recall) const;
+
   std::vector<Table> tables_;
+  std::optional<Growth> growth_;
 };
 
 // One way of searching, tried on the sample queries.

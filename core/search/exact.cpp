@@ -10,12 +10,13 @@ bool ExactScan::resume(Lookup& lookup, TopK& hits) {
   float distance = 0;
   for (const NodeId node : pending_) {
     lookup.find(node, distance);
-    hits.offer({distance, node});
+    if (!lookup.is_missing(node)) hits.offer({distance, node});
   }
   pending_.clear();
   const std::size_t batch = std::clamp<std::size_t>(kBatchNumbers / view_.space->dim(), 1, kBatch);
   for (; next_ < view_.node_count && pending_.size() < batch; ++next_) {
     if (!view_.may_return(next_)) continue;
+    if (lookup.is_missing(next_)) continue;
     if (lookup.find(next_, distance)) {
       hits.offer({distance, next_});
     } else {

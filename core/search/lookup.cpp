@@ -21,13 +21,17 @@ Lookup::Lookup(const View& view, const float* query)
   view.space->prepare_query(query, prepared_);
 }
 
-void Lookup::supply(const float* vectors) {
+void Lookup::supply(std::span<const float* const> vectors) {
   RowBytes row(single_.row_bytes());
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    known_.emplace(wanted_[i], measure(vectors + i * single_.dim(), row.data()));
+    if (vectors[i] == nullptr) {
+      missing_.insert(wanted_[i]);
+      continue;
+    }
+    known_.emplace(wanted_[i], measure(vectors[i], row.data()));
+    ++measured_;
   }
   asked_ += wanted_.size();
-  measured_ += wanted_.size();
   wanted_.clear();
 }
 

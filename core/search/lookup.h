@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/types.h"
@@ -14,7 +15,7 @@ namespace gossamer {
 
 // Exact distances from one query, as far as they can be had without asking: the vector is kept,
 // or the host has supplied it. What cannot is put on the list of wanted nodes, except for deleted
-// nodes: the host does not know them any more.
+// nodes, which the host does not know any more, and those whose vectors it said it cannot give.
 class Lookup {
  public:
   // `query` has the dimension of the space and is finite.
@@ -31,10 +32,14 @@ class Lookup {
       distance = known->second;
       return true;
     }
-    if (view_.deleted == nullptr || !view_.deleted->contains(node)) return false;
+    const bool is_deleted = view_.deleted != nullptr && view_.deleted->contains(node);
+    if (!is_deleted && !is_missing(node)) return false;
     distance = measure_code(node);
     return true;
   }
+  // Whether the host said that a node's vector is not to be had: it may be walked through, with
+  // the distance of what its code stands for, and is never a hit.
+  bool is_missing(NodeId node) const { return !missing_.empty() && missing_.contains(node); }
   void prefetch(NodeId node) const {
     if (const Row row = view_.kept->find(node); row != nullptr) {
       for (std::size_t at = 0; at < prefetched_; at += 64) __builtin_prefetch(row + at);
@@ -44,22 +49,24 @@ class Lookup {
   // Puts a node whose distance is not at hand on the list; each node is asked for once.
   void want(NodeId node) { wanted_.push_back(node); }
   std::span<const NodeId> wanted() const { return wanted_; }
-  // Vectors of wanted(), in that order, end to end; the list is empty afterwards.
-  void supply(const float* vectors);
+  // The vector of each of wanted(), in that order, null where it is not to be had; the list is
+  // empty afterwards.
+  void supply(std::span<const float* const> vectors);
 
   std::size_t asked() const { return asked_; }
   std::size_t measured() const { return measured_; }
 
  private:
   float measure(const float* vector, std::uint8_t* row) const;
-  // How far what a node's code stands for is: all that is left of a deleted node, and enough to
-  // walk through it.
+  // How far what a node's code stands for is: all that is left of a deleted or missing node, and
+  // enough to walk through it.
   float measure_code(NodeId node) const;
 
   View view_;
   Space single_;  // what supplied vectors are measured in: the space, but for f16 rows in f32
   RowBytes prepared_;
   std::unordered_map<NodeId, float> known_;
+  std::unordered_set<NodeId> missing_;
   std::vector<NodeId> wanted_;
   std::size_t prefetched_;
   std::size_t asked_ = 0;

@@ -48,6 +48,10 @@ Rerank::State Rerank::resume(Lookup* lookup, TopK& hits) {
 void Rerank::absorb(const Lookup* lookup, TopK& hits) {
   for (; absorbed_ < asked_; ++absorbed_) {
     const Candidate& candidate = candidates_[absorbed_];
+    if (lookup != nullptr && lookup->is_missing(candidate.node)) {
+      ++missing_;
+      continue;
+    }
     float exact = exact_[absorbed_];
     if (exact == kAskedFor && lookup != nullptr) lookup->find(candidate.node, exact);
     residual_sum_ += static_cast<double>(exact) - static_cast<double>(candidate.distance);
@@ -56,16 +60,20 @@ void Rerank::absorb(const Lookup* lookup, TopK& hits) {
 }
 
 std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
+  // For each vector that is not to be had, another is looked at.
   if (effort_.rerank > 0) {
-    return std::max(asked_,
-                    std::min(candidates_.size(), std::max<std::size_t>(effort_.rerank, k_)));
+    const std::size_t wanted = std::max<std::size_t>(effort_.rerank, k_) + missing_;
+    need_more = candidates_.size() < wanted;
+    return asked_ < wanted ? end_for(wanted) : asked_;
   }
   // Less than this says too little about how far estimates are off.
-  const std::size_t first = k_ + 2;
-  if (asked_ < first) return std::min(candidates_.size(), first);
-  if (!hits.is_full()) return candidates_.size();
+  const std::size_t first = k_ + 2 + missing_;
+  if (asked_ < first) {
+    need_more = candidates_.size() < first;
+    return end_for(first);
+  }
   const auto error = static_cast<double>(error_);
-  const auto looked_at = static_cast<double>(absorbed_);
+  const auto looked_at = static_cast<double>(absorbed_ - missing_);
   const double bias = (residual_sum_ + kPriorWeight * error) / (looked_at + kPriorWeight);
   const double margin = static_cast<double>(effort_.margin) - kFade * std::log(looked_at + 1);
   const double limit = static_cast<double>(hits.last().distance) - bias + margin * error;
@@ -77,6 +85,15 @@ std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
   // Hits found on the way draw the limit in, so the rest is not asked for all at once.
   const std::size_t step = std::max<std::size_t>(asked_ / 2, 4);
   return std::min(promising, asked_ + step);
+}
+
+// Where much is missing, more is asked for than is still wanted, so that rounds stay few.
+std::size_t Rerank::end_for(std::size_t wanted) const {
+  const std::size_t lacking = wanted - asked_;
+  const std::size_t had = std::max<std::size_t>(absorbed_ - missing_, 1);
+  const std::size_t likely = lacking * absorbed_ / had;
+  const std::size_t step = std::clamp(likely, lacking, std::max(lacking, asked_));
+  return std::min(candidates_.size(), asked_ + step);
 }
 
 }  // namespace gossamer

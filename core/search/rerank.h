@@ -37,6 +37,8 @@ class Rerank {
  private:
   void absorb(const Lookup* lookup, TopK& hits);
   std::size_t next_end(const TopK& hits, bool& need_more) const;
+  // How far to go for `wanted` candidates, which is more than were asked for.
+  std::size_t end_for(std::size_t wanted) const;
 
   std::vector<Candidate> candidates_;
   float error_;
@@ -45,6 +47,7 @@ class Rerank {
   std::vector<float> exact_;  // distances found at hand; kAskedFor where the host was asked
   std::size_t asked_ = 0;     // candidates before this one were asked for or found at hand
   std::size_t absorbed_ = 0;  // candidates before this one are in the hits
+  std::size_t missing_ = 0;   // of those, how many have vectors that are not to be had
   double residual_sum_ = 0;   // exact distance - estimate, over those absorbed
 };
 

@@ -60,7 +60,7 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
   resume();
 }
 
-void SearchSession::supply(const float* vectors) {
+void SearchSession::supply(std::span<const float* const> vectors) {
   const Stopwatch watch(counters_.rank_s);
   lookup_.supply(vectors);
   resume();
@@ -108,7 +108,8 @@ bool SearchSession::run_rerank(Rerank& rerank) {
     case Rerank::State::kNeedMore:
       break;
   }
-  if (!may_extend_ || rerank.candidate_count() >= view_.allowed_count) return true;
+  if (rerank.candidate_count() >= view_.allowed_count) return true;
+  if (!may_extend_) return fall_back();
   rerank.extend(scan_codes(4 * rerank.candidate_count()));
   return false;
 }
@@ -122,22 +123,24 @@ bool SearchSession::run_walk(LayeredWalk& walk) {
     if (is_over) {
       for (const Candidate& candidate : walk.nearest()) {
         if (hits_.is_full()) break;
-        hits_.offer(candidate);
+        offer(candidate);
       }
     }
   } else {
-    is_over = walk.resume(measure, prefetch, [&](const Candidate& candidate) {
-      if (view_.allowed->contains(candidate.node)) hits_.offer(candidate);
-    });
+    is_over = walk.resume(measure, prefetch, [&](const Candidate& candidate) { offer(candidate); });
   }
   for (const NodeId node : walk.missing()) lookup_.want(node);
   return is_over;
 }
 
 bool SearchSession::run_two_level(TwoLevel& walk) {
-  return walk.resume(lookup_, [&](const Candidate& candidate) {
-    if (view_.may_return(candidate.node)) hits_.offer(candidate);
-  });
+  return walk.resume(lookup_, [&](const Candidate& candidate) { offer(candidate); });
+}
+
+void SearchSession::offer(const Candidate& candidate) {
+  if (view_.may_return(candidate.node) && !lookup_.is_missing(candidate.node)) {
+    hits_.offer(candidate);
+  }
 }
 
 std::vector<Candidate> SearchSession::scan_codes(std::size_t best) {

@@ -46,10 +46,10 @@ class SearchSession {
 
   // Nodes whose vectors must be supplied next; empty once the search is over.
   std::span<const NodeId> wanted() const { return lookup_.wanted(); }
-  // Vectors of wanted(), in the same order, end to end.
-  void supply(const float* vectors);
-  // The nearest nodes, nearest first, with raw distances: min(k, nodes that may be returned) of
-  // them once the search is over, the best so far before that.
+  // The vector of each of wanted(), in the same order; null where it is not to be had.
+  void supply(std::span<const float* const> vectors);
+  // The nearest nodes, nearest first, with raw distances: min(k, nodes that may be returned and
+  // whose vectors can be had) of them once the search is over, the best so far before that.
   std::span<const Candidate> nearest() const { return hits_.items(); }
 
   SearchCounters counters() const;
@@ -64,9 +64,11 @@ class SearchSession {
   bool run_rerank(Rerank& rerank);
   bool run_walk(LayeredWalk& walk);
   bool run_two_level(TwoLevel& walk);
+  void offer(const Candidate& candidate);
   std::vector<Candidate> scan_codes(std::size_t best);
   std::vector<Candidate> walk_codes();
-  // A walk may end with fewer hits than the filter allows: then everything is looked at.
+  // A walk may end with fewer hits than the filter allows, or meet vectors that are not to be
+  // had: then everything is looked at.
   bool fall_back();
 
   View view_;

@@ -11,6 +11,8 @@ namespace gossamer {
 
 namespace {
 
+// Where the number of bits an id takes would stand: the ids follow as runs.
+constexpr std::uint8_t kRuns = 0;
 constexpr std::uint64_t kNarrow = std::numeric_limits<std::uint32_t>::max();
 
 std::uint64_t read_bits(ByteView bytes, std::size_t bit, unsigned width) {
@@ -35,6 +37,17 @@ void write_bits(Bytes& bytes, std::size_t bit, unsigned width, std::uint64_t val
     bytes[at] = static_cast<std::uint8_t>(bytes[at] | (part << shift));
     done += take;
   }
+}
+
+// Small numbers of either sign as small numbers.
+std::uint64_t fold_sign(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return value < 0 ? ~(bits << 1) : bits << 1;
+}
+
+std::int64_t unfold_sign(std::uint64_t value) {
+  const std::uint64_t bits = value >> 1;
+  return static_cast<std::int64_t>((value & 1) != 0 ? ~bits : bits);
 }
 
 [[noreturn]] void fail_duplicate(std::uint64_t id) {
@@ -115,11 +128,12 @@ void IdMap::prepare_lookup(const Bitmap& deleted) {
 }
 
 void IdMap::store(NodeId node, std::uint64_t id) {
+  size_ = std::max<std::size_t>(size_, node + std::size_t{1});
   if (wide_.empty() && id > kNarrow) {
     wide_.assign(narrow_.begin(), narrow_.end());
+    wide_.resize(size_);
     narrow_.clear();
   }
-  size_ = std::max<std::size_t>(size_, node + std::size_t{1});
   if (wide_.empty()) {
     narrow_.resize(size_);
     narrow_[node] = static_cast<std::uint32_t>(id);
@@ -141,6 +155,30 @@ std::size_t IdMap::memory_bytes() const {
 }
 
 Bytes IdMap::to_bytes() const {
+  Bytes runs = write_runs();
+  Bytes packed = write_packed();
+  return runs.size() < packed.size() ? std::move(runs) : std::move(packed);
+}
+
+// Ids that rise by one from node to node are a run: its length, and how far its first id lies from
+// the one that would have gone on with the run before.
+Bytes IdMap::write_runs() const {
+  ByteWriter out;
+  out.put(kRuns);
+  std::uint64_t expected = 0;
+  for (std::size_t begin = 0; begin < size_;) {
+    const std::uint64_t first = id(static_cast<NodeId>(begin));
+    std::size_t end = begin + 1;
+    while (end < size_ && id(static_cast<NodeId>(end)) == first + (end - begin)) ++end;
+    out.put_varint(end - begin);
+    out.put_varint(fold_sign(static_cast<std::int64_t>(first - expected)));
+    expected = first + (end - begin);
+    begin = end;
+  }
+  return out.take();
+}
+
+Bytes IdMap::write_packed() const {
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < size_; ++i) largest = std::max(largest, id(static_cast<NodeId>(i)));
   const auto width = static_cast<unsigned>(std::max(1, static_cast<int>(std::bit_width(largest))));
@@ -154,12 +192,31 @@ Bytes IdMap::to_bytes() const {
 
 IdMap IdMap::from_bytes(ByteView bytes, std::size_t count) {
   expect(!bytes.empty(), Reason::kTruncated, "ids: the section is empty");
+  if (bytes[0] == kRuns) return read_runs(bytes, count);
   const unsigned width = bytes[0];
-  expect(width >= 1 && width <= 63, Reason::kDamaged, "ids: more than 63 bits an id");
+  expect(width <= 63, Reason::kDamaged, "ids: more than 63 bits an id");
   expect((bytes.size() - 1) == (count * width + 7) / 8, Reason::kDamaged,
          "ids: the section has another length than its ids need");
   std::vector<std::uint64_t> ids(count);
   for (std::size_t i = 0; i < count; ++i) ids[i] = read_bits(bytes, 8 + i * width, width);
+  return IdMap(ids);
+}
+
+IdMap IdMap::read_runs(ByteView bytes, std::size_t count) {
+  ByteReader in(bytes.subspan(1), "ids");
+  std::vector<std::uint64_t> ids;
+  ids.reserve(count);
+  std::uint64_t next = 0;
+  while (ids.size() < count) {
+    const std::uint64_t length = in.get_varint();
+    expect(length >= 1 && length <= count - ids.size(), Reason::kDamaged,
+           "ids: a run is longer than there are nodes");
+    next += static_cast<std::uint64_t>(unfold_sign(in.get_varint()));
+    expect(next <= kMaxId && length - 1 <= kMaxId - next, Reason::kDamaged,
+           "ids: a run leaves the range of ids");
+    for (std::uint64_t i = 0; i < length; ++i) ids.push_back(next++);
+  }
+  in.expect_end();
   return IdMap(ids);
 }
 

@@ -46,10 +46,14 @@ class IdMap {
   void prepare_lookup(const Bitmap& deleted);
 
   std::size_t memory_bytes() const;
-  Bytes to_bytes() const;  // packed in as few bits as the largest id needs
+  // As runs, or packed in as few bits as the largest id needs: whichever is shorter.
+  Bytes to_bytes() const;
   static IdMap from_bytes(ByteView bytes, std::size_t count);
 
  private:
+  Bytes write_runs() const;
+  Bytes write_packed() const;
+  static IdMap read_runs(ByteView bytes, std::size_t count);
   void store(NodeId node, std::uint64_t id);
   // Writes out what was implied, before an id breaks the pattern.
   void spell_out();

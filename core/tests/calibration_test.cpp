@@ -32,7 +32,7 @@ Calibration two_tables() {
 }
 
 std::uint32_t beam_for(const Calibration& calibration, std::size_t k, double recall) {
-  return calibration.effort_for(Strategy::kBestFirst, k, recall)->beam;
+  return calibration.effort_for(Strategy::kBestFirst, k, recall, 1000)->beam;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ TEST_CASE("beyond what was measured the nearest measured effort serves") {
   CHECK(beam_for(calibration, 1, 0.1) == 10);
   CHECK(beam_for(calibration, 1, 1.0) == 200);
   CHECK(beam_for(calibration, 1000, 0.99) == 400);
-  CHECK_FALSE(calibration.effort_for(Strategy::kScan, 10, 0.9).has_value());
+  CHECK_FALSE(calibration.effort_for(Strategy::kScan, 10, 0.9, 1000).has_value());
 }
 
 TEST_CASE("tables come back from their bytes as they were") {
@@ -81,6 +81,47 @@ TEST_CASE("tables come back from their bytes as they were") {
   CHECK(again.tables()[0].entries[1].cost == 90);
 }
 
+TEST_CASE("the margin of a scan grows with the number of vectors, where tables say how much") {
+  Calibration calibration = two_tables();
+  calibration.add({Strategy::kScan, 10, {{0.9f, Effort{0, 4.0f}, 20}}});
+  const auto margin = [&](std::size_t count) {
+    return calibration.effort_for(Strategy::kScan, 10, 0.9, count)->margin;
+  };
+  CHECK(margin(1) == 4.0f);
+
+  calibration.set_growth({1000, 0.5f});
+
+  CHECK(margin(1000) == 4.0f);
+  CHECK(margin(2718) == doctest::Approx(4.5).epsilon(1e-4));
+  CHECK(margin(368) == doctest::Approx(3.5).epsilon(1e-3));
+  CHECK(margin(0) == margin(1));
+  CHECK(beam_for(calibration, 1, 0.9) == 50);
+  const Calibration again = Calibration::from_bytes(calibration.to_bytes());
+  REQUIRE(again.growth().has_value());
+  CHECK(again.growth()->count == 1000);
+  CHECK(again.growth()->margin == 0.5f);
+}
+
+TEST_CASE("a growth that is cut short or out of bounds is refused") {
+  Calibration calibration = two_tables();
+  calibration.set_growth({1000, 0.5f});
+  const Bytes bytes = calibration.to_bytes();
+  const auto with = [&](std::uint64_t count, float margin) {
+    Calibration changed = two_tables();
+    changed.set_growth({count, margin});
+    return reason_of([&] { Calibration::from_bytes(changed.to_bytes()); });
+  };
+
+  for (std::size_t left = 1; left < 12; ++left) {
+    CHECK(reason_of([&] {
+            Calibration::from_bytes(ByteView(bytes).first(bytes.size() - 12 + left));
+          }) == "truncated");
+  }
+  CHECK(with(0, 0.5f) == "damaged");
+  CHECK(with(1, 9.0f) == "damaged");
+  CHECK(with(1, std::numeric_limits<float>::quiet_NaN()) == "damaged");
+}
+
 TEST_CASE("bytes of tables that are cut short, too long or out of bounds are refused") {
   const Bytes bytes = two_tables().to_bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -94,7 +135,7 @@ TEST_CASE("bytes of tables that are cut short, too long or out of bounds are ref
   Bytes longer = bytes;
   longer.push_back(0);
 
-  CHECK(reason_of([&] { Calibration::from_bytes(longer); }) == "damaged");
+  CHECK(reason_of([&] { Calibration::from_bytes(longer); }) == "truncated");
   CHECK(with(2, 1) == "damaged");      // 65,536 tables and more
   CHECK(with(4, 7) == "damaged");      // no such strategy
   CHECK(with(5, 0) == "damaged");      // k is 0

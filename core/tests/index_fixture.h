@@ -224,7 +224,7 @@ inline void add_to(Index& index, const Model& model, const Ids& ids, const float
 inline Bytes saved(const Index& index, bool with_codebook = true, bool with_source = true) {
   FileImage image;
   Bytes file;
-  for (const ByteView part : index.save(image, with_codebook, with_source)) {
+  for (const ByteView part : index.save(image, {with_codebook, true, with_source})) {
     file.insert(file.end(), part.begin(), part.end());
   }
   return file;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <vector>
 
 #include "vectors/kept.h"
@@ -45,10 +46,15 @@ class Line {
   View view_;
 };
 
-void supply_places(Lookup& lookup) {
-  std::vector<float> vectors;
-  for (const NodeId node : lookup.wanted()) vectors.push_back(static_cast<float>(node));
-  lookup.supply(vectors.data());
+void supply_places(
+    Lookup& lookup, const std::function<bool(NodeId)>& is_missing = [](NodeId) { return false; }) {
+  std::vector<float> places;
+  for (const NodeId node : lookup.wanted()) places.push_back(static_cast<float>(node));
+  std::vector<const float*> vectors;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    vectors.push_back(is_missing(lookup.wanted()[i]) ? nullptr : &places[i]);
+  }
+  lookup.supply(vectors);
 }
 
 Effort with_margin(float margin) {
@@ -131,6 +137,45 @@ TEST_CASE("more candidates are called for when the last might still matter, and 
   rerank.resume(&lookup, hits);
 
   CHECK(hits.items()[0].node == 0);
+}
+
+TEST_CASE("for each vector that is not to be had another is looked at") {
+  for (const std::uint32_t fixed : {0u, 6u}) {
+    const Line line(100, false);
+    Lookup lookup = line.lookup();
+    TopK hits(3);
+    Effort effort = with_margin(-10.0f);
+    effort.rerank = fixed;
+    Rerank rerank(Line::candidates(Line::in_order(100)), 1.0f, 3, effort);
+
+    while (rerank.resume(&lookup, hits) == Rerank::State::kWaiting) {
+      supply_places(lookup, [](NodeId node) { return node % 2 == 0; });
+    }
+
+    REQUIRE(hits.size() == 3);
+    CHECK(hits.items()[0].node == 1);
+    CHECK(hits.items()[1].node == 3);
+    CHECK(hits.items()[2].node == 5);
+    CHECK(lookup.asked() <= 2 * (fixed == 0 ? 5 : 6) + 1);
+  }
+}
+
+TEST_CASE("where nothing is to be had the rest is called for in a few rounds") {
+  const Line line(1000, false);
+  Lookup lookup = line.lookup();
+  TopK hits(3);
+  Rerank rerank(Line::candidates(Line::in_order(1000)), 1.0f, 3, Effort());
+  std::size_t rounds = 0;
+
+  Rerank::State state = Rerank::State::kWaiting;
+  while ((state = rerank.resume(&lookup, hits)) == Rerank::State::kWaiting) {
+    supply_places(lookup, [](NodeId) { return true; });
+    ++rounds;
+  }
+
+  CHECK(state == Rerank::State::kNeedMore);
+  CHECK(hits.size() == 0);
+  CHECK(rounds < 12);
 }
 
 TEST_CASE("no candidates give no hits") {

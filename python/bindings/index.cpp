@@ -28,6 +28,14 @@ void check_rows(const Index& index, const IdRow& ids, const FloatMatrix& vectors
   }
 }
 
+void check_codes(const ByteMatrix& codes, std::size_t count, std::size_t code_bytes) {
+  if (codes.shape(0) == count && codes.shape(1) == code_bytes) return;
+  fail(Reason::kInvalidArgument, "expected a code of " + std::to_string(code_bytes) +
+                                     " bytes for each of " + std::to_string(count) + " ids; " +
+                                     std::to_string(codes.shape(0)) + " codes of " +
+                                     std::to_string(codes.shape(1)) + " bytes came");
+}
+
 BuildRun make_run(unsigned threads, std::uint64_t seed, std::size_t calibration_queries,
                   bool refine_order = false) {
   return {resolve_threads(threads), seed, calibration_queries, refine_order};
@@ -58,8 +66,7 @@ std::unique_ptr<Index> open(const ByteRow& file, std::shared_ptr<Codebook> codeb
 // A file's parts as they will be written: Python writes them one after the other.
 class SavedFile {
  public:
-  SavedFile(const Index& index, bool with_codebook, bool with_source)
-      : parts_(index.save(image_, with_codebook, with_source)) {}
+  SavedFile(const Index& index, const Index::Saved& saved) : parts_(index.save(image_, saved)) {}
 
   std::size_t size() const { return parts_.size(); }
   nb::ndarray<nb::numpy, const std::uint8_t> part(std::size_t i) const {
@@ -99,6 +106,14 @@ void bind_updates(nb::class_<Index>& index) {
             self.add(view_of(ids), vectors.data(), progress);
           },
           nb::arg("ids"), nb::arg("vectors"), nb::arg("progress").none())
+      .def(
+          "add_codes",
+          [](Index& self, const IdRow& ids, const ByteMatrix& codes) {
+            if (self.codebook()) check_codes(codes, ids.size(), self.codebook()->code_bytes());
+            const nb::gil_scoped_release release;
+            self.add_codes(view_of(ids), {codes.data(), codes.size()});
+          },
+          nb::arg("ids"), nb::arg("codes"))
       .def(
           "begin_add",
           [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
@@ -146,17 +161,18 @@ void bind_reading(nb::class_<Index>& index) {
   index
       .def(
           "save",
-          [](const Index& self, bool with_codebook, bool with_source) {
+          [](const Index& self, bool codebook, bool calibration, bool source) {
             const nb::gil_scoped_release release;
-            return std::make_unique<SavedFile>(self, with_codebook, with_source);
+            return std::make_unique<SavedFile>(self, Index::Saved{codebook, calibration, source});
           },
-          nb::arg("with_codebook"), nb::arg("with_source"), nb::keep_alive<0, 1>())
+          nb::arg("codebook"), nb::arg("calibration"), nb::arg("source"), nb::keep_alive<0, 1>())
       .def("verify", &Index::verify, nb::call_guard<nb::gil_scoped_release>())
       .def("stats", &Index::stats, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("options", &Index::options, nb::rv_policy::copy)
       .def_prop_ro(
           "codebook",
           [](const Index& self) { return std::const_pointer_cast<Codebook>(self.codebook()); })
+      .def_prop_rw("calibration", &Index::calibration, &Index::set_calibration)
       .def_prop_ro("count", &Index::count, nb::call_guard<nb::gil_scoped_release>())
       .def("contains", &Index::contains, nb::arg("id"), nb::call_guard<nb::gil_scoped_release>())
       .def("ids",
@@ -178,6 +194,17 @@ void bind_reading(nb::class_<Index>& index) {
               vectors = self.vectors_of(view_of(ids));
             }
             return to_numpy(std::move(vectors), {ids.size(), self.options().dim});
+          },
+          nb::arg("ids"))
+      .def(
+          "codes_of",
+          [](const Index& self, const IdRow& ids) {
+            Bytes codes;
+            {
+              const nb::gil_scoped_release release;
+              codes = self.codes_of(view_of(ids));
+            }
+            return to_numpy(std::move(codes), {ids.size(), self.codebook()->code_bytes()});
           },
           nb::arg("ids"))
       .def(
@@ -211,6 +238,12 @@ void bind_index(nb::module_& m) {
                   nb::arg("vectors"), nb::arg("ids").none(), nb::arg("queries").none(),
                   nb::arg("threads"), nb::arg("seed"), nb::arg("calibration_queries"),
                   nb::arg("refine_order"), nb::arg("progress").none())
+      .def_static(
+          "create",
+          [](std::shared_ptr<Codebook> codebook, const Calibration& calibration) {
+            return Index::create(std::move(codebook), calibration);
+          },
+          nb::arg("codebook"), nb::arg("calibration"))
       .def_static("open", &open, nb::arg("file").noconvert(), nb::arg("codebook").none(),
                   nb::keep_alive<0, 1>());
   bind_updates(index);

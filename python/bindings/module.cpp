@@ -5,6 +5,8 @@
 #include "errors.h"
 #include "graph.h"
 #include "index.h"
+#include "lexical.h"
+#include "text.h"
 
 NB_MODULE(_core, m) {
   m.def(
@@ -13,7 +15,10 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   bind_codes(m);
   bind_options(m);
+  bind_calibration(m);
   bind_graph(m);
   bind_index(m);
   bind_search(m);
+  bind_lexical(m);
+  bind_text(m);
 }

@@ -16,6 +16,30 @@ using namespace gossamer;
 
 namespace {
 
+std::optional<Bitmap> filter_of(const Index& index, const std::optional<IdRow>& ids,
+                                const std::optional<BoolRow>& mask) {
+  if (ids) return index.allow_ids({ids->data(), ids->size()});
+  if (mask) return index.allow_mask({mask->data(), mask->size()});
+  return std::nullopt;
+}
+
+auto estimate(const Index& index, const FloatRow& query, std::size_t best,
+              const std::optional<IdRow>& allow_ids, const std::optional<BoolRow>& allow_mask) {
+  check_dim(query.size(), index.options().dim);
+  std::vector<std::uint64_t> ids;
+  std::vector<float> distances;
+  {
+    const nb::gil_scoped_release release;
+    for (const Index::Hit& hit :
+         index.estimate(query.data(), best, filter_of(index, allow_ids, allow_mask))) {
+      ids.push_back(hit.id);
+      distances.push_back(hit.distance);
+    }
+  }
+  const std::size_t count = ids.size();
+  return std::make_pair(to_numpy(std::move(ids), {count}), to_numpy(std::move(distances), {count}));
+}
+
 std::unique_ptr<IndexSearch> search(const Index& index, const FloatMatrix& queries, std::size_t k,
                                     Strategy strategy, double recall,
                                     const std::optional<Effort>& effort,
@@ -29,13 +53,13 @@ std::unique_ptr<IndexSearch> search(const Index& index, const FloatMatrix& queri
   request.recall = recall;
   request.effort = effort;
   request.threads = threads;
-  if (allow_ids) request.allowed = index.allow_ids({allow_ids->data(), allow_ids->size()});
-  if (allow_mask) request.allowed = index.allow_mask({allow_mask->data(), allow_mask->size()});
+  request.allowed = filter_of(index, allow_ids, allow_mask);
   return index.search(queries.data(), queries.shape(0), std::move(request));
 }
 
-// Two matrices, a row for each query: ids and distances. Every query has as many hits once the
-// search is over; before that the row of one that has fewer ends with the largest id and infinity.
+// Two matrices, a row for each query: ids and distances. Once the search is over every query has as
+// many hits, unless vectors were not to be had; the row of one that has fewer ends with the largest
+// id and infinity.
 auto nearest(const IndexSearch& search) {
   std::vector<std::uint64_t> ids;
   std::vector<float> distances;
@@ -78,15 +102,19 @@ void bind_search(nb::module_& m) {
            [](const IndexSearch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
       .def(
           "supply",
-          [](IndexSearch& self, const FloatMatrix& vectors) {
+          [](IndexSearch& self, const FloatMatrix& vectors, const std::optional<BoolRow>& missing) {
             const nb::gil_scoped_release release;
-            self.supply({vectors.data(), vectors.size()});
+            self.supply({vectors.data(), vectors.size()},
+                        missing ? std::span<const bool>(missing->data(), missing->size())
+                                : std::span<const bool>());
           },
-          nb::arg("vectors"))
+          nb::arg("vectors"), nb::arg("missing").none())
       .def("nearest", &nearest)
       .def("counters", &IndexSearch::counters)
       .def_prop_ro("strategy", &IndexSearch::strategy)
       .def_prop_ro("effort", &IndexSearch::effort, nb::rv_policy::copy);
+  m.def("estimate", &estimate, nb::arg("index"), nb::arg("query"), nb::arg("best"),
+        nb::arg("allow_ids").none(), nb::arg("allow_mask").none());
   m.def("search", &search, nb::arg("index"), nb::arg("queries"), nb::arg("k"), nb::arg("strategy"),
         nb::arg("recall"), nb::arg("effort").none(), nb::arg("allow_ids").none(),
         nb::arg("allow_mask").none(), nb::arg("threads"), nb::keep_alive<0, 1>());

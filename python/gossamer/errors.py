@@ -8,6 +8,7 @@ __all__ = [
     "Empty",
     "GossamerError",
     "InvalidArgument",
+    "LeftOut",
     "Locked",
     "MissingCodebook",
     "MissingModel",
@@ -21,6 +22,7 @@ __all__ = [
     "UnknownVersion",
     "Unreachable",
     "Unreadable",
+    "Unwritable",
     "WrongDimension",
     "WrongState",
 ]
@@ -112,3 +114,11 @@ class Unreachable(GossamerError):
 
 class Unreadable(GossamerError):
     """A file that cannot be read as what it seems to be; it is left out of the index."""
+
+
+class LeftOut(Unreadable):
+    """A file with nothing to read: it is left out on purpose, and nothing is wrong with it."""
+
+
+class Unwritable(GossamerError, OSError):
+    """The index folder takes no change: disk full, read-only, no permission. It is as it was."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gossamer.errors import InvalidArgument, NotFinite
 
 __all__ = [
+    "as_codes",
     "as_count",
     "as_ids",
     "as_mask_or_ids",
@@ -52,6 +53,16 @@ def as_supplied(vectors: ArrayLike, count: int, dim: int) -> NDArray[np.float32]
             f"an array of shape {matrix.shape} came"
         )
     return matrix
+
+
+def as_codes(codes: ArrayLike) -> NDArray[np.uint8]:
+    """Codes as rows of bytes."""
+    array = np.asarray(codes)
+    if array.dtype != np.uint8 or array.ndim != 2:
+        raise InvalidArgument(
+            f"codes must be rows of bytes (uint8), not {array.dtype} of shape {array.shape}"
+        )
+    return np.ascontiguousarray(array)
 
 
 def check_finite(vectors: NDArray[np.float32], first: int = 0, what: str = "vector") -> None:

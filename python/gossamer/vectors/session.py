@@ -4,19 +4,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
+from gossamer.errors import InvalidArgument
 from gossamer.vectors.arrays import as_count, as_number, as_supplied
 from gossamer.vectors.records import Effort, SearchResult, SearchStats
 
-__all__ = ["SearchSession", "VectorsOf", "join_results", "to_core_effort"]
+__all__ = [
+    "SearchSession",
+    "Supplied",
+    "VectorsOf",
+    "as_answer",
+    "join_results",
+    "to_core_effort",
+]
 
-# Gives the vectors of ids, one row each, in the same order.
-VectorsOf = Callable[[NDArray[np.int64]], ArrayLike]
+
+@dataclass(frozen=True)
+class Supplied:
+    """Vectors of which some are not to be had: `missing` says which, a boolean for each row.
+
+    What stands in the row of a missing vector does not matter.
+    """
+
+    vectors: ArrayLike
+    missing: ArrayLike
+
+
+# Gives the vectors of ids, one row each, in the same order; as Supplied if some cannot be had.
+VectorsOf = Callable[[NDArray[np.int64]], ArrayLike | Supplied]
 
 
 class SearchSession:
@@ -38,20 +58,29 @@ class SearchSession:
         """Ids whose vectors must be supplied next; empty once the search is over."""
         return self._core.wanted().astype(np.int64)
 
-    def supply(self, vectors: ArrayLike) -> None:
-        """Supply the vectors of `wanted()`, one row each, in the same order."""
-        self._core.supply(as_supplied(vectors, self._core.wanted().size, self._dim))
+    def supply(self, vectors: ArrayLike, missing: ArrayLike | None = None) -> None:
+        """Supply the vectors of `wanted()`, one row each, in the same order.
+
+        `missing` says, by a boolean for each, which of them cannot be had (a file that changed):
+        they are never returned, others are asked for in their place, and what stands in their rows
+        does not matter.
+        """
+        given = vectors if missing is None else Supplied(vectors, missing)
+        self._core.supply(*as_answer(given, self._core.wanted().size, self._dim))
 
     def run(self, vectors_of: VectorsOf) -> None:
         """Supply what is wanted, round after round, until the search is over."""
         while (ids := self.wanted()).size:
             start = time.perf_counter()
-            vectors = as_supplied(vectors_of(ids), len(ids), self._dim)
+            answer = as_answer(vectors_of(ids), len(ids), self._dim)
             self._fetch_s += time.perf_counter() - start
-            self._core.supply(vectors)
+            self._core.supply(*answer)
 
     def nearest(self) -> SearchResult:
-        """Give the hits: all of them once nothing is wanted, the best so far before."""
+        """Give the hits: all of them once nothing is wanted, the best so far before.
+
+        Of several queries, one that has fewer hits than another ends with id -1 and infinity.
+        """
         found, distances = self._core.nearest()
         ids = found.astype(np.int64)
         if self._is_single:
@@ -75,6 +104,21 @@ class SearchSession:
             fetch_s=self._fetch_s,
             rank_s=counters.rank_s,
         )
+
+
+def as_answer(
+    given: ArrayLike | Supplied, count: int, dim: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """Vectors that were asked for, as the core takes them: rows, and which of them are missing."""
+    if not isinstance(given, Supplied):
+        return as_supplied(given, count, dim), None
+    missing = np.asarray(given.missing)
+    if missing.dtype != np.bool_ or missing.shape != (count,):
+        raise InvalidArgument(
+            f"missing must be a boolean for each of {count} wanted ids, "
+            f"not {missing.dtype} of shape {missing.shape}"
+        )
+    return as_supplied(given.vectors, count, dim), np.ascontiguousarray(missing)
 
 
 def to_core_effort(effort: int | Effort | None) -> _core.Effort | None:

@@ -15,6 +15,7 @@ from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongSt
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback, run_with_progress
 from gossamer.vectors.arrays import (
+    as_codes,
     as_count,
     as_ids,
     as_mask_or_ids,
@@ -33,9 +34,17 @@ from gossamer.vectors.build import (
     plan_run,
 )
 from gossamer.vectors.codes import Codebook
+from gossamer.vectors.model_pack import Calibration
 from gossamer.vectors.options import parse_strategy
 from gossamer.vectors.records import Effort, IndexStats, SearchResult
-from gossamer.vectors.session import SearchSession, VectorsOf, join_results, to_core_effort
+from gossamer.vectors.session import (
+    SearchSession,
+    Supplied,
+    VectorsOf,
+    as_answer,
+    join_results,
+    to_core_effort,
+)
 
 __all__ = ["VectorIndex"]
 
@@ -101,6 +110,15 @@ class VectorIndex:
         return cls(build_whole(vectors, plan, run, refine_order is not False))
 
     @classmethod
+    def create(cls, codebook: Codebook, *, calibration: Calibration | None = None) -> Self:
+        """Make an empty index that grows by `add` and `add_codes`, of codes alone.
+
+        It keeps no vectors and has no graph: for vectors that come batch by batch, with a codebook
+        that ships with their model. `calibration` says what each recall costs with it.
+        """
+        return cls(_core.Index.create(codebook, calibration or Calibration()))
+
+    @classmethod
     def open(
         cls, path: str | os.PathLike[str], *, codebook: Codebook | None = None, verify: bool = False
     ) -> Self:
@@ -122,14 +140,17 @@ class VectorIndex:
         path: str | os.PathLike[str],
         *,
         with_codebook: bool = True,
+        with_calibration: bool = True,
         with_source: bool = True,
     ) -> int:
         """Write the index to a file, whole or not at all; give the number of bytes.
 
         Without its codebook the file is smaller and needs the shared one to open. Without its
-        source graph a slim index is smaller, and later updates work on the pruned graph alone.
+        calibration it is smaller by a few kilobytes, and whoever opens it sets `calibration`.
+        Without its source graph a slim index is smaller, and later updates work on the pruned
+        graph alone.
         """
-        saved = self._core.save(with_codebook, with_source)
+        saved = self._core.save(with_codebook, with_calibration, with_source)
         return write_file(Path(path), (saved.part(i) for i in range(len(saved))))
 
     def verify(self) -> None:
@@ -153,6 +174,20 @@ class VectorIndex:
         """The codebook of the codes; save it, and other indexes can share it."""
         return self._core.codebook
 
+    @property
+    def calibration(self) -> Calibration | None:
+        """What each recall costs: measured here, or elsewhere and set; None if neither."""
+        calibration = self._core.calibration
+        return None if calibration.is_empty else calibration
+
+    @calibration.setter
+    def calibration(self, calibration: Calibration | None) -> None:
+        self._core.calibration = calibration or Calibration()
+
+    def codes_of(self, ids: ArrayLike) -> NDArray[np.uint8]:
+        """Give the codes of these ids, one row each: what `add_codes` takes."""
+        return self._core.codes_of(as_ids(ids))
+
     def vectors(self, ids: ArrayLike) -> NDArray[np.float32]:
         """Give the kept vectors of these ids, one row each."""
         return self._core.vectors_of(as_ids(ids))
@@ -175,7 +210,8 @@ class VectorIndex:
         instead: a number (vectors looked at for scan and walk, width of the beam for the others)
         or an Effort. `allow` limits the hits to some ids: a list of them, or booleans by id.
         `strategy` is "auto", "scan", "walk", "two-level", "best-first", "lazy" or "exact".
-        `vectors_of` gives vectors by id; an index that does not keep them all asks for a few.
+        `vectors_of` gives vectors by id; an index that does not keep them all asks for a few. A
+        vector that it says it cannot give (see `Supplied`) is never among the hits.
         """
         matrix, is_single = _as_rows(queries)
         if len(matrix) > _SESSIONS_AT_ONCE and self._core.options.keep != _core.Keep.all:
@@ -218,6 +254,21 @@ class VectorIndex:
         matrix, is_single = _as_rows(queries)
         return self._session(matrix, is_single, k, recall, effort, allow, strategy, threads)
 
+    def estimate(
+        self, query: ArrayLike, best: int, *, allow: ArrayLike | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Give the ids of the best by codes alone, nearest first, with estimated distances.
+
+        Nothing is asked for. The order is that of estimates; `search` is for exact ones. Fewer
+        come back where there are fewer. `allow` as for `search`.
+        """
+        matrix = as_matrix(np.atleast_2d(np.asarray(query)), "query")
+        if len(matrix) != 1:
+            raise InvalidArgument(f"estimate takes one query, not {len(matrix)}")
+        best = as_count(best, "best", least=1, most=2**63 - 1)
+        ids, distances = _core.estimate(self._core, matrix[0], best, **_filters(allow))
+        return ids.astype(np.int64), distances
+
     def add(
         self,
         vectors: ArrayLike,
@@ -239,6 +290,14 @@ class VectorIndex:
         else:
             self._add_asking(new_ids, matrix, vectors_of, progress)
         return new_ids.astype(np.int64)
+
+    def add_codes(self, ids: ArrayLike, codes: ArrayLike) -> None:
+        """Add codes that `codes_of` gave (or the codebook's `encode`) under new ids.
+
+        It is as if their vectors had been added. Only for an index that keeps no vectors, or hot
+        ones, and has no graph.
+        """
+        self._core.add_codes(as_ids(ids), as_codes(codes))
 
     def delete(self, ids: ArrayLike) -> None:
         """Delete vectors: they are never found again, and their ids and places can be reused."""
@@ -305,9 +364,6 @@ class VectorIndex:
         threads: int,
     ) -> SearchSession:
         k = as_count(k, "k", least=1, most=2**63 - 1)
-        filters = (
-            {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
-        )
         core = _core.search(
             self._core,
             matrix,
@@ -315,7 +371,7 @@ class VectorIndex:
             parse_strategy(strategy),
             recall,
             to_core_effort(effort),
-            **filters,
+            **_filters(allow),
             threads=as_threads(threads),
         )
         return SearchSession(core, matrix, is_single)
@@ -325,10 +381,13 @@ class VectorIndex:
         if self._core.options.keep != _core.Keep.hot:
             return vectors_of
 
-        def fetch(ids: NDArray[np.int64]) -> ArrayLike:
-            vectors = as_supplied(vectors_of(ids), len(ids), self._core.options.dim)
-            self._core.remember(ids.astype(np.uint64), vectors)
-            return vectors
+        def fetch(ids: NDArray[np.int64]) -> ArrayLike | Supplied:
+            vectors, missing = as_answer(vectors_of(ids), len(ids), self._core.options.dim)
+            if missing is None:
+                self._core.remember(ids.astype(np.uint64), vectors)
+                return vectors
+            self._core.remember(ids[~missing].astype(np.uint64), vectors[~missing])
+            return Supplied(vectors, missing)
 
         return fetch
 
@@ -407,6 +466,10 @@ class VectorIndex:
             raise DuplicateId(f"id {id} is in use already; delete it first, or choose another")
 
 
+def _filters(allow: ArrayLike | None) -> dict[str, Any]:
+    return {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
+
+
 def _answering(
     ids: NDArray[np.uint64], vectors: NDArray[np.float32], vectors_of: VectorsOf
 ) -> _Fetch:
@@ -420,7 +483,10 @@ def _answering(
         supplied[is_known] = vectors[places[is_known]]
         others = wanted[~is_known]
         if others.size:
-            supplied[~is_known] = as_supplied(vectors_of(others), len(others), vectors.shape[1])
+            given = vectors_of(others)
+            if isinstance(given, Supplied):
+                raise InvalidArgument("add links by every vector it asks for: none may be missing")
+            supplied[~is_known] = as_supplied(given, len(others), vectors.shape[1])
         return supplied
 
     return fetch

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lexical/counter.h"
+
+namespace gossamer {
+
+using ChunkNumber = std::uint32_t;
+
+struct ScoredChunk {
+  ChunkNumber chunk;
+  float score;
+};
+
+// What a pass has counted, chunk by chunk, and the ranking that follows from it. Chunks of
+// different passes over the same query can be put together in any order.
+class ChunkCounts {
+ public:
+  // Small differences in how often a term stands there, and in length, matter little.
+  static constexpr double kSaturation = 0.9;     // k1
+  static constexpr double kLengthWeight = 0.75;  // b
+
+  explicit ChunkCounts(std::size_t terms) : chunks_with_(terms, 0) {}
+
+  // One more chunk of so many bytes, with what the counter has found in it; clears the counter.
+  void add(ChunkNumber chunk, std::uint64_t bytes, TermCounter& counter);
+  void add(const ChunkCounts& other);
+
+  // The `best` chunks by BM25, best first, ties by chunk number; only chunks with a term of the
+  // query. Rare terms count more, and a term counts more in a short chunk.
+  std::vector<ScoredChunk> top(std::size_t best) const;
+
+  std::uint64_t chunks() const { return chunks_; }
+  std::uint64_t bytes() const { return bytes_; }
+  // How many chunks each term stands in.
+  std::span<const std::uint64_t> chunks_with() const { return chunks_with_; }
+
+ private:
+  struct Match {
+    ChunkNumber chunk;
+    std::uint32_t terms;  // how many of counts_ are its own
+    std::uint64_t bytes;
+  };
+  struct Count {
+    TermId term;
+    std::uint16_t count;
+  };
+
+  std::uint64_t chunks_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::vector<std::uint64_t> chunks_with_;
+  std::vector<Match> matches_;
+  std::vector<Count> counts_;
+};
+
+}  // namespace gossamer

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace gossamer {
+
+// Something to look for: what is compared, and where in the text it was found.
+struct Term {
+  std::string_view form;  // folded and without endings; valid during the visit only
+  std::string_view word;  // folded, endings still on
+  std::size_t begin;      // bytes of the text
+  std::size_t end;
+};
+
+// A text gives every term by which someone may ask for it, a question only what it says: the
+// characters of scripts without spaces are terms of their own in a text.
+enum class Side { kText, kQuestion };
+
+// Longer words (encoded data, most often) are no words.
+inline constexpr std::size_t kLongestWord = 128;
+
+// Calls `visit` with every term of the text, from left to right. Words are folded (lower case, no
+// accents) and stemmed. A word of several parts (snake_case, camelCase, sha256) gives all of it
+// without its underscores and then each of its parts. In scripts that put no spaces between words,
+// any two neighboring characters are a term. Bytes that are not UTF-8 stand between words.
+void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit);
+
+}  // namespace gossamer

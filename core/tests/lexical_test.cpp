@@ -1,0 +1,232 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "lexical/bm25.h"
+#include "lexical/byte_masks.h"
+#include "lexical/counter.h"
+#include "lexical/query.h"
+#include "lexical/stem.h"
+#include "lexical/words.h"
+
+using namespace gossamer;
+
+namespace {
+
+using Counts = std::map<std::string, std::uint32_t>;
+
+std::string stemmed(std::string word) {
+  stem(word);
+  return word;
+}
+
+// Every term of the text, looked up one by one: what the counter must give.
+Counts slow_counts(const LexicalQuery& query, std::string_view text) {
+  Counts counts;
+  visit_terms(text, Side::kText, [&](const Term& term) {
+    if (query.find(term.form)) ++counts[std::string(term.form)];
+  });
+  return counts;
+}
+
+Counts fast_counts(TermCounter& counter, const LexicalQuery& query, std::string_view text) {
+  counter.clear();
+  counter.add(text);
+  Counts counts;
+  for (const TermId term : counter.found()) counts[query.terms()[term]] = counter.count(term);
+  return counts;
+}
+
+std::string random_text(Random& random, std::size_t pieces) {
+  static const std::vector<std::string> kPieces = {
+      "lease",  "leases",   "Leasing", "leaseHold", "lease_hold", "x_axis", "x",   "HTTPServer",
+      "sha256", "256",      "cafe",    "café",      "Straße",     "日本語", "日",  "ไทย",
+      "say",    "saying",   "a",       "_",         " ",          " ",      ".",   "\n",
+      "\xff",   "\xe6\x97", "😀",      "e\xcc\x81", "die",        "dying",  "ABC", "0"};
+  std::string text;
+  for (std::size_t i = 0; i < pieces; ++i) text += kPieces[random.below(kPieces.size())];
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("endings are taken off as the published stemmer does") {
+  CHECK(stemmed("caresses") == "caress");
+  CHECK(stemmed("ponies") == "poni");
+  CHECK(stemmed("feed") == "feed");
+  CHECK(stemmed("agreed") == "agre");
+  CHECK(stemmed("hopping") == "hop");
+  CHECK(stemmed("falling") == "fall");
+  CHECK(stemmed("filing") == "file");
+  CHECK(stemmed("conflated") == "conflat");
+  CHECK(stemmed("relational") == "relat");
+  CHECK(stemmed("digitizer") == "digit");
+  CHECK(stemmed("vietnamization") == "vietnam");
+  CHECK(stemmed("triplicate") == "triplic");
+  CHECK(stemmed("adjustment") == "adjust");
+  CHECK(stemmed("adoption") == "adopt");
+  CHECK(stemmed("controll") == "control");
+  CHECK(stemmed("rate") == "rate");
+  CHECK(stemmed("sky") == "sky");
+}
+
+TEST_CASE("words that are not of English letters alone keep their endings") {
+  CHECK(stemmed("b12s") == "b12s");
+  CHECK(stemmed("gebäuden") == "gebäuden");
+  CHECK(stemmed("is") == "is");
+  CHECK(stemmed("") == "");
+}
+
+TEST_CASE("a word of several parts gives all of it and each part") {
+  CHECK(spaced_terms("getUserName") == "getusernam get user name");
+  CHECK(spaced_terms("HTTPServer2") == "httpserver2 http server 2");
+  CHECK(spaced_terms("__init_db__") == "initdb init db");
+  CHECK(spaced_terms("_ __") == "");
+}
+
+TEST_CASE("accents and case make no difference") {
+  CHECK(spaced_terms("Café CAFE\xCC\x81 cafe") == "cafe cafe cafe");
+}
+
+TEST_CASE("scripts without spaces give characters and pairs of them") {
+  CHECK(spaced_terms("日本語") == "日 日本 本 本語 語");
+  CHECK(LexicalQuery("日本語").terms() == std::vector<std::string>{"日本", "本語"});
+  CHECK(LexicalQuery("日").terms() == std::vector<std::string>{"日"});
+  CHECK(LexicalQuery("Python入門").terms() == std::vector<std::string>{"python", "入門"});
+}
+
+TEST_CASE("a word longer than any word is none") {
+  CHECK(spaced_terms(std::string(kLongestWord, 'q')).size() == kLongestWord);
+  CHECK(spaced_terms(std::string(kLongestWord + 1, 'q')) == "");
+}
+
+TEST_CASE("a question keeps each term once and leaves function words out") {
+  CHECK(LexicalQuery("When is the lease due? The lease!").terms() ==
+        std::vector<std::string>{"leas", "due"});
+}
+
+TEST_CASE("a question of function words alone asks for them") {
+  CHECK(LexicalQuery("to be or not to be").terms() ==
+        std::vector<std::string>{"to", "be", "or", "not"});
+}
+
+TEST_CASE("a question without words asks for nothing") {
+  CHECK(LexicalQuery("?! \xff\xfe").terms().empty());
+}
+
+TEST_CASE("a question has no more terms than the limit") {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += " q" + std::string(1, static_cast<char>('a' + i % 26)) + "x" + std::to_string(i);
+
+  const LexicalQuery query(text);
+
+  CHECK(query.terms().size() == LexicalQuery::kMostTerms);
+  CHECK(query.find(query.terms().back()) == LexicalQuery::kMostTerms - 1);
+}
+
+TEST_CASE("terms are found where they stand, overlapping ones as one span") {
+  const LexicalQuery query("lease 日本語");
+
+  CHECK(query.find_in("a Lease, myLease: 日本語x") ==
+        std::vector<std::pair<std::size_t, std::size_t>>{{2, 7}, {11, 16}, {18, 27}});
+}
+
+TEST_CASE("the masks of the vector unit are those of the definition") {
+  std::string bytes(256 + kMaskBytes, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i);
+
+  for (std::size_t i = 0; i <= 256; ++i) {
+    const ByteMasks fast = masks_of(bytes.data() + i);
+    const ByteMasks slow = masks_by_byte(bytes.data() + i);
+    CHECK(fast.word == slow.word);
+    CHECK(fast.digit == slow.digit);
+    CHECK(fast.upper == slow.upper);
+    CHECK(fast.high == slow.high);
+  }
+}
+
+TEST_CASE("the counter counts what looking at every word counts") {
+  const LexicalQuery query(
+      "leases leasehold xaxis server sha256 256 cafe strasse 日本語 日 ไทย say die x");
+  TermCounter counter(query);
+  Random random(1);
+
+  for (int round = 0; round < 2000; ++round) {
+    const std::string text = random_text(random, 1 + random.below(120));
+    CHECK(fast_counts(counter, query, text) == slow_counts(query, text));
+  }
+}
+
+TEST_CASE("a word counts wherever it stands in a block of bytes") {
+  const LexicalQuery query("lease");
+  TermCounter counter(query);
+
+  for (std::size_t before = 0; before < 3 * kMaskBytes; ++before)
+    for (const char* word : {"lease", "my_lease9", "日lease", "XLease"})
+      CHECK(fast_counts(counter, query, std::string(before, ' ') + word)["leas"] == 1);
+}
+
+TEST_CASE("text after a long run without spaces is counted") {
+  const LexicalQuery query("lease 日本");
+  TermCounter counter(query);
+
+  for (std::size_t length = 1; length < 200; ++length) {
+    std::string text;
+    for (std::size_t i = 0; i < length; ++i) text += "本日";
+    CHECK(fast_counts(counter, query, text + " lease") == slow_counts(query, text + " lease"));
+  }
+}
+
+TEST_CASE("scores are those of the formula") {
+  const LexicalQuery query("lease due");
+  TermCounter counter(query);
+  ChunkCounts counts(query.terms().size());
+  const std::vector<std::string> texts = {"lease lease", "due", "nothing of it", "lease due"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    counter.add(texts[i]);
+    counts.add(static_cast<ChunkNumber>(10 + i), texts[i].size(), counter);
+  }
+
+  const auto top = counts.top(10);
+
+  // Two of four chunks hold each term, so that both have the same weight.
+  const double weight = std::log(2.0) * (ChunkCounts::kSaturation + 1);
+  const double mean = (11 + 3 + 13 + 9) / 4.0;
+  const auto part = [&](double count, double bytes) {
+    return weight * count /
+           (count + ChunkCounts::kSaturation * (1 - ChunkCounts::kLengthWeight +
+                                                ChunkCounts::kLengthWeight * bytes / mean));
+  };
+  REQUIRE(top.size() == 3);
+  CHECK(top[0].chunk == 13);
+  CHECK(top[0].score == doctest::Approx(2 * part(1, 9)));
+  CHECK(top[1].chunk == 10);
+  CHECK(top[1].score == doctest::Approx(part(2, 11)));
+  CHECK(top[2].chunk == 11);
+  CHECK(top[2].score == doctest::Approx(part(1, 3)));
+}
+
+TEST_CASE("chunks with equal scores come in the order of their numbers, whoever counted them") {
+  const LexicalQuery query("lease");
+  TermCounter counter(query);
+  ChunkCounts first(1);
+  ChunkCounts second(1);
+  for (const ChunkNumber chunk : {9u, 4u, 7u, 1u, 8u}) {
+    counter.add("lease");
+    (chunk % 2 ? first : second).add(chunk, 5, counter);
+  }
+  second.add(first);
+
+  const auto top = second.top(3);
+
+  REQUIRE(top.size() == 3);
+  CHECK(top[0].chunk == 1);
+  CHECK(top[1].chunk == 4);
+  CHECK(top[2].chunk == 7);
+  CHECK(second.chunks_with()[0] == 5);
+}

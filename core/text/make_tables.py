@@ -1,0 +1,179 @@
+"""Write unicode_tables.h: `python core/text/make_tables.py > core/text/unicode_tables.h`.
+
+Run by hand. What BERT's tokenizer does with a character is asked of the `tokenizers` package, one
+character after the other, since the tables inside it are of several versions of Unicode; what is a
+word for lexical search comes from Python's `unicodedata`.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+
+from tokenizers import normalizers, pre_tokenizers
+
+POINTS = 0x110000
+FOLD_POINTS = 0x30000  # nothing above has another lower case
+PROPERTY_BLOCK = 128
+FOLD_BLOCK = 32
+SURROGATES = range(0xD800, 0xE000)
+HANGUL = range(0xAC00, 0xD7A4)  # decomposed by arithmetic
+VARIATION_SELECTORS = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+IDEOGRAPHIC_PLANES = range(0x20000, 0x40000)  # Han now or in a later version of Unicode
+CJK = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HANGUL", "HENTAIGANA",
+       "HALFWIDTH KATAKANA", "HALFWIDTH HANGUL", "IDEOGRAPHIC", "BOPOMOFO")  # fmt: skip
+UNSPACED = ("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TAI LE ", "NEW TAI LUE ", "TAI THAM ",
+            "TAI VIET ")  # fmt: skip
+# The bits of one property byte, in the order of enum Property in unicode.h.
+WORD, CJK_BIT, UNSPACED_BIT, PUNCTUATION, WHITESPACE, CONTROL, ACCENT, COMBINING = (
+    1 << bit for bit in range(8)
+)
+
+FLAGS = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False,
+         "lowercase": False}  # fmt: skip
+clean = normalizers.BertNormalizer(**(FLAGS | {"clean_text": True}))
+folded = normalizers.BertNormalizer(**(FLAGS | {"strip_accents": True, "lowercase": True}))
+decomposed = normalizers.NFD()
+pieces = pre_tokenizers.BertPreTokenizer()
+
+
+def properties(point: int) -> int:
+    """Give the property byte of a code point."""
+    if point in SURROGATES:
+        return 0
+    character = chr(point)
+    bits = word_properties(point)
+    match clean.normalize_str(f"a{character}a"):
+        case "aa":
+            bits |= CONTROL
+        case "a a":
+            bits |= WHITESPACE
+    if len(pieces.pre_tokenize_str(f"a{character}a")) == 3:
+        bits |= PUNCTUATION
+    if not fold(point):
+        bits |= ACCENT
+    return bits | (COMBINING if combining_class(point) else 0)
+
+
+def word_properties(point: int) -> int:
+    """Give the bits for lexical search: is it part of a word, and of what kind of script."""
+    if point in IDEOGRAPHIC_PLANES:
+        return WORD | CJK_BIT
+    character = chr(point)
+    if unicodedata.category(character)[0] not in "LMN" or point in VARIATION_SELECTORS:
+        return 0
+    name = unicodedata.name(character, "")
+    is_letter = unicodedata.category(character)[0] in "LM" or point == 0x3007
+    if is_letter and name.startswith(CJK):
+        return WORD | CJK_BIT
+    if is_letter and name.startswith(UNSPACED):
+        return WORD | UNSPACED_BIT
+    return WORD
+
+
+def combining_class(point: int) -> int:
+    """Give the canonical combining class, 0 where the tokenizer's tables do not know it."""
+    combining = unicodedata.combining(chr(point))
+    # A mark of class 255 does not exist, so U+0345 (240) or U+0334 (1) must change places with it.
+    if combining and any(
+        decomposed.normalize_str(f"a{first}{second}") != f"a{first}{second}"
+        for first, second in [("\u0345", chr(point)), (chr(point), "\u0334")]
+    ):
+        return combining
+    assert combining in (0, 1, 240) or combining_unknown(point)
+    return combining if combining in (1, 240) else 0
+
+
+def combining_unknown(point: int) -> bool:
+    """Tell whether the tokenizer takes a mark for a character that starts anew."""
+    return decomposed.normalize_str(f"a\u0345{chr(point)}\u0334") == f"a\u0345{chr(point)}\u0334"
+
+
+def fold(point: int) -> str:
+    """Give the lower case of a character without its accents; "" for an accent by itself."""
+    return chr(point) if point in SURROGATES else folded.normalize_str(chr(point))
+
+
+def two_level(values: Sequence[int], block: int) -> tuple[list[int], list[int]]:
+    """Cut values into blocks and keep each different block once."""
+    seen: dict[tuple[int, ...], int] = {}
+    first = [
+        seen.setdefault(tuple(values[at : at + block]), len(seen))
+        for at in range(0, len(values), block)
+    ]
+    return first, [value for rows in seen for value in rows]
+
+
+def fold_values(points: int) -> tuple[list[int], list[int]]:
+    """Give, for each code point, `start in pool << 2 | length`, and the pool.
+
+    0 is a character that stays as it is, or goes altogether.
+    """
+    pool: list[int] = [0]
+    starts: dict[str, int] = {}
+    values = []
+    for point in range(points):
+        result = fold(point)
+        if result in ("", chr(point)) or point in HANGUL:
+            values.append(0)
+            continue
+        if result not in starts:
+            starts[result] = len(pool)
+            pool += map(ord, result)
+        assert len(result) < 4, hex(point)
+        values.append(starts[result] << 2 | len(result))
+    return values, pool
+
+
+def combining_ranges() -> list[tuple[int, int]]:
+    """Give (last code point, class) of each run of equal classes."""
+    runs: list[tuple[int, int]] = []
+    for point in range(POINTS):
+        combining = 0 if point in SURROGATES else combining_class(point)
+        if runs and runs[-1][1] == combining:
+            runs[-1] = (point, combining)
+        else:
+            runs.append((point, combining))
+    return runs
+
+
+def show(kind: str, name: str, values: Sequence[int]) -> None:
+    """Print an array."""
+    print(f"inline constexpr {kind} {name}[] = {{")
+    line = ""
+    for value in values:
+        if len(line) + len(f"{value},") > 100:
+            print(line)
+            line = ""
+        line += f"{value},"
+    print(f"{line}}};\n")
+
+
+def main() -> None:
+    """Print the header."""
+    property_blocks, property_bytes = two_level(
+        [properties(p) for p in range(POINTS)], PROPERTY_BLOCK
+    )
+    values, pool = fold_values(FOLD_POINTS)
+    assert len(pool) < 1 << 14, "a start and a length must fit into 16 bits"
+    fold_blocks, fold_entries = two_level(values, FOLD_BLOCK)
+    assert all(fold(point) in ("", chr(point)) for point in range(FOLD_POINTS, POINTS))
+    runs = combining_ranges()
+
+    print("// Written by make_tables.py; not to be edited.\n// clang-format off")
+    print("#pragma once\n\n#include <cstdint>\n\nnamespace gossamer::unicode_tables {\n")
+    for name, value in [
+        ("kPropertyBlock", PROPERTY_BLOCK), ("kFoldBlock", FOLD_BLOCK), ("kFoldPoints", FOLD_POINTS)
+    ]:  # fmt: skip
+        print(f"inline constexpr char32_t {name} = {value};")
+    print()
+    show("std::uint8_t", "kPropertyBlocks", property_blocks)
+    show("std::uint8_t", "kProperties", property_bytes)
+    show("std::uint8_t", "kFoldBlocks", fold_blocks)
+    show("std::uint16_t", "kFolds", fold_entries)
+    show("char32_t", "kFoldPool", pool)
+    show("char32_t", "kCombiningEnds", [end for end, _ in runs])
+    show("std::uint8_t", "kCombiningClasses", [combining for _, combining in runs])
+    print("}  // namespace gossamer::unicode_tables")
+
+
+if __name__ == "__main__":
+    main()

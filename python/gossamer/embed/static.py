@@ -1,0 +1,156 @@
+"""Token-table models (Model2Vec, potion, wordllama): a text is the mean of its tokens' rows.
+
+Hundreds of times faster than an encoder and less exact. A text may be of any length; 512 tokens
+is the limit that chunks are made for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.embed.safetensors import read_tensors
+from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows, tokenizer_of
+from gossamer.errors import Damaged
+from gossamer.models.records import Model
+from gossamer.text.tokenizer import Tokenizer, WordPiece
+
+__all__ = ["StaticEmbedder"]
+
+# Texts whose rows are gathered at a time; it bounds memory, not the result.
+_BATCH = 64
+
+Ids = NDArray[np.int64]
+Rows = NDArray[np.float32]
+
+
+class StaticEmbedder:
+    """An `Embedder` over a table with one row for each token."""
+
+    def __init__(self, model: Model) -> None:
+        tensors = read_tensors(model.weights.path)
+        self._table = _find_table(model, tensors)
+        # Newer Model2Vec files share rows between tokens, and weigh tokens apart from rows.
+        self._row_of = _checked_mapping(model, tensors.get("mapping"), len(self._table))
+        self._weights = _checked_weights(model, tensors.get("weights"), self._tokens)
+        self._model = model
+        self.name = model.name
+        self.fingerprint = model.fingerprint
+        self.dim = int(self._table.shape[1])
+        self.max_tokens = model.max_length
+        self.tokenizer = tokenizer_of(model)
+        self._before, self._after = _count_specials(self.tokenizer)
+        self._unknown = _unknown_id(model, self.tokenizer) if model.drops_unknown else None
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Rows:
+        """Give a row of unit length for each text; see `Embedder`."""
+        rows = np.empty((len(texts), self.dim), np.float32)
+        for at in range(0, len(texts), _BATCH):
+            ids = self._ids(texts[at : at + _BATCH], at)
+            rows[at : at + len(ids)] = self._means(ids)
+            if progress is not None:
+                progress(at + len(ids))
+        return rows
+
+    def embed_question(self, text: str) -> Rows:
+        """Give the vector of a question; see `Embedder`."""
+        return embed_pieces(text, self.tokenizer, self.max_tokens, self.embed)
+
+    def _ids(self, texts: Sequence[str], first: int) -> list[Ids]:
+        """Ids of the tokens that count; special tokens never do."""
+        encoded = self.tokenizer.encode(texts)
+        bare = [ids[self._before : len(ids) - self._after] for ids in encoded]
+        check_lengths([ids.size for ids in bare], self.max_tokens, first)
+        if self._unknown is not None:
+            bare = [ids[ids != self._unknown] for ids in bare]
+        return bare
+
+    def _means(self, ids: list[Ids]) -> Rows:
+        joined = np.concatenate(ids)
+        if joined.size and not 0 <= int(joined.min()) <= int(joined.max()) < self._tokens:
+            raise Damaged(
+                f"the tokenizer of {self.name!r} gives ids up to {int(joined.max())}, but its "
+                f"table has {self._tokens} tokens; the files do not belong together"
+            )
+        rows = self._table[joined if self._row_of is None else self._row_of[joined]]
+        rows = rows.astype(np.float32)
+        if self._weights is not None:
+            rows *= self._weights[joined, None].astype(np.float32)
+        means = np.empty((len(ids), self.dim), np.float32)
+        at = 0
+        for number, one in enumerate(ids):
+            # Summed text by text, so that the bits of one do not depend on the others.
+            means[number] = rows[at : at + one.size].sum(axis=0) if one.size else 0
+            at += one.size
+        return to_unit_rows(self._with_direction(means))
+
+    def _with_direction(self, means: Rows) -> Rows:
+        """Give texts without a known token a direction that means nothing: the first axis."""
+        means[~means.any(axis=1), 0] = 1
+        return means
+
+    @property
+    def _tokens(self) -> int:
+        return len(self._table if self._row_of is None else self._row_of)
+
+
+def _find_table(model: Model, tensors: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    tables = {
+        name: tensor
+        for name, tensor in tensors.items()
+        if tensor.ndim == 2 and tensor.dtype.kind in "fi" and min(tensor.shape) > 0
+    }
+    if len(tables) != 1:
+        raise Damaged(
+            f"{model.weights.path} is not a token table: expected one matrix, found {len(tables)}; "
+            "encoders need an ONNX file"
+        )
+    return next(iter(tables.values()))
+
+
+def _checked_mapping(
+    model: Model, rows: NDArray[Any] | None, row_count: int
+) -> NDArray[Any] | None:
+    if rows is None:
+        return None
+    if rows.ndim != 1 or rows.dtype.kind != "i" or rows.size == 0:
+        raise Damaged(f"the mapping of {model.weights.path} is no list of rows; fetch it again")
+    if not 0 <= int(rows.min()) <= int(rows.max()) < row_count:
+        raise Damaged(f"the mapping of {model.weights.path} names rows that its table lacks")
+    return rows
+
+
+def _checked_weights(
+    model: Model, weights: NDArray[Any] | None, token_count: int
+) -> NDArray[Any] | None:
+    if weights is not None and weights.shape != (token_count,):
+        raise Damaged(
+            f"{model.weights.path} weighs {weights.size} tokens, but has {token_count}; "
+            "fetch it again"
+        )
+    return weights
+
+
+def _count_specials(tokenizer: Tokenizer) -> tuple[int, int]:
+    """How many special tokens stand before and after a text."""
+    (alone, around) = tokenizer.encode(["", "a"])
+    before = 0
+    while before < len(alone) and alone[before] == around[before]:
+        before += 1
+    return before, len(alone) - before
+
+
+def _unknown_id(model: Model, tokenizer: Tokenizer) -> int | None:
+    if isinstance(tokenizer, WordPiece):
+        return tokenizer.id_of("[UNK]")
+    rules = json.loads(model.tokenizer.path.read_text(encoding="utf-8")).get("model", {})
+    if "unk_id" in rules:
+        found = rules["unk_id"]
+    else:
+        vocabulary = rules.get("vocab")
+        found = vocabulary.get(rules.get("unk_token")) if isinstance(vocabulary, dict) else None
+    return found if isinstance(found, int) else None

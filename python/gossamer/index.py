@@ -1,0 +1,283 @@
+"""`Index`: search over your own files and texts, with the place where each answer stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Self
+
+from gossamer.embed import load_embedder
+from gossamer.errors import InvalidArgument
+from gossamer.filters import combine
+from gossamer.model import shipped_pack, stamp_of
+from gossamer.models import default_model
+from gossamer.query.opened import OpenedIndex, OpenedState
+from gossamer.query.results import Results
+from gossamer.query.run import Query, locate, run_query
+from gossamer.readers import Limits
+from gossamer.records import Hit
+from gossamer.sources.folder import WalkOptions
+from gossamer.status import IndexStatus, read_status
+from gossamer.store import Settings, begin
+from gossamer.store.check import Finding, check
+from gossamer.store.stale import note_stale
+from gossamer.update.add import add_paths, add_texts, remove_sources
+from gossamer.update.prepare import GivenText
+from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
+from gossamer.update.session import UpdateSession
+from gossamer.vectors.options import parse_bytes
+
+__all__ = ["Index"]
+
+# Bytes of code for a chunk where the model ships no codebook of another size.
+_CODE_BYTES = 32
+_LEAST_CHUNK_TOKENS = 32
+_KEEPS = "none, all, or hot:BYTES such as hot:50MB"
+
+
+class Index:
+    """An index folder: files and texts go in, cited hits come out.
+
+    Any number of processes may search one index while one changes it; each search sees the state
+    that was committed last.
+    """
+
+    def __init__(self, folder: Path, opened: OpenedIndex) -> None:
+        self.folder = folder
+        self._opened = opened
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        model: str | None = None,
+        chunk_tokens: int = 0,
+        code_bytes: int | None = None,
+        store_text: bool = False,
+        keep: str = "none",
+        lexical: str = "scan",
+        threads: int = 0,
+    ) -> Self:
+        """Make an empty index in a new or empty folder.
+
+        `model` is a name, a folder of model files or the address of a server; the user's default
+        if not given. Chunks hold up to `chunk_tokens` of the model's tokens (0: all it takes).
+        `store_text` keeps a compressed copy of all text, for files that will move. `keep` says
+        which vectors stay: "none", "hot:50MB" (those asked for lately), "all". `lexical` is
+        "scan" (no index bytes) or "fts5" (an SQLite index, for more than a gigabyte of text).
+        """
+        embedder = load_embedder(model or default_model(), threads=threads)
+        size = chunk_tokens or embedder.max_tokens
+        if not _LEAST_CHUNK_TOKENS <= size <= embedder.max_tokens:
+            raise InvalidArgument(
+                f"chunk_tokens must be {_LEAST_CHUNK_TOKENS} to {embedder.max_tokens} for "
+                f"{embedder.name}, got {chunk_tokens}"
+            )
+        pack = shipped_pack(embedder.fingerprint)
+        own = _CODE_BYTES if pack is None else pack.codebook.code_bytes
+        settings = Settings(
+            code_bytes=own if code_bytes is None else code_bytes,
+            store_text=store_text,
+            keep=_check_keep(keep),
+            lexical=_check_lexical(lexical),
+        )
+        folder = Path(folder)
+        with begin(folder, "create") as writer:
+            if writer.snapshot is not None:
+                raise InvalidArgument(
+                    f"there is an index in {folder} already; open it, or choose another folder"
+                )
+            stamp = stamp_of(embedder, size)
+            writer.commit(
+                writer.changes(), save_vectors=None, model=stamp, settings=settings, roots=()
+            )
+        return cls.open(folder, threads=threads)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, model: str = "", threads: int = 0) -> Self:
+        """Open an index; NoIndex if there is none.
+
+        `model` says where its model is now, if it has moved; another model is refused.
+        """
+        return cls(Path(folder), OpenedIndex(Path(folder), model, threads))
+
+    def add_paths(
+        self,
+        paths: Sequence[str | os.PathLike[str]] | None = None,
+        *,
+        options: WalkOptions | None = None,
+        limits: Limits | None = None,
+        wait_s: float = 0.0,
+        progress: Watcher | None = None,
+    ) -> UpdateReport:
+        """Bring files and folders into the index: only what is new or changed is read.
+
+        What was indexed below them and is gone from the disk leaves the index. Without `paths`
+        everything that was added before is brought up to date. Locked if another process changes
+        the index and does not finish within `wait_s`.
+        """
+        with begin(self.folder, "add", wait_s) as writer:
+            assert writer.snapshot is not None
+            roots = writer.snapshot.manifest.roots if paths is None else paths
+            return add_paths(
+                writer,
+                self._opened.model,
+                [Path(root).expanduser().absolute() for root in roots],
+                options or WalkOptions(),
+                limits or Limits(),
+                progress or _silent,
+            )
+
+    def add_texts(
+        self,
+        texts: Iterable[GivenText | Mapping[str, object]],
+        *,
+        wait_s: float = 0.0,
+        progress: Watcher | None = None,
+    ) -> UpdateReport:
+        """Put texts in under ids of their own; one whose id is there already takes its place.
+
+        A text is a GivenText, or a mapping with "id" and "text", and "title", "markup" ("plain",
+        "markdown", ...) and "metadata" if wanted. Their text is kept, compressed.
+        """
+        given = [as_given_text(text) for text in texts]
+        with begin(self.folder, "add", wait_s) as writer:
+            return add_texts(writer, self._opened.model, given, progress or _silent)
+
+    def remove(
+        self, names: Sequence[str | os.PathLike[str]], *, wait_s: float = 0.0
+    ) -> UpdateReport:
+        """Take out texts by id, files by path, and everything below folders."""
+        known = [_as_name(name) for name in names]
+        with begin(self.folder, "remove", wait_s) as writer:
+            return remove_sources(writer, self._opened.model, known, _silent)
+
+    def search(
+        self,
+        question: str,
+        k: int = 5,
+        *,
+        mode: str = "hybrid",
+        recall: float = 0.90,
+        where: str | Mapping[str, object] | None = None,
+        paths: Sequence[str] = (),
+        types: Sequence[str] = (),
+        after: str = "",
+        before: str = "",
+    ) -> Results:
+        """Find the k best chunks for a question: always min(k, what the filters let through).
+
+        `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". `recall` is the
+        share of the truly nearest chunks to find by meaning. `where` is an expression over
+        metadata such as `lang == "en" and year >= 2020`; `paths` are globs, `types` kinds of
+        files, `after` and `before` dates of files.
+        """
+        state = self._opened.state
+        condition = combine(where=where, paths=paths, types=types, after=after, before=before)
+        return self._run(state, Query(question, k, mode, recall, state.allowed(condition)))
+
+    def similar(
+        self,
+        place: int | str,
+        k: int = 5,
+        *,
+        recall: float = 0.90,
+        where: str | Mapping[str, object] | None = None,
+        paths: Sequence[str] = (),
+        types: Sequence[str] = (),
+    ) -> Results:
+        """Find chunks like the one with this id, or the one at "PATH:LINE", without itself."""
+        state = self._opened.state
+        passage = state.passage(place) if isinstance(place, int) else state.passage_at(place)
+        allowed = state.allowed(combine(where=where, paths=paths, types=types))
+        is_other = state.layout.ids != passage.id
+        return self._run(
+            state,
+            Query(
+                passage.body,
+                k,
+                "semantic",
+                recall,
+                is_other if allowed is None else allowed & is_other,
+                self._opened.model.embedder.embed([passage.embedded])[0],
+            ),
+        )
+
+    def get(self, id: int) -> Hit:
+        """Give a chunk by its id; UnknownId if it is gone or its text has changed."""
+        state = self._opened.state
+        return locate(state.passages, state.passage(id))
+
+    def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
+        """Give a chunk with up to `margin` bytes of the text before and after it."""
+        state = self._opened.state
+        passage = state.passage(id)
+        before, after = state.passages.text_around(passage, margin)
+        return before, locate(state.passages, passage), after
+
+    def status(self) -> IndexStatus:
+        """Say what the index holds, what it takes, and whether its files have changed since."""
+        return read_status(self._opened.state.snapshot)
+
+    def compact(self, *, wait_s: float = 0.0) -> tuple[int, int]:
+        """Give all space of what was removed back; say how many bytes there were and are."""
+        before = self.status().total_bytes
+        with begin(self.folder, "compact", wait_s) as writer:
+            session = UpdateSession(writer, self._opened.model, UpdateReport())
+            session.commit(True, dead_share=0.0)
+        return before, self.status().total_bytes
+
+    def check(self, *, deep: bool = True) -> list[Finding]:
+        """Verify everything in the folder; nothing if all is well."""
+        pack = self._opened.model.pack
+        return check(self.folder, deep, None if pack is None else pack.codebook)
+
+    def _run(self, state: OpenedState, query: Query) -> Results:
+        if query.k < 1:
+            raise InvalidArgument(f"k must be at least 1, got {query.k}")
+        results = run_query(state.searchable(), query)
+        state.save_hot()
+        if results.stale:
+            note_stale(self.folder, results.stale)
+        return results
+
+
+def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
+    """Check a text that was given; InvalidArgument says what is missing or wrong."""
+    if isinstance(text, GivenText):
+        return text
+    unknown = set(text) - {field.name for field in fields(GivenText)}
+    if unknown:
+        raise InvalidArgument(f"a text has no {', '.join(sorted(unknown))}; put it into metadata")
+    for name in ("id", "text"):
+        if not isinstance(text.get(name), str) or not text[name]:
+            raise InvalidArgument(f"a text needs {name!r}, a string that is not empty: {text!r}")
+    return GivenText(**text)  # type: ignore[arg-type]
+
+
+def _as_name(name: str | os.PathLike[str]) -> str:
+    """Give a path as it is indexed; what is no path on this disk may be the id of a text."""
+    path = Path(name).expanduser().absolute()
+    return str(path) if isinstance(name, os.PathLike) or path.exists() else str(name)
+
+
+def _check_keep(keep: str) -> str:
+    kind, _, budget = keep.partition(":")
+    if kind == "hot":
+        parse_bytes(budget)
+    elif keep not in ("none", "all"):
+        raise InvalidArgument(f"keep must be {_KEEPS}; got {keep!r}")
+    return keep
+
+
+def _check_lexical(lexical: str) -> str:
+    if lexical not in ("scan", "fts5"):
+        raise InvalidArgument(f"lexical must be 'scan' or 'fts5', got {lexical!r}")
+    return lexical
+
+
+def _silent(_: UpdateProgress) -> None:
+    pass

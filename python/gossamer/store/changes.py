@@ -1,0 +1,260 @@
+"""From one catalogue to the next: sources replaced and removed, ids that only rise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from gossamer.errors import DuplicateId, InvalidArgument
+from gossamer.records import Span, Value
+from gossamer.store.catalogue import SOURCES, Catalogue
+from gossamer.store.columns import Ints, Schema, Table
+from gossamer.store.records import ChunkedDocument, DocumentRecord, SourceRecord
+from gossamer.store.verify import MOST_HEADINGS, verify_tables
+
+__all__ = ["Changes", "move_texts"]
+
+
+class Changes:
+    """What is to be different in the next catalogue. `finish` gives it."""
+
+    def __init__(self, catalogue: Catalogue, next_chunk_id: int, next_source_id: int) -> None:
+        self._old = catalogue
+        self.next_chunk_id = next_chunk_id
+        self.next_source_id = next_source_id
+        self._is_removed = np.zeros(catalogue.source_count, bool)
+        self._times: dict[int, int] = {}
+        self._words = {word: number for number, word in enumerate(catalogue.words)}
+        self._draft = _Draft(SOURCES)
+        self._is_new: set[tuple[bool, str]] = set()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was changed."""
+        return not (self._is_new or self._times or self._is_removed.any())
+
+    @property
+    def removed_ids(self) -> Ints:
+        """The ids of chunks that the next catalogue does not have any more."""
+        ids = [self._old.chunks_of(row) for row in np.nonzero(self._is_removed)[0].tolist()]
+        return np.concatenate(ids) if ids else np.zeros(0, np.int64)
+
+    def replace_source(
+        self, source: SourceRecord, documents: Sequence[ChunkedDocument] = ()
+    ) -> Ints:
+        """Put a source in, in place of the one of the same path or id; give its chunks' ids.
+
+        Documents without chunks are left out: nothing of them can be found.
+        """
+        key = (bool(source.root), source.path)
+        if key in self._is_new:
+            raise DuplicateId(f"{source.path!r} was given twice in one step; give it once")
+        kept = [document for document in documents if len(document.spans)]
+        for document in kept:
+            _check_document(source, document)
+        find = self._old.find_path if source.root else self._old.find_text
+        if (row := find(source.path)) is not None:
+            self._is_removed[row] = True
+        self._is_new.add(key)
+        first = self.next_chunk_id
+        self._add_source(source, len(kept))
+        for document in kept:
+            self._add_document(document)
+        return np.arange(first, self.next_chunk_id, dtype=np.int64)
+
+    def touch_source(self, row: int, mtime_ns: int) -> None:
+        """Note another time of a file whose content is the same."""
+        self._times[row] = mtime_ns
+
+    def remove_sources(self, rows: Iterable[int]) -> None:
+        """Take sources of the old catalogue out, by row."""
+        self._is_removed[list(rows)] = True
+
+    def finish(self) -> Catalogue:
+        """Give the next catalogue; the old one is as it was."""
+        old = self._old.tables
+        if self._times:
+            times = old["mtime_ns"].copy()
+            times[list(self._times)] = list(self._times.values())
+            old = replace(old, columns={**old.columns, "mtime_ns": times})
+        merged = old.take(np.nonzero(~self._is_removed)[0]).append(self._draft.to_table())
+        words = _drop_unused_words(list(self._words), merged)
+        paths = Catalogue(words, merged).paths
+        order = sorted(range(len(paths)), key=paths.__getitem__)
+        tables = merged.take(np.asarray(order, np.int64))
+        verify_tables(tables, len(words))
+        return Catalogue(words, tables)
+
+    def _word(self, word: str) -> int:
+        return self._words.setdefault(word, len(self._words))
+
+    def _add_source(self, source: SourceRecord, document_count: int) -> None:
+        self._draft.add(
+            id=self.next_source_id,
+            root=self._word(source.root),
+            kind=self._word(source.kind),
+            status=int(source.status),
+            reason=self._word(source.reason),
+            reader_version=source.reader_version,
+            size=source.size,
+            mtime_ns=source.mtime_ns,
+            content_hash=np.uint64(source.content_hash).astype(np.int64).item(),
+            documents=document_count,
+            name=self._draft.add_bytes("name", _encode(source.name)),
+        )
+        self.next_source_id += 1
+
+    def _add_document(self, document: ChunkedDocument) -> None:
+        draft, record = self._draft.children["documents"], document.record
+        start, end = record.title_span or (0, 0)
+        metadata = dict(record.metadata)
+        written = json.dumps(metadata, sort_keys=True, separators=(",", ":")) if metadata else ""
+        draft.add(
+            kind=self._word(record.kind),
+            unit=self._word(record.unit),
+            length=0 if record.is_verbatim else record.text_length,
+            segment=record.segment,
+            offset=record.offset,
+            title_start=start,
+            title_length=end - start,
+            first_chunk=self.next_chunk_id,
+            key=draft.add_bytes("key", _encode(record.key)),
+            title=draft.add_bytes("title", _encode(record.title)),
+            metadata=draft.add_bytes("metadata", written.encode("ascii")),
+            places=_add_places(draft.children["places"], record),
+            chunks=_add_chunks(draft.children["chunks"], document),
+        )
+        self.next_chunk_id += len(document.spans)
+
+
+def move_texts(catalogue: Catalogue, rows: Ints, segment: int, offsets: Ints) -> Catalogue:
+    """Give a catalogue whose documents in these rows have their text elsewhere."""
+    documents = catalogue.tables.children["documents"]
+    columns = dict(documents.columns)
+    columns["segment"], columns["offset"] = columns["segment"].copy(), columns["offset"].copy()
+    columns["segment"][rows], columns["offset"][rows] = segment, offsets
+    children = {**catalogue.tables.children, "documents": replace(documents, columns=columns)}
+    return Catalogue(catalogue.words, replace(catalogue.tables, children=children))
+
+
+class _Draft:
+    """A table in the making: lists in place of columns."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self.children = {name: _Draft(child) for name, child in schema.children}
+        names = [column.name for column in schema.columns]
+        self._columns: dict[str, list[int]] = {name: [] for name in (*names, *self.children)}
+        self._content = bytearray()
+
+    def add(self, **values: int) -> None:
+        """Add a row; values of children are how many rows of theirs belong to it."""
+        for name, column in self._columns.items():
+            column.append(values[name])
+
+    def add_bytes(self, name: str, text: bytes) -> int:
+        """Add a text to a child of bytes; give its length, the value of that child's column."""
+        self.children[name]._content += text
+        return len(text)
+
+    def to_table(self) -> Table:
+        return Table(
+            self._schema,
+            {name: np.asarray(column, np.int64) for name, column in self._columns.items()},
+            {name: child.to_table() for name, child in self.children.items()},
+            np.frombuffer(bytes(self._content), np.uint8),
+        )
+
+
+def _add_places(draft: _Draft, record: DocumentRecord) -> int:
+    before = 0
+    for offset, number in record.places:
+        draft.add(gap=offset - before, number=number)
+        before = offset
+    return len(record.places)
+
+
+def _add_chunks(draft: _Draft, document: ChunkedDocument) -> int:
+    before = 0
+    above: tuple[Span, ...] = ()
+    for span, check in zip(document.spans, document.checks, strict=True):
+        shared = _shared_count(above, span.context)
+        for start, end in span.context[shared:]:
+            draft.children["headings"].add(before=span.start - end, length=end - start)
+        draft.add(
+            gap=span.start - before,
+            length=span.end - span.start,
+            shared=shared,
+            check=int(check),
+            headings=len(span.context) - shared,
+        )
+        before, above = span.end, span.context
+    return len(document.spans)
+
+
+def _shared_count(above: tuple[Span, ...], context: tuple[Span, ...]) -> int:
+    shared = 0
+    for one, other in zip(above, context, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return shared
+
+
+def _check_document(source: SourceRecord, document: ChunkedDocument) -> None:
+    """Say what is wrong with a document before anything of it is taken in."""
+    record, length = document.record, document.record.text_length
+    if record.is_verbatim and length != source.size:
+        raise InvalidArgument(
+            f"{source.path}: a verbatim document has the {source.size} bytes of its file, "
+            f"got text_length={length}"
+        )
+    if len(document.checks) != len(document.spans):
+        raise InvalidArgument(
+            f"{source.path}: {len(document.spans)} chunks need as many checks, "
+            f"got {len(document.checks)}"
+        )
+    for span in document.spans:
+        _check_spans(source, length, (span.start, span.end), *span.context)
+        if len(span.context) > MOST_HEADINGS:
+            raise InvalidArgument(f"{source.path}: a chunk stands under {MOST_HEADINGS} at most")
+    if record.title_span is not None:
+        _check_spans(source, length, record.title_span)
+    offsets = [offset for offset, _ in record.places]
+    _check_spans(source, length, *pairwise((0, *offsets, length)))
+    if not all(number >= 0 for _, number in record.places):
+        raise InvalidArgument(f"{source.path}: numbers of places are 0 or more")
+    for key, value in record.metadata.items():
+        if not (isinstance(key, str) and isinstance(value, Value)):
+            raise InvalidArgument(
+                f"{source.path}: metadata is text, numbers and booleans, got {key}={value!r}"
+            )
+
+
+def _check_spans(source: SourceRecord, length: int, *spans: Span) -> None:
+    for start, end in spans:
+        if not 0 <= start <= end <= length:
+            raise InvalidArgument(
+                f"{source.path}: {start} to {end} is not a span of a text of {length} bytes"
+            )
+
+
+def _drop_unused_words(words: list[str], sources: Table) -> list[str]:
+    """Keep the words that are used, and renumber them in the columns of these (new) tables."""
+    documents = sources.children["documents"]
+    columns = [(sources, name) for name in ("root", "kind", "reason")]
+    columns += [(documents, name) for name in ("kind", "unit")]
+    used = np.unique(np.concatenate([[0], *(table[name] for table, name in columns)]))
+    numbers = np.zeros(len(words), np.int64)
+    numbers[used] = np.arange(len(used))
+    for table, name in columns:
+        table.columns[name] = numbers[table[name]]
+    return [words[number] for number in used.tolist()]
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,149 @@
+"""Looking an index over: everything in the folder is read and compared, nothing is changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gossamer.errors import Damaged, GossamerError, Locked, MissingCodebook
+from gossamer.store.folder import Snapshot, open_index, read_manifest
+from gossamer.store.hashes import digest_of
+from gossamer.store.journal import JOURNAL, fits
+from gossamer.store.manifest import FileEntry, Manifest
+from gossamer.store.writer import find_orphans
+from gossamer.vectors.codes import Codebook
+
+__all__ = ["Finding", "check"]
+
+_TRIES = 5  # a commit meanwhile makes what was found so far worthless
+_BACKUP = "take the folder from a backup, or delete it and add the files again"
+_ADD_AGAIN = "remove what it came from and add it again, or take the folder from a backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    severity: str  # "error": the index is damaged; "note": harmless, and mended by itself
+    what: str
+    repair: str
+
+
+def check(
+    folder: str | os.PathLike[str], deep: bool = True, codebook: Codebook | None = None
+) -> list[Finding]:
+    """Verify an index; give what is wrong, nothing if all is well.
+
+    `deep` reads every byte: checksums of all files, every text, every part of the engine's file,
+    for which an index without a codebook of its own needs the model's. NoIndex if there is none.
+    """
+    folder = Path(folder)
+    for _ in range(_TRIES):
+        try:
+            manifest = read_manifest(folder)
+            findings = _check_state(folder, manifest, deep, codebook)
+            if read_manifest(folder) == manifest:
+                return findings
+        except Damaged as error:
+            return [Finding("error", str(error), _BACKUP)]
+    raise Locked(f"{folder} changes while it is checked; check again when nothing writes to it")
+
+
+def _check_state(
+    folder: Path, manifest: Manifest, deep: bool, codebook: Codebook | None
+) -> list[Finding]:
+    findings = [finding for entry in manifest.files for finding in _check_file(folder, entry, deep)]
+    try:
+        snapshot = open_index(folder)
+    except (GossamerError, OSError) as error:
+        return [*findings, Finding("error", str(error), _BACKUP)]
+    findings += _check_catalogue(snapshot)
+    findings += _check_vectors(snapshot, codebook, deep)
+    if deep:
+        findings += _check_texts(snapshot)
+    findings += _check_rest(folder, manifest)
+    return findings
+
+
+def _check_file(folder: Path, entry: FileEntry, deep: bool) -> Iterator[Finding]:
+    try:
+        size = (folder / entry.name).stat().st_size
+        if size != entry.size:
+            what = f"{entry.name} has {size} bytes, where {entry.size} belong"
+            yield Finding("error", what, _BACKUP)
+        elif deep and digest_of((folder / entry.name).read_bytes()) != entry.digest:
+            yield Finding("error", f"the checksum of {entry.name} does not fit", _BACKUP)
+    except OSError as error:
+        yield Finding("error", f"{entry.name} cannot be read: {error.strerror}", _BACKUP)
+
+
+def _check_catalogue(snapshot: Snapshot) -> Iterator[Finding]:
+    """Look for what opening leaves to those who read a record, and compare with the manifest."""
+    catalogue, manifest = snapshot.catalogue, snapshot.manifest
+    ids = catalogue.chunk_ids
+    if len(ids) and ids[-1] >= manifest.next_chunk_id:
+        yield Finding("error", "the catalogue has chunks that are yet to come", _BACKUP)
+    try:
+        if len(set(zip(catalogue.tables["root"].tolist(), catalogue.paths, strict=True))) != len(
+            catalogue.paths
+        ):
+            yield Finding("error", "the catalogue has a source twice", _BACKUP)
+        for row in range(catalogue.document_count):
+            catalogue.document(row)
+    except GossamerError as error:
+        yield Finding("error", str(error), _BACKUP)
+
+
+def _check_vectors(snapshot: Snapshot, codebook: Codebook | None, deep: bool) -> Iterator[Finding]:
+    try:
+        vectors = snapshot.open_vectors(codebook)
+        if vectors is not None and deep:
+            vectors.verify()
+        ids = np.zeros(0, np.int64) if vectors is None else np.sort(vectors.ids)
+    except MissingCodebook:
+        what = "the vectors were not looked at, since the model's codebook is not here"
+        yield Finding("note", what, "get the model and check again")
+        return
+    except GossamerError as error:
+        yield Finding("error", str(error), _BACKUP)
+        return
+    if not np.array_equal(ids, snapshot.catalogue.chunk_ids):
+        what = f"{len(ids)} vectors do not belong to the {snapshot.catalogue.chunk_count} chunks"
+        yield Finding("error", what, _BACKUP)
+
+
+def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
+    catalogue, texts = snapshot.catalogue, snapshot.texts
+    for segment in texts.lengths:
+        try:
+            for _ in texts.scan(segment):
+                pass
+        except GossamerError as error:
+            yield Finding("error", str(error), _ADD_AGAIN)
+    segments, offsets = catalogue.text_places
+    for row in np.nonzero(segments)[0].tolist():
+        start = int(offsets[row])
+        try:
+            texts.read(int(segments[row]), start, start + int(catalogue.text_lengths[row]))
+        except GossamerError as error:
+            path = catalogue.paths[catalogue.source_rows[row]]
+            yield Finding("error", f"the text of {path} cannot be read: {error}", _ADD_AGAIN)
+
+
+def _check_rest(folder: Path, manifest: Manifest) -> Iterator[Finding]:
+    journal = folder / JOURNAL
+    if journal.exists():
+        is_ours = fits(journal, manifest.model.fingerprint, manifest.model.dim)
+        what = (
+            "a build runs or was interrupted"
+            if is_ours
+            else "there is a log of another model's build"
+        )
+        yield Finding("note", what, "the next `gossamer add` goes on with it, or removes it")
+    for path in find_orphans(folder):
+        what = f"{path.name} belongs to no committed state"
+        yield Finding("note", what, "the next change removes it")

@@ -1,0 +1,134 @@
+"""An index folder, open for reading: one state of it, whole, whatever writers do meanwhile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gossamer import _core
+from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex
+from gossamer.files import map_file
+from gossamer.store.catalogue import Catalogue
+from gossamer.store.hashes import digest_of
+from gossamer.store.manifest import MANIFEST, FileEntry, Manifest
+from gossamer.store.texts import Texts
+from gossamer.vectors.codes import Codebook
+from gossamer.vectors.vector_index import VectorIndex
+
+__all__ = ["Snapshot", "default_folder", "list_indexes", "open_index", "read_manifest"]
+
+# A writer commits rarely; one that does between two reads of ours does not do so this often.
+_TRIES = 20
+
+
+class Snapshot:
+    """One state of an index. It stays readable when newer ones are committed."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        (entry,) = manifest.files_of("catalogue")
+        data = _read_whole(folder, entry)
+        self.catalogue = Catalogue.open(data)
+        segments = {entry.number: entry for entry in manifest.files_of("texts")}
+        for entry in segments.values():
+            _check_size(folder, entry)
+        self.texts = Texts({number: folder / e.name for number, e in segments.items()})
+        self._vectors = [map_file(_check_size(folder, e)) for e in manifest.files_of("vectors")]
+        codebooks = [_read_whole(folder, entry) for entry in manifest.files_of("codebook")]
+        # The bytes of the index's own codebook; None where the model's is used.
+        self.codebook: bytes | None = codebooks[0] if codebooks else None
+
+    def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
+        """Give the engine's index, with the shared codebook; None while there is nothing in it."""
+        if not self._vectors:
+            return None
+        try:
+            return VectorIndex(_core.Index.open(self._vectors[0], codebook))
+        except GossamerError as error:
+            raise type(error)(f"{self.folder}: {error}") from None
+
+    def is_current(self) -> bool:
+        """Whether no newer state was committed."""
+        try:
+            return read_manifest(self.folder) == self.manifest
+        except (OSError, GossamerError):
+            return False
+
+
+def open_index(folder: str | os.PathLike[str]) -> Snapshot:
+    """Open the current state of an index.
+
+    NoIndex if there is none, NotGossamer if the folder holds something else, UnknownVersion if a
+    newer release wrote it, Damaged if something of it is missing or wrong.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    for _ in range(_TRIES):
+        try:
+            return Snapshot(folder, manifest)
+        except (FileNotFoundError, GossamerError) as error:
+            # A file may have gone because a writer replaced this state just now.
+            newer = read_manifest(folder)
+            if newer == manifest:
+                raise _as_damage(folder, error) from None
+            manifest = newer
+    raise Damaged(f"{folder} changes faster than it can be read; try again")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder; NoIndex if it has none."""
+    try:
+        return Manifest.from_bytes((folder / MANIFEST).read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoIndex(f"there is no index in {folder}; `gossamer add FOLDER` makes one") from None
+    except GossamerError as error:
+        raise type(error)(f"{folder}: {error}") from None
+
+
+def default_folder(name: str = "default") -> Path:
+    """Give where the index of this name lives: below GOSSAMER_HOME, or the user's data."""
+    if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|\0'):
+        raise InvalidArgument(
+            f"an index is named like a file, without slashes and no dot first; got {name!r}"
+        )
+    return _home() / name
+
+
+def list_indexes() -> list[str]:
+    """Give the names of all indexes in the usual place."""
+    home = _home()
+    if not home.is_dir():
+        return []
+    return sorted(folder.name for folder in home.iterdir() if (folder / MANIFEST).is_file())
+
+
+def _home() -> Path:
+    if home := os.environ.get("GOSSAMER_HOME"):
+        return Path(home).expanduser() / "indexes"
+    from platformdirs import user_data_path
+
+    return user_data_path("gossamer", appauthor=False) / "indexes"
+
+
+def _check_size(folder: Path, entry: FileEntry) -> Path:
+    path = folder / entry.name
+    if (size := path.stat().st_size) != entry.size:
+        raise Damaged(f"{entry.name} has {size} bytes, where the manifest says {entry.size}")
+    return path
+
+
+def _read_whole(folder: Path, entry: FileEntry) -> bytes:
+    """Read a small file and compare its checksum."""
+    data = _check_size(folder, entry).read_bytes()
+    if digest_of(data) != entry.digest:
+        raise Damaged(f"the checksum of {entry.name} does not fit")
+    return data
+
+
+def _as_damage(folder: Path, error: Exception) -> Exception:
+    advice = "run `gossamer check`, take the folder from a backup, or build it again"
+    if isinstance(error, GossamerError):
+        return type(error)(f"{folder}: {error}; {advice}")
+    name = Path(getattr(error, "filename", None) or "a file").name
+    return Damaged(f"{folder}: {name} is missing; {advice}")

@@ -1,0 +1,259 @@
+"""Hot vectors: what was asked for lately, kept within a budget, so that asking again is cheap.
+
+A cache and nothing else: it may be lost, damaged or another index's, and is then empty.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer.errors import GossamerError
+from gossamer.files import map_file, write_file
+from gossamer.store.hashes import digest_of
+from gossamer.store.lock import try_lock
+
+__all__ = ["HOT", "HotVectors"]
+
+HOT = "hot.gsh"
+_LOCK = "hot.lock"
+_MAGIC, _VERSION = b"GSMHOTVS", 1
+_HEADER = struct.Struct("<8sII32sQIII")  # .., dimension, stamp, clock, chunks, questions, checksum
+_ENTRY_BYTES = 8 + 8 + 4 + 4  # key, when it was used last, how often, checksum of the vector
+# An entry that was used twice as often stays for so many more questions.
+_USES_WORTH = 32
+# Questions may take this share of the budget.
+_QUESTION_SHARE = 0.1
+
+
+@dataclass
+class _Entries:
+    """Vectors by a key of 64 bits, rising, with their last use and how often they were used."""
+
+    keys: NDArray[np.uint64]
+    used: NDArray[np.uint64]
+    uses: NDArray[np.uint32]
+    sums: NDArray[np.uint32]
+    vectors: NDArray[np.float16]
+
+    def find(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Say which keys are there, and where those stand."""
+        if not len(self.keys):
+            return np.zeros(len(keys), bool), np.zeros(0, np.int64)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known = self.keys[places] == keys
+        return known, places[known]
+
+    def take(self, rows: NDArray[np.int64]) -> _Entries:
+        """Give these rows."""
+        return _Entries(
+            self.keys[rows], self.used[rows], self.uses[rows], self.sums[rows], self.vectors[rows]
+        )
+
+
+@dataclass
+class _News:
+    """What was learnt since the file was read."""
+
+    used: dict[int, int] = field(default_factory=dict)
+    uses: dict[int, int] = field(default_factory=dict)
+    vectors: dict[int, NDArray[np.float16]] = field(default_factory=dict)
+
+    def use(self, key: int, clock: int) -> None:
+        self.used[key] = clock
+        self.uses[key] = self.uses.get(key, 0) + 1
+
+
+class HotVectors:
+    """Vectors of chunks and of questions by id and hash, across runs."""
+
+    def __init__(self, folder: Path, stamp: bytes, dim: int, budget: int) -> None:
+        self._folder, self._stamp, self._dim, self._budget = folder, stamp, dim, budget
+        self._clock, self._chunks, self._questions = _read(folder / HOT, stamp, dim)
+        self._new_chunks, self._new_questions = _News(), _News()
+
+    @classmethod
+    def open(cls, folder: Path, uuid: str, fingerprint: str, dim: int, budget: int) -> HotVectors:
+        """Read the cache of an index; an empty one if there is none that fits."""
+        stamp = digest_of(f"{uuid} {fingerprint}".encode()).encode("ascii")
+        return cls(Path(folder), stamp, dim, budget)
+
+    def __len__(self) -> int:
+        fresh = [key for key in self._new_chunks.vectors if not self._is_old(key)]
+        return len(self._chunks.keys) + len(fresh)
+
+    def get(self, ids: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """Say which chunks' vectors are here, and give those, a row each."""
+        return self._get(self._chunks, self._new_chunks, np.asarray(ids, np.uint64))
+
+    def put(self, ids: ArrayLike, vectors: ArrayLike) -> None:
+        """Keep vectors of chunks of the current state of the index."""
+        rows = np.asarray(vectors, np.float16).reshape(-1, self._dim)
+        for key, row in zip(np.asarray(ids, np.uint64).tolist(), rows, strict=True):
+            self._new_chunks.vectors[key] = row
+            self._new_chunks.use(key, self._clock)
+
+    def question(self, hash: bytes) -> NDArray[np.float32] | None:
+        """Give the vector of a question by the hash of its text; None if it is not here."""
+        self._clock += 1
+        key = np.frombuffer(hash[:8], "<u8").astype(np.uint64)
+        known, vectors = self._get(self._questions, self._new_questions, key)
+        return vectors[0] if known[0] else None
+
+    def put_question(self, hash: bytes, vector: ArrayLike) -> None:
+        """Keep the vector of a question."""
+        key = int.from_bytes(hash[:8], "little")
+        self._new_questions.vectors[key] = np.asarray(vector, np.float16).reshape(self._dim)
+        self._new_questions.use(key, self._clock)
+
+    def save(self, live_ids: ArrayLike | None = None) -> bool:
+        """Write what was learnt, with what others wrote meanwhile; say whether it was written.
+
+        Nothing is done when nothing new was learnt, or while another process is writing: this is
+        a cache, and it can wait. With `live_ids`, rising, vectors of chunks that are gone go too.
+        """
+        if not (self._new_chunks.vectors or self._new_questions.vectors):
+            return False
+        with suppress(OSError):
+            lock = try_lock(self._folder / _LOCK, "hot vectors")
+            if lock is None:
+                return False
+            with lock:
+                for left_behind in self._folder.glob(f".{HOT}.*.part"):
+                    left_behind.unlink()
+                self._write(None if live_ids is None else np.asarray(live_ids, np.uint64))
+            return True
+        return False
+
+    def _is_old(self, key: int) -> bool:
+        return bool(self._chunks.find(np.asarray([key], np.uint64))[0][0])
+
+    def _get(
+        self, old: _Entries, new: _News, keys: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        mask = np.zeros(len(keys), bool)
+        found: list[NDArray[np.float16]] = []
+        known, places = old.find(keys)
+        place_of = dict(zip(keys[known].tolist(), places.tolist(), strict=True))
+        for row, key in enumerate(keys.tolist()):
+            vector = new.vectors.get(key)
+            if vector is None and key in place_of:
+                vector = old.vectors[place_of[key]]
+                if zlib.crc32(vector.tobytes()) != old.sums[place_of[key]]:
+                    continue
+            if vector is not None:
+                mask[row] = True
+                found.append(vector)
+                new.use(key, self._clock)
+        rows = np.stack(found) if found else np.zeros((0, self._dim), np.float16)
+        return mask, rows.astype(np.float32)
+
+    def _write(self, live: NDArray[np.uint64] | None) -> None:
+        clock, chunks, questions = _read(self._folder / HOT, self._stamp, self._dim)
+        clock = max(clock, self._clock)
+        budget = self._budget - _HEADER.size
+        chunks = _merge(chunks, self._new_chunks, self._dim)
+        if live is not None:
+            chunks = chunks.take(np.nonzero(np.isin(chunks.keys, live))[0])
+        questions = _merge(questions, self._new_questions, self._dim)
+        questions = _within(questions, int(budget * _QUESTION_SHARE), self._dim)
+        rest = budget - _bytes_of(questions, self._dim)
+        chunks = _within(chunks, rest, self._dim)
+        write_file(self._folder / HOT, _pack(self._stamp, self._dim, clock, chunks, questions))
+        self._chunks, self._questions, self._clock = chunks, questions, clock
+        self._new_chunks, self._new_questions = _News(), _News()
+
+
+def _merge(old: _Entries, news: _News, dim: int) -> _Entries:
+    """Put what was learnt to what is there."""
+    known, places = old.find(np.asarray(list(news.used), np.uint64))
+    used, uses = old.used.copy(), old.uses.copy()
+    fresh = []
+    touched = iter(places.tolist())
+    for key, is_known in zip(news.used, known.tolist(), strict=True):
+        if is_known:
+            place = next(touched)
+            used[place] = max(int(used[place]), news.used[key])
+            uses[place] = min(int(uses[place]) + news.uses[key], 2**32 - 1)
+        elif key in news.vectors:
+            fresh.append(key)
+    rows = [news.vectors[key] for key in fresh]
+    added = np.stack(rows) if rows else np.zeros((0, dim), np.float16)
+    merged = _Entries(
+        np.concatenate([old.keys, np.asarray(fresh, np.uint64)]),
+        np.concatenate([used, np.asarray([news.used[key] for key in fresh], np.uint64)]),
+        np.concatenate([uses, np.asarray([news.uses[key] for key in fresh], np.uint32)]),
+        np.concatenate([old.sums, np.asarray([zlib.crc32(r.tobytes()) for r in rows], np.uint32)]),
+        np.concatenate([old.vectors, added]),
+    )
+    return merged.take(np.argsort(merged.keys))
+
+
+def _within(entries: _Entries, budget: int, dim: int) -> _Entries:
+    """Keep the entries that were used last and most, as many as fit."""
+    room = max(0, budget // (_ENTRY_BYTES + 2 * dim))
+    if len(entries.keys) <= room:
+        return entries
+    worth = entries.used.astype(np.float64) + _USES_WORTH * np.log2(1.0 + entries.uses)
+    best = np.argsort(-worth, kind="stable")[:room]
+    return entries.take(np.sort(best))
+
+
+def _bytes_of(entries: _Entries, dim: int) -> int:
+    return len(entries.keys) * (_ENTRY_BYTES + 2 * dim)
+
+
+def _pack(stamp: bytes, dim: int, clock: int, chunks: _Entries, questions: _Entries) -> list[bytes]:
+    tables, vectors = [], []
+    for entries in (chunks, questions):
+        for part, kind in (
+            (entries.keys, "<u8"),
+            (entries.used, "<u8"),
+            (entries.uses, "<u4"),
+            (entries.sums, "<u4"),
+        ):
+            tables.append(part.astype(kind).tobytes())
+        vectors.append(np.ascontiguousarray(entries.vectors, "<f2").tobytes())
+    counts = (len(chunks.keys), len(questions.keys))
+    head = _HEADER.pack(_MAGIC, _VERSION, dim, stamp, clock, *counts, 0)[:-4]
+    checksum = zlib.crc32(head + b"".join(tables)).to_bytes(4, "little")
+    return [head, checksum, *tables, *vectors]
+
+
+def _read(path: Path, stamp: bytes, dim: int) -> tuple[int, _Entries, _Entries]:
+    """Read a file of hot vectors; nothing if there is none, or none that fits."""
+    empty = _entries_of(np.zeros(0, np.uint8), 0, 0, np.zeros((0, dim), np.float16))
+    try:
+        data = map_file(path)
+    except (OSError, GossamerError):
+        return 0, empty, empty
+    if len(data) < _HEADER.size:
+        return 0, empty, empty
+    *head, clock, chunks, questions, checksum = _HEADER.unpack_from(data.data)
+    tables_end = _HEADER.size + (chunks + questions) * _ENTRY_BYTES
+    if head != [_MAGIC, _VERSION, dim, stamp]:
+        return 0, empty, empty
+    if len(data) != tables_end + (chunks + questions) * 2 * dim:
+        return 0, empty, empty
+    covered = data[: _HEADER.size - 4].tobytes() + data[_HEADER.size : tables_end].tobytes()
+    if zlib.crc32(covered) != checksum:
+        return 0, empty, empty
+    vectors = data[tables_end:].view("<f2").reshape(-1, dim)
+    first = _entries_of(data, _HEADER.size, chunks, vectors[:chunks])
+    second = _entries_of(data, _HEADER.size + chunks * _ENTRY_BYTES, questions, vectors[chunks:])
+    return clock, first, second
+
+
+def _entries_of(
+    data: NDArray[np.uint8], at: int, count: int, vectors: NDArray[np.float16]
+) -> _Entries:
+    keys, used = data[at : at + 16 * count].view("<u8").astype(np.uint64).reshape(2, count)
+    ends = at + 16 * count
+    uses, sums = data[ends : ends + 8 * count].view("<u4").astype(np.uint32).reshape(2, count)
+    return _Entries(keys, used, uses, sums, vectors)

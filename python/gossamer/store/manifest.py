@@ -1,0 +1,180 @@
+"""The manifest: which files make up the index now. Replacing it is what commits a change."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar, cast
+
+from gossamer.errors import Damaged, NotGossamer, UnknownVersion
+from gossamer.store.hashes import digest_of
+
+__all__ = ["MANIFEST", "FileEntry", "Manifest", "ModelStamp", "Settings", "is_index_file"]
+
+MANIFEST = "MANIFEST.gossamer"
+_FORMAT = "gossamer index"
+_VERSION = 1
+_MOST_BYTES = 1 << 24
+_NAME = re.compile(r"(vectors|catalogue|texts|codebook)-([1-9][0-9]{0,17})\.(gsm|gsc|gst|gsb)")
+_REPAIR = "take the folder from a backup, or delete it and add the files again"
+
+_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Mapping": dict}
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStamp:
+    """The model whose vectors the index was built from, and how texts were cut for it."""
+
+    name: str
+    fingerprint: str
+    dim: int
+    max_tokens: int
+    chunk_tokens: int
+    probe: tuple[float, ...] = ()  # the vector of a fixed text, to notice a silent change
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the owner of the index chose."""
+
+    code_bytes: int = 32
+    store_text: bool = False
+    keep: str = "none"  # vectors: "none" or "hot:50MB"
+    lexical: str = "scan"  # "scan" or "fts5"
+    walk: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of the index, as it must be."""
+
+    name: str
+    size: int
+    digest: str
+
+    @property
+    def kind(self) -> str:
+        """What the file is: "vectors", "catalogue", "texts" or "codebook"."""
+        return self.name.partition("-")[0]
+
+    @property
+    def number(self) -> int:
+        """The generation of vectors and catalogue, the segment of texts."""
+        return int(self.name.partition("-")[2].partition(".")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One state of an index."""
+
+    uuid: str
+    generation: int
+    created: str  # ISO 8601, UTC
+    changed: str
+    model: ModelStamp
+    settings: Settings
+    roots: tuple[str, ...]
+    next_chunk_id: int
+    next_source_id: int
+    files: tuple[FileEntry, ...]
+    counts: Mapping[str, int] = field(default_factory=dict)  # for status
+
+    def files_of(self, kind: str) -> list[FileEntry]:
+        """Give the files of a kind."""
+        return [entry for entry in self.files if entry.kind == kind]
+
+    def to_bytes(self) -> bytes:
+        """Give the manifest as it stands in its file: JSON, and a line with its checksum."""
+        values = {"format": _FORMAT, "version": _VERSION, **asdict(self)}
+        body = json.dumps(values, sort_keys=True, indent=1).encode("ascii") + b"\n"
+        return body + digest_of(body).encode("ascii") + b"\n"
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Manifest:
+        """Read a manifest; NotGossamer, UnknownVersion or Damaged for anything else."""
+        body, _, checksum = data[:-1].rpartition(b"\n")
+        is_whole = len(data) <= _MOST_BYTES and checksum == digest_of(body + b"\n").encode()
+        values = _parse(body)
+        if values is None or values.get("format") != _FORMAT:
+            if is_whole or b"gossamer index" not in data[:_MOST_BYTES]:
+                raise NotGossamer(f"{MANIFEST} is not the manifest of a Gossamer index")
+            raise Damaged(f"{MANIFEST} is damaged; {_REPAIR}")
+        if (version := values.get("version")) != _VERSION and is_whole:
+            raise UnknownVersion(
+                f"this index is of format version {version}, and this release reads {_VERSION}; "
+                "use the release that wrote it, or a newer one"
+            )
+        if not is_whole or data[-1:] != b"\n":
+            raise Damaged(f"the checksum of {MANIFEST} does not fit; {_REPAIR}")
+        try:
+            return _manifest_of(values)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"{MANIFEST} does not hold what it should ({error}); {_REPAIR}") from None
+
+
+def is_index_file(name: str) -> bool:
+    """Whether this is how a file is called that a manifest can name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _parse(body: bytes) -> dict[str, Any] | None:
+    try:
+        values = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _manifest_of(values: dict[str, Any]) -> Manifest:
+    files = tuple(_record(FileEntry, entry) for entry in _list(values["files"]))
+    for entry in files:
+        if not is_index_file(entry.name):
+            raise ValueError(f"a file called {entry.name!r}")
+    if len({entry.name for entry in files}) != len(files):
+        raise ValueError("a file named twice")
+    for kind, most in (("vectors", 1), ("catalogue", 1), ("codebook", 1)):
+        if sum(entry.kind == kind for entry in files) > most:
+            raise ValueError(f"more than one file of {kind}")
+    if not any(entry.kind == "catalogue" for entry in files):
+        raise ValueError("no catalogue")
+    model = dict(values["model"])
+    model["probe"] = tuple(float(number) for number in _list(model["probe"]))
+    if not all(math.isfinite(number) for number in model["probe"]):
+        raise ValueError("a probe that is not finite")
+    rest = {name: values[name] for name in (f.name for f in fields(Manifest))}
+    rest |= {
+        "files": files,
+        "model": _record(ModelStamp, model),
+        "settings": _record(Settings, values["settings"]),
+        "roots": tuple(_list(values["roots"])),
+    }
+    if not all(isinstance(root, str) for root in rest["roots"]):
+        raise TypeError("roots that are no text")
+    if not all(isinstance(count, int) for count in dict(values["counts"]).values()):
+        raise TypeError("counts that are no numbers")
+    return _record(Manifest, rest)
+
+
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise TypeError(f"a list, got {values!r}")
+    return values
+
+
+def _record(cls: type[T], values: dict[str, Any]) -> T:
+    """Make a record of these values, all of them of the types that its fields say."""
+    record = cls(**values)
+    for item in fields(cls):  # type: ignore[arg-type]
+        value: Any = getattr(record, item.name)
+        expected = _TYPES.get(str(item.type).partition("[")[0], object)
+        if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+            raise TypeError(f"{item.name}={value!r}")
+        if expected is int and not 0 <= cast(int, value) < 1 << 63:
+            raise ValueError(f"{item.name}={value}")
+    return record

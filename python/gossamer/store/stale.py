@@ -1,0 +1,55 @@
+"""Files that a search found changed though they look unchanged; the next update reads them again.
+
+Readers may not commit, so they leave a note: a line of JSON for each path, appended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["STALE", "forget_stale", "note_stale", "read_stale"]
+
+STALE = "stale.jsonl"
+_MOST_BYTES = 1 << 20  # an update that reads everything again needs no more notes than this
+
+
+def note_stale(folder: Path, paths: Iterable[str]) -> None:
+    """Leave a note of these paths, where the folder can be written to; nothing depends on it."""
+    known = read_stale(folder)
+    lines = "".join(json.dumps(path) + "\n" for path in paths if path not in known)
+    if not lines:
+        return
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    with contextlib.suppress(OSError):
+        handle = os.open(folder / STALE, flags, 0o666)
+        try:
+            if os.fstat(handle).st_size < _MOST_BYTES:
+                os.write(handle, lines.encode("ascii"))
+        finally:
+            os.close(handle)
+
+
+def read_stale(folder: Path) -> set[str]:
+    """Give the paths that were noted; lines that make no sense are passed over."""
+    try:
+        with open(folder / STALE, "rb") as file:
+            lines = file.read(2 * _MOST_BYTES).splitlines()
+    except OSError:
+        return set()
+    paths = set()
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            path = json.loads(line)
+            if isinstance(path, str):
+                paths.add(path)
+    return paths
+
+
+def forget_stale(folder: Path) -> None:
+    """Remove all notes, once the files were read again."""
+    with contextlib.suppress(OSError):
+        (folder / STALE).unlink(missing_ok=True)

@@ -1,0 +1,239 @@
+"""The text store: texts that are in no file of the user's, compressed, with random access.
+
+A segment is one stream of text, cut into blocks of equal length that are compressed each for
+itself. Segments are never changed: what is new goes to a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.errors import Damaged, NotGossamer, UnknownVersion
+from gossamer.files import map_file
+from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
+
+__all__ = ["Texts", "TextsWriter", "segments_to_rewrite"]
+
+_MAGIC = b"GSMTEXTS"
+_VERSION = 1
+_HEADER = struct.Struct("<8sIIII")  # magic, version, block bytes, dictionary bytes, packed ones
+_TRAILER = struct.Struct("<QII")  # bytes of text, blocks, checksum of all but the blocks
+_BLOCK_BYTES = 1 << 17
+_MOST_BLOCK_BYTES = 1 << 20
+_MOST_DICTIONARY_BYTES = 1 << 20
+_LEVEL = 12
+# A dictionary pays once there is a megabyte of text; it is learnt from the first four.
+_LEARN_LEAST, _LEARN_MOST = 1 << 20, 1 << 22
+_SAMPLE_BYTES = 1 << 13
+_DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
+_CACHED_BLOCKS = 16
+# When segments are written anew: beyond so many, or with so large a share of dead text.
+_MANY_SEGMENTS, _FEW_SEGMENTS = 8, 4
+_DEAD_SHARE = 0.25
+
+
+class TextsWriter:
+    """A segment in the making; `close` it before it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "xb")  # noqa: SIM115 - closed by close() or abandon()
+        self._pending = bytearray()
+        self._dictionary: ZstdDict | None = None
+        self._has_begun = False
+        self._head = b""
+        self._table: list[tuple[int, int]] = []
+        self._length = 0
+
+    @property
+    def length(self) -> int:
+        """Bytes of text so far."""
+        return self._length
+
+    def add(self, text: bytes) -> int:
+        """Add a text; give the offset in the segment that it is read at."""
+        offset = self._length
+        self._pending += text
+        self._length += len(text)
+        if self._has_begun or len(self._pending) >= _LEARN_MOST:
+            self._write_blocks(_BLOCK_BYTES)
+        return offset
+
+    def close(self) -> None:
+        """Write what is left and make sure that it is on the disk."""
+        self._write_blocks(1)
+        table = np.asarray(self._table, "<u4").reshape(-1, 2).tobytes()
+        trailer = _TRAILER.pack(self._length, len(self._table), 0)[:-4]
+        checksum = zlib.crc32(self._head + table + trailer)
+        self._file.write(table + trailer + checksum.to_bytes(4, "little"))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file without finishing it."""
+        self._file.close()
+
+    def _write_blocks(self, least: int) -> None:
+        """Write blocks for as long as at least so many bytes wait."""
+        if not self._has_begun:
+            self._begin()
+        at = 0
+        while len(self._pending) - at >= least:
+            packed = _pack(bytes(self._pending[at : at + _BLOCK_BYTES]), self._dictionary)
+            self._table.append((len(packed), zlib.crc32(packed)))
+            self._file.write(packed)
+            at += _BLOCK_BYTES
+        del self._pending[:at]
+
+    def _begin(self) -> None:
+        dictionary = _learn(bytes(self._pending[:_LEARN_MOST]))
+        packed = compress(dictionary, 19) if dictionary else b""
+        self._dictionary = ZstdDict(dictionary) if dictionary else None
+        sizes = (_BLOCK_BYTES, len(dictionary), len(packed))
+        self._head = _HEADER.pack(_MAGIC, _VERSION, *sizes) + packed
+        self._file.write(self._head)
+        self._has_begun = True
+
+
+class Texts:
+    """The segments of an index, open for reading."""
+
+    def __init__(self, segments: Mapping[int, Path]) -> None:
+        self._segments = {number: _Segment(path) for number, path in segments.items()}
+        self._block = lru_cache(_CACHED_BLOCKS)(self._unpack_block)
+
+    @property
+    def lengths(self) -> dict[int, int]:
+        """Bytes of text of each segment."""
+        return {number: segment.length for number, segment in self._segments.items()}
+
+    def read(self, segment: int, start: int, end: int) -> bytes:
+        """Give the text from start to end of a segment; Damaged if it is not there."""
+        if segment not in self._segments or not (
+            0 <= start <= end <= self._segments[segment].length
+        ):
+            raise Damaged(f"there is no text {start} to {end} in segment {segment}")
+        size = self._segments[segment].block_bytes
+        first = start // size
+        pieces = [self._block(segment, block) for block in range(first, -(-end // size))]
+        return b"".join(pieces)[start - first * size : end - first * size]
+
+    def scan(self, segment: int, threads: int = 2) -> Iterator[tuple[int, bytes]]:
+        """Give all text of a segment, block by block, with the offset of each."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        source = self._segments[segment]
+        with ThreadPoolExecutor(threads) as pool:
+            # A few at a time: a segment may be larger than the memory.
+            for first in range(0, source.block_count, 4 * threads):
+                blocks = range(first, min(first + 4 * threads, source.block_count))
+                for block, text in zip(blocks, pool.map(source.block, blocks), strict=True):
+                    yield block * source.block_bytes, text
+
+    def _unpack_block(self, segment: int, block: int) -> bytes:
+        return self._segments[segment].block(block)
+
+
+def segments_to_rewrite(
+    lengths: Mapping[int, int], live: Mapping[int, int], dead_share: float = _DEAD_SHARE
+) -> list[int]:
+    """Say which segments are better written anew, as one.
+
+    `live` is how much of each segment's text is in use. Segments with more dead text than
+    `dead_share` are, and the smallest ones when there are too many.
+    """
+    used = {number: length for number, length in lengths.items() if live.get(number, 0)}
+    chosen = {n for n, length in used.items() if length - live[n] > dead_share * length}
+    others = sorted(used.keys() - chosen, key=used.__getitem__)
+    if len(others) + bool(chosen) > _MANY_SEGMENTS:
+        chosen.update(others[: len(others) - _FEW_SEGMENTS])
+    return sorted(chosen)
+
+
+class _Segment:
+    """One file: its table is checked when it is opened, a block when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        self._data = map_file(path)
+        if len(self._data) < _HEADER.size + _TRAILER.size:
+            raise Damaged(f"{self._name} is too short for a text segment")
+        magic, version, self.block_bytes, size, packed = _HEADER.unpack_from(self._data.data)
+        self.length, self.block_count, checksum = _TRAILER.unpack_from(
+            self._data.data, len(self._data) - _TRAILER.size
+        )
+        if magic != _MAGIC:
+            raise NotGossamer(f"{self._name} is no text segment")
+        if version != _VERSION:
+            raise UnknownVersion(
+                f"{self._name} is of version {version}, and this release reads {_VERSION}; "
+                "use the release that wrote it, or a newer one"
+            )
+        head_end = _HEADER.size + packed
+        table_start = len(self._data) - _TRAILER.size - 8 * self.block_count
+        if not (
+            0 < self.block_bytes <= _MOST_BLOCK_BYTES
+            and size <= _MOST_DICTIONARY_BYTES
+            and head_end <= table_start
+            and self.block_count == -(-self.length // self.block_bytes)
+        ):
+            raise Damaged(f"{self._name} has parts that do not fit together")
+        tail = self._data[table_start:-4].tobytes()
+        if zlib.crc32(self._data[:head_end].tobytes() + tail) != checksum:
+            raise Damaged(f"the checksum of {self._name} does not fit")
+        self._table = np.frombuffer(tail, "<u4", 2 * self.block_count).reshape(-1, 2)
+        ends = head_end + np.cumsum(self._table[:, 0], dtype=np.int64)
+        if self.block_count and ends[-1] != table_start:
+            raise Damaged(f"{self._name} has blocks that do not fit its length")
+        self._ends: NDArray[np.int64] = ends
+        self._dictionary = self._open_dictionary(size, packed)
+
+    def block(self, number: int) -> bytes:
+        """Give the text of a block; Damaged if its checksum does not fit."""
+        end = int(self._ends[number])
+        packed_bytes, checksum = self._table[number].tolist()
+        packed = self._data[end - packed_bytes : end].tobytes()
+        if zlib.crc32(packed) != checksum:
+            raise Damaged(
+                f"block {number} of {self._name} is damaged; take the folder from a backup, or "
+                "remove the files it came from and add them again"
+            )
+        size = min(self.block_bytes, self.length - number * self.block_bytes)
+        try:
+            return decompress_exactly(packed, size, self._dictionary)
+        except ZstdError as error:
+            raise Damaged(f"block {number} of {self._name} does not unpack: {error}") from None
+
+    def _open_dictionary(self, size: int, packed: int) -> ZstdDict | None:
+        if not size:
+            return None
+        data = self._data[_HEADER.size : _HEADER.size + packed].tobytes()
+        try:
+            return ZstdDict(decompress_exactly(data, size))
+        except (ZstdError, ValueError) as error:
+            raise Damaged(f"the dictionary of {self._name} does not unpack: {error}") from None
+
+
+def _learn(text: bytes) -> bytes:
+    """Learn a dictionary from the beginning of a segment; none from a little text."""
+    if len(text) < _LEARN_LEAST:
+        return b""
+    samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
+    try:
+        return train_dict(
+            samples, min(_DICTIONARY_MOST, len(text) // _DICTIONARY_SHARE)
+        ).dict_content
+    except ZstdError:
+        return b""  # a text that has nothing in common with itself
+
+
+def _pack(text: bytes, dictionary: ZstdDict | None) -> bytes:
+    return compress(text, _LEVEL, zstd_dict=dictionary and dictionary.as_digested_dict)

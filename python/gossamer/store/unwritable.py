@@ -1,0 +1,34 @@
+"""Errors of the file system, in words: what, where, and what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+from gossamer.errors import GossamerError, Unwritable
+
+__all__ = ["explaining"]
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full; make room and try again",
+    errno.EDQUOT: "your share of the disk is full; make room and try again",
+    errno.EROFS: "the disk is read-only; put the index elsewhere, or make it writable",
+    errno.EACCES: "permission denied; mend the folder's permissions, or use another one",
+    errno.EPERM: "not permitted; mend the folder's permissions, or use another one",
+}
+
+
+@contextlib.contextmanager
+def explaining(folder: Path) -> Iterator[None]:
+    """Raise Unwritable in place of an OSError that comes from writing to an index folder."""
+    try:
+        yield
+    except GossamerError:
+        raise
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, str(error))
+        explained = Unwritable(f"cannot change the index in {folder}: {reason}. It is as it was")
+        explained.errno = error.errno
+        raise explained from error

@@ -1,0 +1,118 @@
+"""What must hold in a catalogue before any number of it is used as an index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gossamer.errors import Damaged
+from gossamer.store.columns import Ints, Table, starts_of
+
+__all__ = ["MOST_HEADINGS", "chunk_ends", "verify_tables"]
+
+MOST_HEADINGS = 255  # that a chunk stands under
+
+# Sums of as many of these as memory can hold stay below 2^63.
+_LARGEST_LENGTH = 1 << 36
+_LARGEST = 1 << 62
+
+
+def verify_tables(sources: Table, word_count: int) -> None:
+    """Raise Damaged unless every number of the catalogue is within its bounds."""
+    documents = sources.children["documents"]
+    chunks = documents.children["chunks"]
+    for name in ("root", "kind", "reason"):
+        _within(sources[name], 0, word_count, f"{name} of a source")
+    for name in ("kind", "unit"):
+        _within(documents[name], 0, word_count, f"{name} of a document")
+    _within(sources["status"], 0, 3, "status of a source")
+    _within(sources["size"], 0, _LARGEST_LENGTH, "size of a source")
+    _within(sources["id"], 0, _LARGEST, "id of a source")
+    _within(documents["chunks"], 1, _LARGEST_LENGTH, "number of chunks of a document")
+    _within(documents["segment"], 0, 1 << 31, "segment of a document")
+    _within(documents["offset"], 0, _LARGEST, "offset of a document")
+    _within(documents["length"], 0, _LARGEST_LENGTH, "length of a document")
+    if len(np.unique(sources["id"])) != len(sources):
+        raise Damaged("two sources of the catalogue have the same id")
+    _verify_ids(documents)
+    sizes = np.repeat(sources["size"], sources["documents"])
+    lengths = np.where(documents["segment"] == 0, sizes, documents["length"])
+    _verify_titles(documents, lengths)
+    _verify_places(documents, lengths)
+    _verify_chunks(documents, chunks, lengths)
+
+
+def chunk_ends(documents: Table, chunks: Table) -> Ints:
+    """Give where every chunk ends in the text of its document, by row."""
+    ends: Ints = np.cumsum(chunks["gap"] + chunks["length"])
+    counts = documents["chunks"]
+    before = np.concatenate([[0], ends])[starts_of(counts)]
+    ends -= np.repeat(before, counts)
+    return ends
+
+
+def _within(values: Ints, least: int, beyond: int, what: str) -> None:
+    if len(values) and not (least <= values.min() and values.max() < beyond):
+        raise Damaged(
+            f"the catalogue has {values.min()} to {values.max()} as {what}, "
+            f"where {least} to {beyond - 1} can be"
+        )
+
+
+def _verify_ids(documents: Table) -> None:
+    firsts = documents["first_chunk"]
+    _within(firsts, 0, _LARGEST, "id of a chunk")
+    order = np.argsort(firsts, kind="stable")
+    ends = (firsts + documents["chunks"])[order]
+    if (ends[:-1] > firsts[order][1:]).any():
+        raise Damaged("two chunks of the catalogue have the same id")
+
+
+def _verify_titles(documents: Table, lengths: Ints) -> None:
+    starts, sizes = documents["title_start"], documents["title_length"]
+    _within(starts, 0, _LARGEST_LENGTH, "start of a title")
+    _within(sizes, 0, _LARGEST_LENGTH, "length of a title")
+    if (starts + sizes > lengths)[sizes > 0].any():
+        raise Damaged("a title of the catalogue lies beyond its document")
+
+
+def _verify_places(documents: Table, lengths: Ints) -> None:
+    counts, places = documents["places"], documents.children["places"]
+    _within(places["gap"], 0, _LARGEST_LENGTH, "gap between places")
+    _within(places["number"], 0, _LARGEST, "number of a place")
+    if (_sums_within(places["gap"], counts) > lengths).any():
+        raise Damaged("a place of the catalogue lies beyond its document")
+
+
+def _verify_chunks(documents: Table, chunks: Table, lengths: Ints) -> None:
+    counts = documents["chunks"]
+    headings = chunks.children["headings"]
+    _within(chunks["gap"], 1 - _LARGEST_LENGTH, _LARGEST_LENGTH, "gap between chunks")
+    _within(chunks["length"], 0, _LARGEST_LENGTH, "length of a chunk")
+    _within(chunks["shared"], 0, MOST_HEADINGS + 1, "number of shared headings")
+    _within(chunks["headings"], 0, MOST_HEADINGS + 1, "number of headings")
+    _within(headings["before"], -_LARGEST_LENGTH, _LARGEST_LENGTH, "distance of a heading")
+    _within(headings["length"], 0, _LARGEST_LENGTH, "length of a heading")
+    firsts = starts_of(counts)
+    ends = chunk_ends(documents, chunks)
+    starts = ends - chunks["length"]
+    most = np.repeat(lengths, counts)
+    if (starts < 0).any() or (ends > most).any():
+        raise Damaged("a chunk of the catalogue lies beyond its document")
+    depths = chunks["shared"] + chunks["headings"]
+    _within(depths, 0, MOST_HEADINGS + 1, "number of headings")
+    available = np.concatenate([[0], depths[:-1]])[: len(depths)]
+    available[firsts] = 0
+    if (chunks["shared"] > available).any():
+        raise Damaged("a chunk of the catalogue shares headings that the one before has not")
+    heading_ends = np.repeat(starts, chunks["headings"]) - headings["before"]
+    limits = np.repeat(most, chunks["headings"])
+    if (heading_ends < headings["length"]).any() or (heading_ends > limits).any():
+        raise Damaged("a heading of the catalogue lies beyond its document")
+
+
+def _sums_within(values: Ints, counts: Ints) -> Ints:
+    """Give the sum of each row's values, rows having so many."""
+    totals = np.concatenate([[0], np.cumsum(values)])
+    starts = starts_of(counts)
+    sums: Ints = totals[starts + counts] - totals[starts]
+    return sums

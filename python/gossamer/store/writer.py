@@ -1,0 +1,304 @@
+"""Changing an index: new files first, then the manifest, which is the one step that counts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from gossamer.errors import GossamerError, InvalidArgument, NoIndex
+from gossamer.files import write_file
+from gossamer.store.catalogue import Catalogue
+from gossamer.store.changes import Changes, move_texts
+from gossamer.store.folder import Snapshot, open_index, read_manifest
+from gossamer.store.hashes import digest_of
+from gossamer.store.journal import JOURNAL, Journal
+from gossamer.store.lock import hold_lock
+from gossamer.store.manifest import (
+    MANIFEST,
+    FileEntry,
+    Manifest,
+    ModelStamp,
+    Settings,
+    is_index_file,
+)
+from gossamer.store.records import VERBATIM, Status
+from gossamer.store.texts import Texts, TextsWriter, segments_to_rewrite
+from gossamer.store.unwritable import explaining
+
+__all__ = ["Writer", "begin", "find_orphans"]
+
+_ASIDE = re.compile(r"\.(MANIFEST\.gossamer|(vectors|catalogue|texts|codebook)-\d+\.\w+)\..*\.part")
+
+
+@contextlib.contextmanager
+def begin(
+    folder: str | os.PathLike[str], command: str = "gossamer", wait_s: float = 0
+) -> Iterator[Writer]:
+    """Open an index for changes, or a new one; the folder is made if need be.
+
+    Locked if another process changes it and does not finish within `wait_s`. Whatever was not
+    committed when the block is left is taken back.
+    """
+    folder = Path(folder)
+    with contextlib.ExitStack() as stack:
+        # The caller's own errors, raised within the block, are none of ours to explain.
+        with explaining(folder):
+            _make_folder(folder)
+            stack.enter_context(hold_lock(folder, command, wait_s))
+            _remove_orphans(folder)
+            writer = Writer(folder)
+            stack.callback(_remove_orphans, folder)
+            stack.callback(writer._close)
+        yield writer
+
+
+class Writer:
+    """The one process that changes an index; made by `begin`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.snapshot: Snapshot | None = None
+        with contextlib.suppress(NoIndex):
+            self.snapshot = open_index(folder)
+        self._texts: TextsWriter | None = None
+        self._segment = 0
+        self._journal: Journal | None = None
+
+    def changes(self) -> Changes:
+        """Start the changes to the catalogue of the current state."""
+        if self.snapshot is None:
+            return Changes(Catalogue.empty(), 1, 1)
+        manifest = self.snapshot.manifest
+        return Changes(self.snapshot.catalogue, manifest.next_chunk_id, manifest.next_source_id)
+
+    def add_text(self, text: bytes) -> tuple[int, int]:
+        """Put a document's text into the store; give its segment and offset there."""
+        with explaining(self.folder):
+            if self._texts is None:
+                self._segment = self._next_number()
+                self._texts = TextsWriter(self._path("texts", self._segment))
+            return self._segment, self._texts.add(text)
+
+    def journal(self, fingerprint: str, dim: int, max_bytes: int = 1 << 31) -> Journal:
+        """Open the log of vectors of this build, with what an interrupted one left."""
+        with explaining(self.folder):
+            if self._journal is None:
+                self._journal = Journal(self.folder / JOURNAL, fingerprint, dim, max_bytes)
+            return self._journal
+
+    def commit(
+        self,
+        changes: Changes,
+        *,
+        save_vectors: Callable[[Path], object] | None,
+        model: ModelStamp,
+        settings: Settings,
+        roots: tuple[str, ...],
+        codebook: bytes | None = None,
+        counts: Mapping[str, int] | None = None,
+        dead_share: float = 0.25,
+    ) -> Snapshot:
+        """Make the changes the current state, at once or not at all; give it.
+
+        `save_vectors` writes the engine's file to the path it is given; None leaves the one that
+        is there, whose ids must be those of the catalogue. `codebook` likewise. `counts` go to
+        the manifest beside those of the catalogue. Text segments with more dead text than
+        `dead_share` are written anew; 0 gives back all of it.
+        """
+        with explaining(self.folder):
+            catalogue, texts = self._finish_texts(changes.finish(), dead_share)
+            old = None if self.snapshot is None else self.snapshot.manifest
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            manifest = Manifest(
+                uuid=old.uuid if old else uuid4().hex,
+                generation=old.generation + 1 if old else 1,
+                created=old.created if old else now,
+                changed=now,
+                model=model,
+                settings=settings,
+                roots=roots,
+                next_chunk_id=changes.next_chunk_id,
+                next_source_id=changes.next_source_id,
+                files=(
+                    *texts,
+                    *self._save_codebook(codebook),
+                    *self._save_vectors(save_vectors, catalogue),
+                    self._save_catalogue(catalogue),
+                ),
+                counts={**_counts_of(catalogue), **(counts or {})},
+            )
+            data = manifest.to_bytes()
+            Manifest.from_bytes(data)  # nothing is committed that could not be read
+            write_file(self.folder / MANIFEST, [data])
+            self._forget_journal()
+            _remove_orphans(self.folder)
+            self.snapshot = open_index(self.folder)
+        return self.snapshot
+
+    def _finish_texts(
+        self, catalogue: Catalogue, dead_share: float
+    ) -> tuple[Catalogue, list[FileEntry]]:
+        """Close the new segment, put small and half-dead ones together, drop dead ones."""
+        entries = {} if self.snapshot is None else _segments_of(self.snapshot.manifest)
+        if self._texts is not None:
+            self._texts.close()
+            self._texts = None
+            entries[self._segment] = _entry_of(self._path("texts", self._segment))
+        texts = Texts({number: self.folder / entry.name for number, entry in entries.items()})
+        chosen = segments_to_rewrite(texts.lengths, _live_bytes(catalogue), dead_share)
+        if chosen:
+            catalogue, number = self._rewrite(texts, catalogue, chosen)
+            entries[number] = _entry_of(self._path("texts", number))
+        live = _live_bytes(catalogue)
+        if unknown := live.keys() - entries.keys():
+            raise InvalidArgument(f"documents are in text segments that are not there: {unknown}")
+        return catalogue, [entries[number] for number in sorted(entries) if number in live]
+
+    def _rewrite(
+        self, texts: Texts, catalogue: Catalogue, chosen: list[int]
+    ) -> tuple[Catalogue, int]:
+        number = self._next_number()
+        segments, offsets = catalogue.text_places
+        (rows,) = np.nonzero(np.isin(segments, chosen))
+        rows = rows[np.lexsort((offsets[rows], segments[rows]))]
+        lengths = catalogue.text_lengths
+        writer = TextsWriter(self._path("texts", number))
+        try:
+            moved = [
+                writer.add(texts.read(segment, offset, offset + length))
+                for segment, offset, length in zip(
+                    segments[rows].tolist(),
+                    offsets[rows].tolist(),
+                    lengths[rows].tolist(),
+                    strict=True,
+                )
+            ]
+            writer.close()
+        finally:
+            writer.abandon()
+        return move_texts(catalogue, rows, number, np.asarray(moved, np.int64)), number
+
+    def _save_vectors(
+        self, save: Callable[[Path], object] | None, catalogue: Catalogue
+    ) -> list[FileEntry]:
+        if not catalogue.chunk_count:
+            return []
+        if save is None:
+            kept = [] if self.snapshot is None else self.snapshot.manifest.files_of("vectors")
+            if not kept:
+                raise InvalidArgument("there are chunks but no vectors: give save_vectors")
+            return kept
+        path = self._path("vectors", self._next_number())
+        save(path)
+        return [_entry_of(path)]
+
+    def _save_codebook(self, codebook: bytes | None) -> list[FileEntry]:
+        if codebook is None:
+            return [] if self.snapshot is None else self.snapshot.manifest.files_of("codebook")
+        return [self._save("codebook", codebook)]
+
+    def _save_catalogue(self, catalogue: Catalogue) -> FileEntry:
+        return self._save("catalogue", catalogue.to_bytes())
+
+    def _save(self, kind: str, data: bytes) -> FileEntry:
+        path = self._path(kind, self._next_number())
+        write_file(path, [data])
+        return FileEntry(path.name, len(data), digest_of(data))
+
+    def _path(self, kind: str, number: int) -> Path:
+        return self.folder / f"{kind}-{number}.{_ENDINGS[kind]}"
+
+    def _next_number(self) -> int:
+        """Give a number that no file of the folder has, not even one that could not be deleted."""
+        numbers = [
+            FileEntry(name, 0, "").number for name in os.listdir(self.folder) if is_index_file(name)
+        ]
+        return max(numbers, default=0) + 1
+
+    def _forget_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        with contextlib.suppress(OSError):
+            (self.folder / JOURNAL).unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self._texts is not None:
+            self._texts.abandon()
+        if self._journal is not None:
+            self._journal.close()
+
+
+_ENDINGS = {"vectors": "gsm", "catalogue": "gsc", "texts": "gst", "codebook": "gsb"}
+
+
+def find_orphans(folder: Path) -> list[Path]:
+    """Give the files of states that were never committed or are replaced; none if in doubt."""
+    try:
+        named = {entry.name for entry in read_manifest(folder).files}
+    except NoIndex:
+        named = set()
+    return [
+        folder / name
+        for name in sorted(os.listdir(folder))
+        if (is_index_file(name) and name not in named) or _ASIDE.fullmatch(name)
+    ]
+
+
+def _remove_orphans(folder: Path) -> None:
+    """Delete what the manifest does not name; what cannot be deleted goes another time."""
+    with contextlib.suppress(OSError, GossamerError):
+        for path in find_orphans(folder):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _segments_of(manifest: Manifest) -> dict[int, FileEntry]:
+    return {entry.number: entry for entry in manifest.files_of("texts")}
+
+
+def _live_bytes(catalogue: Catalogue) -> dict[int, int]:
+    """Say how many bytes of each text segment documents use."""
+    segments, _ = catalogue.text_places
+    is_stored = segments != VERBATIM
+    numbers, places = np.unique(segments[is_stored], return_inverse=True)
+    sums = np.bincount(places, catalogue.text_lengths[is_stored], len(numbers))
+    # An empty text lives too.
+    return {
+        number: max(1, int(total)) for number, total in zip(numbers.tolist(), sums, strict=True)
+    }
+
+
+def _counts_of(catalogue: Catalogue) -> dict[str, int]:
+    statuses = np.bincount(catalogue.tables["status"], minlength=len(Status)).tolist()
+    return {
+        "sources": catalogue.source_count,
+        **{status.name.lower(): statuses[status] for status in Status},
+        "documents": catalogue.document_count,
+        "chunks": catalogue.chunk_count,
+        "text_bytes": int(catalogue.text_lengths.sum()),
+    }
+
+
+def _entry_of(path: Path) -> FileEntry:
+    data = path.read_bytes()
+    return FileEntry(path.name, len(data), digest_of(data))
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        handle = os.open(folder.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,1 @@
+"""Bringing an index up to date: what changed is read, cut into chunks, embedded and committed."""

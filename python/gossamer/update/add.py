@@ -1,0 +1,145 @@
+"""What the public calls do: folders brought up to date, texts put in, sources taken out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from gossamer.errors import InvalidArgument
+from gossamer.model import IndexModel
+from gossamer.readers import Limits
+from gossamer.sources.folder import FoundFile, WalkOptions, walk
+from gossamer.store import Catalogue, Writer
+from gossamer.store.stale import forget_stale, read_stale
+from gossamer.update.plan import plan_update
+from gossamer.update.prepare import GivenText, Prepared
+from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
+from gossamer.update.run import Work
+from gossamer.update.session import UpdateSession
+
+__all__ = ["add_paths", "add_texts", "remove_sources"]
+
+
+def add_paths(
+    writer: Writer,
+    model: IndexModel,
+    roots: Sequence[Path],
+    options: WalkOptions,
+    limits: Limits,
+    watcher: Watcher,
+) -> UpdateReport:
+    """Bring what is indexed below the roots up to date: new, changed and vanished files."""
+    _check_roots(roots)
+    with _timed() as report:
+        session = UpdateSession(writer, model, report)
+        progress = UpdateProgress("looking")
+        left_out: list[tuple[Path, str]] = []
+        found = _counted(walk(roots, options, lambda *why: left_out.append(why)), progress, watcher)
+        catalogue = session.snapshot.catalogue
+        plan = plan_update(catalogue, found, roots, read_stale(writer.folder))
+        report.unchanged = plan.unchanged
+        gone = [catalogue.source(row) for row in plan.gone_rows]
+        session.roots = _merge_roots(session.roots, roots)
+        is_same = session.roots == session.snapshot.manifest.roots
+        if not plan.to_read and not gone and is_same:
+            return report
+        session.run(Work(list(_file_items(session, plan.to_read, limits)), gone), watcher)
+        forget_stale(writer.folder)
+    return report
+
+
+def add_texts(
+    writer: Writer, model: IndexModel, texts: Iterable[GivenText], watcher: Watcher
+) -> UpdateReport:
+    """Put texts in; one whose id is there already takes its place."""
+    with _timed() as report:
+        session = UpdateSession(writer, model, report)
+        given = {text.id: text for text in texts}
+        if not given:
+            return report
+        preparer = session.preparer(Limits())
+        items = [(partial(preparer.prepare_text, text), len(text.text)) for text in given.values()]
+        session.run(Work(items), watcher)
+    return report
+
+
+def remove_sources(
+    writer: Writer, model: IndexModel, names: Sequence[str], watcher: Watcher
+) -> UpdateReport:
+    """Take out files, everything below folders, and texts; a folder is no longer a root."""
+    with _timed() as report:
+        session = UpdateSession(writer, model, report)
+        catalogue = session.snapshot.catalogue
+        rows = sorted({row for name in names for row in _rows_of(catalogue, name)})
+        gone_roots = {Path(name).as_posix() for name in names}
+        session.roots = tuple(root for root in session.roots if root not in gone_roots)
+        is_same = session.roots == session.snapshot.manifest.roots
+        if rows or not is_same:
+            session.run(Work([], [catalogue.source(row) for row in rows]), watcher)
+    return report
+
+
+@contextmanager
+def _timed() -> Iterator[UpdateReport]:
+    report = UpdateReport()
+    started = time.monotonic()
+    try:
+        yield report
+    finally:
+        report.seconds = time.monotonic() - started
+
+
+def _check_roots(roots: Sequence[Path]) -> None:
+    """Refuse paths that are not there: a disk that is not mounted must not empty the index."""
+    missing = [str(root) for root in roots if not root.exists()]
+    if missing:
+        raise InvalidArgument(
+            f"there is no {', '.join(missing)}; nothing was changed. To take what was indexed of "
+            "it out of the index, remove it"
+        )
+
+
+def _merge_roots(old: Sequence[str], new: Sequence[Path]) -> tuple[str, ...]:
+    """Give all roots, each once, without those that stand below another."""
+    roots = sorted({*old, *(root.as_posix() for root in new)})
+    return tuple(
+        root
+        for root in roots
+        if not any(root.startswith(f"{other.rstrip('/')}/") for other in roots if other != root)
+    )
+
+
+def _counted(
+    found: Iterable[FoundFile], progress: UpdateProgress, watcher: Watcher
+) -> Iterator[FoundFile]:
+    for file in found:
+        progress.files_total += 1
+        if progress.files_total % 256 == 0:
+            watcher(progress)
+        yield file
+
+
+def _file_items(
+    session: UpdateSession, files: Sequence[FoundFile], limits: Limits
+) -> Iterator[tuple[partial[Prepared], int]]:
+    if not files:
+        return
+    preparer = session.preparer(limits)
+    for file in files:
+        yield partial(preparer.prepare_file, file), file.size
+
+
+def _rows_of(catalogue: Catalogue, name: str) -> list[int]:
+    """Rows of a text by its id, of a file by its path, or of all files below a folder."""
+    if (row := catalogue.find_text(name)) is not None:
+        return [row]
+    path = Path(name).as_posix()
+    below = f"{path.rstrip('/')}/"
+    return [
+        row
+        for row, known in enumerate(catalogue.paths)
+        if (known == path or known.startswith(below)) and catalogue.find_path(known) == row
+    ]

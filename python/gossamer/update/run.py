@@ -1,0 +1,95 @@
+"""One update from its plan to its commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gossamer.store import SourceRecord
+from gossamer.update.ahead import work_ahead
+from gossamer.update.apply import Applier
+from gossamer.update.prepare import Prepared
+from gossamer.update.report import UpdateProgress, Watcher
+
+__all__ = ["Work", "run_update"]
+
+# A long update commits so often: what is done can be searched, and is never done again.
+_COMMIT_EVERY_S = 60.0
+# Chunks whose texts and vectors are in memory at one time, and sources prepared ahead of them.
+_CHUNKS_AT_ONCE = 512
+_SOURCES_AHEAD = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Sources to prepare, the size of each for the progress bar, and what is gone."""
+
+    items: Sequence[tuple[Callable[[], Prepared], int]]
+    gone: Sequence[SourceRecord] = ()
+
+
+def run_update(
+    applier: Applier,
+    work: Work,
+    commit: Callable[[bool], None],
+    watcher: Watcher,
+) -> None:
+    """Prepare, embed and put in every source of the work, and commit.
+
+    Whole sources only: a file is in the index as it was or as it is. What an interrupted update
+    has embedded since its last commit is in the journal, and is not embedded again by the next.
+    """
+    progress = UpdateProgress(
+        "embedding", 0, len(work.items), 0, sum(size for _, size in work.items)
+    )
+    watcher(progress)
+    committed_at = time.monotonic()
+    applier.expect_moved(work.gone)
+    for wave in _waves(work_ahead(work.items, _prepare, _SOURCES_AHEAD)):
+        applier.apply([source for source, _ in wave], _counter(progress, watcher))
+        _advance(progress, wave)
+        watcher(progress)
+        if time.monotonic() - committed_at > _COMMIT_EVERY_S:
+            commit(False)
+            applier.restart()
+            committed_at = time.monotonic()
+    applier.remove(work.gone)
+    progress.phase = "writing"
+    watcher(progress)
+    commit(True)
+
+
+def _prepare(item: tuple[Callable[[], Prepared], int]) -> tuple[Prepared, int]:
+    prepare, size = item
+    return prepare(), size
+
+
+def _waves(prepared: Iterable[tuple[Prepared, int]]) -> Iterator[list[tuple[Prepared, int]]]:
+    """Gather sources until there are enough chunks to be worth a batch."""
+    wave: list[tuple[Prepared, int]] = []
+    chunks = 0
+    for source, size in prepared:
+        wave.append((source, size))
+        chunks += sum(len(document.spans) for document in source.documents)
+        if chunks >= _CHUNKS_AT_ONCE:
+            yield wave
+            wave, chunks = [], 0
+    if wave:
+        yield wave
+
+
+def _counter(progress: UpdateProgress, watcher: Watcher) -> Callable[[int], None]:
+    def count(chunks: int) -> None:
+        progress.chunks_embedded += chunks
+        watcher(progress)
+
+    return count
+
+
+def _advance(progress: UpdateProgress, wave: Sequence[tuple[Prepared, int]]) -> None:
+    progress.files_done += len(wave)
+    progress.bytes_done += sum(size for _, size in wave)
+    progress.chunks_done += sum(
+        len(document.spans) for source, _ in wave for document in source.documents
+    )

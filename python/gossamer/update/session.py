@@ -1,0 +1,87 @@
+"""One change of an index under its lock: opened, worked on, committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.model import IndexModel
+from gossamer.readers import Limits
+from gossamer.store import Settings, Snapshot, Writer
+from gossamer.update.apply import Applier
+from gossamer.update.growing import GrowingVectors
+from gossamer.update.prepare import Preparer
+from gossamer.update.report import UpdateReport, Watcher
+from gossamer.update.run import Work, run_update
+from gossamer.vectors.vector_index import VectorIndex
+
+__all__ = ["UpdateSession", "open_vectors"]
+
+Floats = NDArray[np.float32]
+
+
+class UpdateSession:
+    """Puts sources into an index and takes them out; nothing counts before it commits."""
+
+    def __init__(self, writer: Writer, model: IndexModel, report: UpdateReport) -> None:
+        assert writer.snapshot is not None, "an index is created before it is updated"
+        self.snapshot: Snapshot = writer.snapshot
+        manifest = self.snapshot.manifest
+        self.roots: tuple[str, ...] = manifest.roots
+        self.settings: Settings = manifest.settings
+        self._writer = writer
+        self._model = model
+        self._stamp = manifest.model
+        self._vectors = GrowingVectors(
+            open_vectors(self.snapshot, model),
+            model.pack,
+            self.settings.code_bytes,
+            keep_all=self.settings.keep == "all",
+        )
+        self._applier = Applier(writer, self._stamp, self._embed, self._vectors, report)
+
+    def preparer(self, limits: Limits) -> Preparer:
+        """Give what reads and cuts sources for this index."""
+        return Preparer(
+            self._model.embedder.tokenizer,
+            self._stamp.chunk_tokens,
+            self.settings.store_text,
+            limits,
+        )
+
+    def run(self, work: Work, watcher: Watcher) -> None:
+        """Do the work and commit, now and then on the way and at the end."""
+        run_update(self._applier, work, self.commit, watcher)
+
+    def commit(self, is_last: bool, *, dead_share: float = 0.25) -> None:
+        """Make what was done so far the state of the index."""
+        index = self._vectors.settle(is_last=is_last)
+        self.snapshot = self._writer.commit(
+            self._applier.changes,
+            save_vectors=None if index is None else partial(self._save, index),
+            model=self._stamp,
+            settings=self.settings,
+            roots=self.roots,
+            dead_share=dead_share,
+        )
+
+    def _embed(self, texts: Sequence[str]) -> Floats:
+        return self._model.embedder.embed(texts)
+
+    def _save(self, index: VectorIndex, path: Path) -> None:
+        # What ships with the model is not saved with every index.
+        is_own = self._model.pack is None
+        index.save(path, with_codebook=is_own, with_calibration=is_own)
+
+
+def open_vectors(snapshot: Snapshot, model: IndexModel) -> VectorIndex | None:
+    """Give the engine's index of a snapshot, with what ships with the model; None if empty."""
+    pack = model.pack
+    index = snapshot.open_vectors(None if pack is None else pack.codebook)
+    if index is not None and pack is not None:
+        index.calibration = pack.calibration
+    return index

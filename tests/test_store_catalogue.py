@@ -1,0 +1,354 @@
+"""The catalogue: what goes in comes out, changes keep the rest, damage is refused."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, UnknownId
+from gossamer.records import ChunkSpan
+from gossamer.store import Catalogue, Changes, ChunkedDocument, DocumentRecord, SourceRecord, Status
+from gossamer.store.changes import move_texts
+from gossamer.store.records import locate_title
+
+TEXT = st.text(max_size=12)
+SMALL = st.integers(0, 1000)
+
+
+@st.composite
+def spans_within(draw, length):
+    start, end = sorted((draw(st.integers(0, length)), draw(st.integers(0, length))))
+    return (start, end)
+
+
+@st.composite
+def chunked_documents(draw, size):
+    is_verbatim = draw(st.booleans())
+    length = size if is_verbatim else draw(SMALL)
+    title = draw(spans_within(length))
+    record = DocumentRecord(
+        text_length=length,
+        kind=draw(st.sampled_from(["markdown", "pdf", "mail"])),
+        segment=0 if is_verbatim else draw(st.integers(1, 9)),
+        offset=0 if is_verbatim else draw(st.integers(0, 2**40)),
+        key=draw(TEXT),
+        title=draw(TEXT),
+        title_span=title if title[0] < title[1] else None,
+        unit=draw(st.sampled_from(["line", "page"])),
+        places=tuple(
+            sorted((draw(st.integers(0, length)), i) for i in range(draw(st.integers(0, 3))))
+        ),
+        metadata=draw(
+            st.dictionaries(TEXT, st.one_of(TEXT, st.booleans(), st.integers(-9, 9)), max_size=2)
+        ),
+    )
+    spans = [
+        ChunkSpan(
+            *draw(spans_within(length)), tuple(draw(st.lists(spans_within(length), max_size=3)))
+        )
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+    checks = [draw(st.integers(0, 2**32 - 1)) for _ in spans]
+    return ChunkedDocument(record, spans, checks)
+
+
+@st.composite
+def sources(draw):
+    is_file = draw(st.booleans())
+    record = SourceRecord(
+        root=draw(st.sampled_from(["/home/a", "/b", "/"])) if is_file else "",
+        name=draw(st.text("abc/.é\udc80", min_size=1, max_size=6)),
+        size=draw(SMALL),
+        mtime_ns=draw(st.integers(-(2**60), 2**60)),
+        content_hash=draw(st.integers(0, 2**64 - 1)),
+        kind=draw(st.sampled_from(["", "markdown"])),
+        status=draw(st.sampled_from(list(Status))),
+        reason=draw(TEXT),
+        reader_version=draw(st.integers(0, 300)),
+    )
+    return record, draw(st.lists(chunked_documents(record.size), max_size=3))
+
+
+def key_of(record):
+    return bool(record.root), record.path
+
+
+def unique(pairs):
+    return list({key_of(record): (record, documents) for record, documents in pairs}.values())
+
+
+def content_of(catalogue):
+    """Give everything that can be read out of a catalogue, ids aside, by source."""
+    content = {}
+    for row in range(catalogue.source_count):
+        documents = []
+        for document in catalogue.documents_of(row):
+            ids = [
+                i for i in catalogue.chunks_of(row) if catalogue.document_rows([i])[0] == document
+            ]
+            starts, ends = catalogue.spans(ids)
+            contexts = catalogue.contexts(ids)
+            spans = [
+                ChunkSpan(int(a), int(b), c) for a, b, c in zip(starts, ends, contexts, strict=True)
+            ]
+            checks = catalogue.checks(ids).tolist()
+            documents.append((catalogue.document(document), spans, checks))
+        source = catalogue.source(row)
+        content[key_of(source)] = (source, documents)
+    return content
+
+
+def expected_of(pairs):
+    return {
+        key_of(record): (record, [(d.record, list(d.spans), list(d.checks)) for d in documents])
+        for record, documents in pairs
+    }
+
+
+def build(pairs, old=None, first=1):
+    changes = Changes(old or Catalogue.empty(), first, first)
+    for record, documents in pairs:
+        changes.replace_source(record, documents)
+    return changes.finish()
+
+
+def a_catalogue(seed=0, count=30):
+    """Make a catalogue of everyday sources."""
+    random_ = random.Random(seed)
+    changes = Changes(Catalogue.empty(), 1, 1)
+    for number in range(count):
+        size = random_.randrange(500, 5000)
+        spans = [
+            ChunkSpan(at, min(at + 400, size), ((0, 9), (at, at + 5)))
+            for at in range(0, size - 5, 400)
+        ]
+        document = ChunkedDocument(
+            DocumentRecord(
+                size,
+                "markdown",
+                title_span=(2, 9),
+                places=((0, 1), (100, 2)),
+                metadata={"author": f"a{number % 3}", "year": 2000 + number},
+            ),
+            spans,
+            [random_.randrange(2**32) for _ in spans],
+        )
+        source = SourceRecord(
+            "/data",
+            f"folder{number % 4}/file{number}.md",
+            size,
+            10**18 + number,
+            number,
+            "markdown",
+        )
+        changes.replace_source(source, [document])
+    return changes.finish()
+
+
+@given(st.lists(sources(), max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_what_goes_into_a_catalogue_comes_out_of_its_bytes(pairs):
+    pairs = unique(pairs)
+
+    opened = Catalogue.open(build(pairs).to_bytes())
+
+    assert content_of(opened) == expected_of(pairs)
+
+
+@given(st.lists(sources(), max_size=5), st.lists(sources(), max_size=5), st.randoms())
+@settings(max_examples=40, deadline=None)
+def test_changes_replace_and_remove_and_keep_the_rest(before, after, random_):
+    before, after = unique(before), unique(after)
+    old = Catalogue.open(build(before).to_bytes())
+    gone = random_.sample(range(old.source_count), old.source_count // 2)
+    changes = Changes(old, 10_000, 10_000)
+
+    changes.remove_sources(gone)
+    new_ids = [changes.replace_source(record, documents) for record, documents in after]
+    removed = changes.removed_ids
+    new = changes.finish()
+
+    kept = {key_of(old.source(r)): old.source(r) for r in range(old.source_count) if r not in gone}
+    expected = expected_of(before)
+    expected = {key: value for key, value in expected.items() if key in kept} | expected_of(after)
+    assert content_of(new) == expected
+    assert content_of(Catalogue.open(new.to_bytes())) == expected
+    added = np.concatenate([np.zeros(0, np.int64), *new_ids])
+    stayed = np.setdiff1d(old.chunk_ids, removed)
+    assert np.array_equal(new.chunk_ids, np.sort(np.concatenate([stayed, added])))
+    assert (np.diff(added) == 1).all()
+
+
+def test_the_same_content_gives_the_same_bytes():
+    assert a_catalogue().to_bytes() == a_catalogue().to_bytes()
+
+
+def test_words_that_nothing_uses_any_more_are_forgotten():
+    catalogue = build([(SourceRecord("/r", "a", 1, 1, 1, reason="x" * 50), [])])
+    changes = Changes(catalogue, 1, 2)
+
+    changes.remove_sources([0])
+
+    assert changes.finish().words == [""]
+
+
+def test_an_id_that_is_gone_is_an_error_and_not_another_chunk():
+    catalogue = a_catalogue()
+    changes = Changes(catalogue, 1000, 1000)
+    changes.remove_sources([3])
+    new = changes.finish()
+
+    for id in [*changes.removed_ids.tolist(), 0, -1, 10**9]:
+        with pytest.raises(UnknownId, match=f"no chunk {id}"):
+            new.spans([id])
+    with pytest.raises(UnknownId):
+        Catalogue.empty().spans([1])
+
+
+def test_paths_and_given_ids_are_two_kinds_of_names():
+    catalogue = build(
+        [(SourceRecord("/r", "a", 1, 1, 1), []), (SourceRecord("", "/r/a", 2, 1, 1), [])]
+    )
+
+    assert catalogue.stat_of(catalogue.find_path("/r/a")) == (1, 1)
+    assert catalogue.stat_of(catalogue.find_text("/r/a")) == (2, 1)
+    assert catalogue.find_path("/r/b") is None
+    assert catalogue.find_text("a") is None
+
+
+def test_a_touched_source_has_another_time_and_the_same_chunks():
+    catalogue = a_catalogue()
+    changes = Changes(catalogue, 1000, 1000)
+
+    changes.touch_source(2, 77)
+    new = changes.finish()
+
+    assert not changes.is_empty
+    assert new.stat_of(2) == (catalogue.stat_of(2)[0], 77)
+    assert np.array_equal(new.chunk_ids, catalogue.chunk_ids)
+    assert catalogue.stat_of(2)[1] != 77
+
+
+def test_a_source_twice_in_one_step_is_refused():
+    changes = Changes(Catalogue.empty(), 1, 1)
+    changes.replace_source(SourceRecord("/r", "a", 1, 1, 1))
+
+    with pytest.raises(DuplicateId, match="given twice"):
+        changes.replace_source(SourceRecord("/r", "a", 1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        ChunkedDocument(DocumentRecord(11, "text"), [ChunkSpan(0, 5)], [1]),
+        ChunkedDocument(DocumentRecord(10, "text"), [ChunkSpan(0, 11)], [1]),
+        ChunkedDocument(DocumentRecord(10, "text"), [ChunkSpan(6, 5)], [1]),
+        ChunkedDocument(DocumentRecord(10, "text"), [ChunkSpan(0, 5, ((9, 12),))], [1]),
+        ChunkedDocument(DocumentRecord(10, "text"), [ChunkSpan(0, 5)], []),
+        ChunkedDocument(
+            DocumentRecord(10, "text", places=((5, 1), (4, 2))), [ChunkSpan(0, 5)], [1]
+        ),
+        ChunkedDocument(DocumentRecord(10, "t", places=((5, -1),)), [ChunkSpan(0, 5)], [1]),
+        ChunkedDocument(DocumentRecord(10, "t", metadata={"a": []}), [ChunkSpan(0, 5)], [1]),
+        ChunkedDocument(DocumentRecord(10, "text", title_span=(5, 11)), [ChunkSpan(0, 5)], [1]),
+    ],
+)
+def test_a_document_that_does_not_fit_its_text_is_refused_and_changes_nothing(document):
+    changes = Changes(Catalogue.empty(), 1, 1)
+
+    with pytest.raises(InvalidArgument, match="/r/a"):
+        changes.replace_source(SourceRecord("/r", "a", 10, 1, 1), [document])
+
+    assert changes.is_empty
+    assert changes.finish().source_count == 0
+
+
+def test_moved_texts_are_elsewhere_and_the_rest_is_as_it_was():
+    document = ChunkedDocument(DocumentRecord(10, "t", segment=1), [ChunkSpan(0, 5)], [1])
+    catalogue = build(
+        [(SourceRecord("", name, 0, 0, 0), [document, document]) for name in ("a", "b")]
+    )
+
+    moved = move_texts(catalogue, np.asarray([1, 2]), 7, np.asarray([30, 40]))
+
+    assert [moved.document(row).segment for row in range(4)] == [1, 7, 7, 1]
+    assert [moved.document(row).offset for row in range(4)] == [0, 30, 40, 0]
+    assert [catalogue.document(row).segment for row in range(4)] == [1] * 4
+
+
+def test_a_title_that_the_text_holds_is_found_there():
+    text = "# Über uns\n\nWir".encode()
+
+    span = locate_title(text, "Über uns")
+
+    assert DocumentRecord(5, "text", title_span=span).title_in(text) == "Über uns"
+    assert locate_title(text, "Impressum") is None
+    assert locate_title(text, "") is None
+
+
+def test_everyday_catalogues_take_few_bytes():
+    catalogue = a_catalogue(count=1000)
+
+    assert len(catalogue.to_bytes()) < 6.5 * catalogue.chunk_count + 30 * catalogue.source_count
+
+
+def read_everything(catalogue):
+    content_of(catalogue)
+    catalogue.metadata()
+    catalogue.to_bytes()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_bytes_give_an_error_or_a_catalogue_that_can_be_read(seed):
+    data = a_catalogue(seed, count=6).to_bytes()
+    random_ = random.Random(seed)
+    refused = 0
+    for _ in range(300):
+        spoilt = bytearray(data)
+        for _ in range(random_.choice([1, 1, 2, 8])):
+            spoilt[random_.randrange(len(spoilt))] = random_.randrange(256)
+        if random_.random() < 0.2:
+            at = random_.randrange(len(spoilt))
+            del spoilt[at : at + random_.randrange(1, 9)]
+        try:
+            read_everything(Catalogue.open(bytes(spoilt)))
+        except GossamerError:
+            refused += 1
+
+    assert refused > 100
+
+
+def columns_of(table):
+    yield from table.columns.values()
+    for child in table.children.values():
+        yield from columns_of(child)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_numbers_that_cannot_be_are_refused_or_harmless(seed):
+    catalogue = a_catalogue(seed, count=6)
+    random_ = random.Random(seed)
+    refused = 0
+    for _ in range(300):
+        column = random_.choice([c for c in columns_of(catalogue.tables) if len(c)])
+        row, value = random_.randrange(len(column)), random_.getrandbits(random_.choice([3, 9, 62]))
+        before, column[row] = column[row], random_.choice([value, -value])
+        spoilt = catalogue.to_bytes()
+        column[row] = before
+        try:
+            read_everything(Catalogue.open(spoilt))
+        except GossamerError:
+            refused += 1
+
+    assert refused > 100
+
+
+def test_counts_that_no_file_can_hold_are_refused_before_memory_is_taken():
+    data = bytearray(a_catalogue(count=3).to_bytes())
+    words = int.from_bytes(data[16:20], "little")
+    data[20 + words : 28 + words] = (2**40).to_bytes(8, "little")
+
+    with pytest.raises(GossamerError, match="more than its bytes can"):
+        Catalogue.open(bytes(data))
