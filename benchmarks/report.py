@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.datasets import REPOSITORY
 
 RESULTS = Path(__file__).parent / "results"
-COMPARED = ("gossamer", "numpy", "faiss-cpu", "hnswlib", "usearch")
+COMPARED = ("gossamer", "numpy", "faiss-cpu", "hnswlib", "usearch", "bm25s")
 
 
 @dataclass(frozen=True)

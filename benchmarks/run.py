@@ -24,6 +24,7 @@ CASES = (
     "insert",
     "open_1m",
     "bounded_build",
+    "lexical",
 )
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DIM, Floats, Ids, Library, Sample, clustered, nearest_ids, recall
 from numpy.typing import NDArray
 
 import gossamer
-from conftest import DIM, Floats, Ids, Library, Sample, clustered, nearest_ids, recall
 from gossamer.errors import (
     CodebookMismatch,
     Damaged,
@@ -103,8 +103,8 @@ def test_an_empty_index_still_refuses_what_it_would_refuse_later(
     index.save(tmp_path / "a.gossamer", with_codebook=False)
     with pytest.raises(MissingCodebook):
         gossamer.VectorIndex.open(tmp_path / "a.gossamer")
+    other = gossamer.train_codebook(clustered(300, seed=9), 12)
     with pytest.raises(CodebookMismatch):
-        other = gossamer.train_codebook(clustered(300, seed=9), 12)
         gossamer.VectorIndex.open(tmp_path / "a.gossamer", codebook=other)
 
 
@@ -477,9 +477,7 @@ def test_hot_vectors_never_come_from_rows_that_are_missing(
 # Calibrations
 
 
-def test_a_calibration_measured_elsewhere_serves_an_index_that_grows(
-    sample: Sample, codebook: gossamer.Codebook
-) -> None:
+def test_a_calibration_measured_elsewhere_serves_an_index_that_grows(sample: Sample) -> None:
     measured = gossamer.VectorIndex.build(
         sample.chunks,
         keep="all",

@@ -161,7 +161,6 @@ def test_gossamers_own_settings_have_the_last_word(tmp_path):
     folder = make_folder(
         tmp_path / "mine",
         weights__bin=b"other",
-        gossamer_model__json=None,
         sentence_bert_config__json={"max_seq_length": 128},
         **{
             "gossamer-model.json": {
@@ -433,7 +432,7 @@ def hub(monkeypatch):
             "../../evil": b"evil",
         }
         server.lies, server.begun, server.cut_after = {}, [], None
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
         monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -442,7 +441,8 @@ def hub(monkeypatch):
         thread.join()
 
 
-def test_a_model_of_a_hub_is_fetched_with_only_what_is_needed(home, hub):
+@pytest.mark.usefixtures("hub")
+def test_a_model_of_a_hub_is_fetched_with_only_what_is_needed():
     seen = []
 
     model = models.get_model("some/model", lambda *step: seen.append(step))
@@ -484,7 +484,8 @@ def test_a_repository_without_a_usable_model_is_refused(hub):
         models.get_model("some/model")
 
 
-def test_a_repository_that_is_not_there_is_missing(hub):
+@pytest.mark.usefixtures("hub")
+def test_a_repository_that_is_not_there_is_missing():
     with pytest.raises(MissingModel, match="404"):
         models.get_model("some/other")
 

@@ -231,6 +231,14 @@ def test_a_touched_source_has_another_time_and_the_same_chunks():
     assert catalogue.stat_of(2)[1] != 77
 
 
+def test_a_touched_source_can_have_another_version_of_its_reader():
+    changes = Changes(a_catalogue(), 1000, 1000)
+
+    changes.touch_source(2, 77, reader_version=9)
+
+    assert [changes.finish().source(row).reader_version for row in (1, 2)] == [0, 9]
+
+
 def test_a_source_twice_in_one_step_is_refused():
     changes = Changes(Catalogue.empty(), 1, 1)
     changes.replace_source(SourceRecord("/r", "a", 1, 1, 1))

@@ -205,10 +205,10 @@ TEST_CASE("scores are those of the formula") {
   REQUIRE(top.size() == 3);
   CHECK(top[0].chunk == 13);
   CHECK(top[0].score == doctest::Approx(2 * part(1, 9)));
-  CHECK(top[1].chunk == 10);
-  CHECK(top[1].score == doctest::Approx(part(2, 11)));
-  CHECK(top[2].chunk == 11);
-  CHECK(top[2].score == doctest::Approx(part(1, 3)));
+  CHECK(top[1].chunk == 11);
+  CHECK(top[1].score == doctest::Approx(part(1, 3)));
+  CHECK(top[2].chunk == 10);
+  CHECK(top[2].score == doctest::Approx(part(2, 11)));
 }
 
 TEST_CASE("chunks with equal scores come in the order of their numbers, whoever counted them") {

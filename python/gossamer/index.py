@@ -125,7 +125,7 @@ class Index:
             return add_paths(
                 writer,
                 self._opened.model,
-                [Path(root).expanduser().absolute() for root in roots],
+                [_absolute(root) for root in roots],
                 options or WalkOptions(),
                 limits or Limits(),
                 progress or _silent,
@@ -258,9 +258,14 @@ def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
     return GivenText(**text)  # type: ignore[arg-type]
 
 
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    """Give a path from the root of the disk, without "..": the same file has the same path."""
+    return Path(os.path.abspath(Path(path).expanduser()))
+
+
 def _as_name(name: str | os.PathLike[str]) -> str:
     """Give a path as it is indexed; what is no path on this disk may be the id of a text."""
-    path = Path(name).expanduser().absolute()
+    path = _absolute(name)
     return str(path) if isinstance(name, os.PathLike) or path.exists() else str(name)
 
 

@@ -117,7 +117,7 @@ class Passages:
         """Give up to `margin` bytes of text before and after a passage."""
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
             before = text.read(max(0, passage.start - margin), passage.start) or b""
-            end = min(passage.document.text_length, passage.end + margin)
+            end = min(_body_length(passage.document), passage.end + margin)
             after = text.read(passage.end, end) or b""
         return before.decode("utf-8", "ignore"), after.decode("utf-8", "ignore")
 
@@ -156,6 +156,13 @@ def _title_of(document: DocumentRecord, read: _Read) -> str | None:
         return document.title
     found = read(*document.title_span)
     return None if found is None else found.decode("utf-8", "replace")
+
+
+def _body_length(document: DocumentRecord) -> int:
+    """Give the length of the text without the title that is kept behind it."""
+    if document.title_span is None or document.title_span[1] < document.text_length:
+        return document.text_length
+    return document.title_span[0]
 
 
 def _read_chunk(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gossamer.store import Catalogue, Snapshot, Status
 
-__all__ = ["IndexStatus", "read_status"]
+__all__ = ["IndexStatus", "bytes_by_part", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         documents=catalogue.document_count,
         chunks=len(catalogue.chunk_ids),
         text_bytes=manifest.counts.get("text_bytes", 0),
-        bytes_by_part=_bytes_by_part(snapshot.folder),
+        bytes_by_part=bytes_by_part(snapshot.folder),
         changed_files=changed,
         missing_files=missing,
     )
@@ -97,8 +97,8 @@ def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
     return changed, missing
 
 
-def _bytes_by_part(folder: Path) -> dict[str, int]:
-    """Bytes of the folder's files, by what they are; the parts of one kind are added up."""
+def bytes_by_part(folder: Path) -> dict[str, int]:
+    """Add up the bytes of the folder's files, by what they are; the parts of one kind are added up."""
     sizes: Counter[str] = Counter()
     for entry in os.scandir(folder):
         if entry.is_file(follow_symlinks=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class _Definition:
     begin: int  # with the comments and decorators before it
     start: int
     end: int
-    body: int  # where it begins; 0 if the grammar does not say
+    body: int  # where it or a comment before it begins; 0 if the grammar does not say
 
 
 def outline(text: bytes, begin: int, language: str) -> Outline:
@@ -66,7 +66,10 @@ def _definitions(text: bytes, begin: int, found: Integers) -> list[_Definition]:
             least = definitions[-1].begin if definitions else begin
             definitions.append(_Definition(max(own, least), start, end, body))
             lead_begin = -1
-        elif text[line:start].strip() in (b"", b"template"):
+            continue
+        if definitions and definitions[-1].start < start < definitions[-1].body:
+            definitions[-1] = replace(definitions[-1], body=start)
+        if text[line:start].strip() in (b"", b"template"):
             lead_begin = lead_begin if is_led else line
             lead_end = end
     return definitions

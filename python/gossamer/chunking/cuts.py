@@ -68,7 +68,10 @@ def places_to_cut(stretch: Stretch, outline: Outline, size: int, max_bytes: int)
         if not is_wide.any():
             break
         found = find(stretch)
-        found = found.where(_is_outside(found.offsets, whole))
+        # What is not cut as it stands is code, which has lines and no sentences.
+        found = found.where(
+            _is_outside(found.offsets, outline.whole if find is _sentences else whole)
+        )
         found = found.where(~_begin_alike(stretch, found.offsets, outline.tied))
         cuts = _joined_in_gaps(stretch, cuts, found, is_wide)
     cuts = _thinned(stretch, cuts, max(1, size // 32))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Query
 
 _MAX_MEMORY = 3 << 30
-_CPU_SECONDS = 1.0
+_CPU_SECONDS = 0.5
 _CPU_SECONDS_PER_MEGABYTE = 4.0
 
 # What is worth beginning a chunk at, in the words of all grammars together.
@@ -57,23 +57,22 @@ def main() -> None:
         name_length, text_length = struct.unpack("<II", header)
         name = sys.stdin.buffer.read(name_length).decode("utf-8")
         text = sys.stdin.buffer.read(text_length)
-        _limit_time(_CPU_SECONDS + _CPU_SECONDS_PER_MEGABYTE * len(text) / 1e6)
-        rows = _captures(_ALIASES.get(name, name), text)
-        _limit_time(0)
-        count = -1 if rows is None else len(rows) // 4
-        sys.stdout.buffer.write(struct.pack("<i", count) + (rows or array("I")).tobytes())
+        grammar = _grammar(_ALIASES.get(name, name))
+        if grammar is None:
+            sys.stdout.buffer.write(struct.pack("<i", -1))
+        else:
+            _limit_time(_CPU_SECONDS + _CPU_SECONDS_PER_MEGABYTE * len(text) / 1e6)
+            rows = _captures(*grammar, text)
+            _limit_time(0)
+            sys.stdout.buffer.write(struct.pack("<i", len(rows) // 4) + rows.tobytes())
         sys.stdout.buffer.flush()
 
 
-def _captures(name: str, text: bytes) -> array[int] | None:
+def _captures(language: Language, query: Query, text: bytes) -> array[int]:
     """Give (is definition, start, end, start of its body or 0) for each, in a flat array."""
-    query = _query(name)
-    if query is None:
-        return None
     from tree_sitter import Parser, QueryCursor
 
-    root = Parser(query[1]).parse(text).root_node
-    found = QueryCursor(query[0]).captures(root)
+    found = QueryCursor(query).captures(Parser(language).parse(text).root_node)
     rows = array("I")
     for node in found.get("lead", ()):
         rows.extend((0, node.start_byte, node.end_byte, 0))
@@ -84,7 +83,7 @@ def _captures(name: str, text: bytes) -> array[int] | None:
 
 
 @cache
-def _query(name: str) -> tuple[Query, Language] | None:
+def _grammar(name: str) -> tuple[Language, Query] | None:
     try:
         import semble_grammars  # type: ignore[import-untyped]
         from tree_sitter import Query
@@ -105,7 +104,7 @@ def _query(name: str) -> tuple[Query, Language] | None:
     patterns += [f"({kind}) @lead" for kind in kinds if _LEAD.fullmatch(kind)]
     if {"variable_declarator", "arrow_function", "function_expression"} <= set(kinds):
         patterns.append(_NAMED_FUNCTION)
-    return Query(language, "\n".join(patterns)), language
+    return language, Query(language, "\n".join(patterns))
 
 
 def _kinds(language: Language) -> list[str]:

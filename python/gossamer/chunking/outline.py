@@ -34,9 +34,9 @@ Integers = NDArray[np.int64]
 # worth a tenth of a chunk less fill, and a word is cut off from its sentence only in need.
 SECTION = 0.0
 PARAGRAPH = 0.08
-ITEM = 0.2
-SENTENCE = 0.3
-LINE = 0.45
+ITEM = 0.25
+SENTENCE = 0.38
+LINE = 0.5
 AFTER_HEADING = 0.5
 WORD = 0.8
 TOKEN = 1.5

@@ -24,7 +24,7 @@ from gossamer.models.records import Model
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["OnnxEmbedder"]
+__all__ = ["OnnxEmbedder", "open_session"]
 
 # In the order they are tried. CoreML is not among them: the ordinary macOS package lists it on
 # every machine, and it compiles for seconds at each start and runs changing lengths slowly.
@@ -143,13 +143,14 @@ def _make_encoder(model: Model, threads: int, device: str) -> _Encoder:
             "onnxruntime for this GPU, or use device='auto'"
         )
     if providers and device != "cpu":
-        session = _open_session(model, str(model.weights.path), providers[:1])
+        session = open_session(model, str(model.weights.path), providers[:1])
         return _Encoder(session, model, 1, _GPU_BATCH)
     graph = model.graph.path.read_bytes() if model.graph else str(model.weights.path)
-    return _Encoder(_open_session(model, graph, []), model, threads, 1)
+    return _Encoder(open_session(model, graph), model, threads, 1)
 
 
-def _open_session(model: Model, graph: str | bytes, gpu: list[str]) -> InferenceSession:
+def open_session(model: Model, graph: str | bytes, gpu: Sequence[str] = ()) -> InferenceSession:
+    """Load a graph over the model's weights: a file's path, or its bytes."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

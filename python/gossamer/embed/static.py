@@ -21,7 +21,7 @@ from gossamer.text.tokenizer import Tokenizer, WordPiece
 
 __all__ = ["StaticEmbedder"]
 
-# Texts whose rows are gathered at a time; it bounds memory, not the result.
+# Texts that are encoded at a time; it bounds memory, not the result.
 _BATCH = 64
 
 Ids = NDArray[np.int64]
@@ -51,7 +51,7 @@ class StaticEmbedder:
         rows = np.empty((len(texts), self.dim), np.float32)
         for at in range(0, len(texts), _BATCH):
             ids = self._ids(texts[at : at + _BATCH], at)
-            rows[at : at + len(ids)] = self._means(ids)
+            rows[at : at + len(ids)] = self._vectors(ids)
             if progress is not None:
                 progress(at + len(ids))
         return rows
@@ -69,29 +69,28 @@ class StaticEmbedder:
             bare = [ids[ids != self._unknown] for ids in bare]
         return bare
 
-    def _means(self, ids: list[Ids]) -> Rows:
+    def _vectors(self, ids: list[Ids]) -> Rows:
         joined = np.concatenate(ids)
         if joined.size and not 0 <= int(joined.min()) <= int(joined.max()) < self._tokens:
             raise Damaged(
                 f"the tokenizer of {self.name!r} gives ids up to {int(joined.max())}, but its "
                 f"table has {self._tokens} tokens; the files do not belong together"
             )
-        rows = self._table[joined if self._row_of is None else self._row_of[joined]]
-        rows = rows.astype(np.float32)
-        if self._weights is not None:
-            rows *= self._weights[joined, None].astype(np.float32)
-        means = np.empty((len(ids), self.dim), np.float32)
-        at = 0
-        for number, one in enumerate(ids):
-            # Summed text by text, so that the bits of one do not depend on the others.
-            means[number] = rows[at : at + one.size].sum(axis=0) if one.size else 0
-            at += one.size
-        return to_unit_rows(self._with_direction(means))
+        # Summed text by text: the bits of one do not depend on the others, and it stays in cache.
+        return to_unit_rows(self._with_direction(np.stack([self._sum(one) for one in ids])))
 
-    def _with_direction(self, means: Rows) -> Rows:
+    def _sum(self, ids: Ids) -> Rows:
+        rows = self._table[ids if self._row_of is None else self._row_of[ids]]
+        rows = rows.astype(np.float32, copy=False)
+        if self._weights is not None:
+            rows = rows * self._weights[ids, None].astype(np.float32)
+        total: Rows = rows.sum(axis=0)
+        return total
+
+    def _with_direction(self, sums: Rows) -> Rows:
         """Give texts without a known token a direction that means nothing: the first axis."""
-        means[~means.any(axis=1), 0] = 1
-        return means
+        sums[~sums.any(axis=1), 0] = 1
+        return sums
 
     @property
     def _tokens(self) -> int:

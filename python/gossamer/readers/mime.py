@@ -131,7 +131,8 @@ def _part_at(data: bytes, begin: int, end: int, depth: int) -> _Part:
         return _Part(Message(), begin, end, depth)
     found = _HEADERS_END.search(data, begin, min(end, begin + _MAX_HEADER_BYTES))
     body = found.end() if found else end
-    headers = parse_headers(data[begin : min(body, begin + _MAX_PART_HEADER_BYTES)])
+    most = _MAX_PART_HEADER_BYTES if depth else _MAX_HEADER_BYTES
+    headers = parse_headers(data[begin : min(body, begin + most)])
     # Parts wait for their turn: only what says how to read them is kept meanwhile.
     kept: _Headers = Message()
     for name, value in headers.raw_items():

@@ -1,240 +1,161 @@
-"""PDF: the text of each page, its lines put back into paragraphs."""
+"""PDF: the text of each page, taken out in a process of its own.
+
+PDFium has no bounds: a small hostile file can make it use all memory, hang or crash. In another
+process that costs one file and not the run.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import re
+import atexit
+import json
+import os
+import struct
+import subprocess
 import sys
 import threading
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from gossamer.errors import Unreadable
 from gossamer.readers.limits import Limits
-from gossamer.readers.paragraphs import Line, join_lines
-from gossamer.readers.pieces import Pieces, one_line
-from gossamer.records import Document, Value
+from gossamer.readers.pdf_worker import READY, answer
+from gossamer.records import Document
 
 __all__ = ["read"]
 
-# PDFium keeps its state in globals: one document at a time in a process.
-_PDFIUM = threading.Lock()
-_MAX_PAGES = 50_000
-_MAX_PAGE_CHARS = 5_000_000
-# How many lines at the top and bottom of a page can be running lines, and how long they are.
-_EDGE_LINES = 2
-_MAX_EDGE_CHARS = 120
-_MIN_REPEATS = 3
-_REPEATING_SHARE = 0.4  # left and right pages often differ
-_HYPHEN = "\x02"  # what PDFium puts for a hyphen at the end of a line it joined to the next
-_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?")
-_TOOL_PREFIX = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)) - ")
-_NO_TITLES = {"untitled", "untitled document", "no title", "title", "(anonymous)"}
-
-_Glued = tuple[str, str]  # what joins a line to the one before, and its text
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """A page cut where running lines could be: a few lines, the joined rest, a few lines."""
-
-    number: int
-    top: list[_Glued]
-    body: list[_Glued]
-    bottom: list[_Glued]
+_PATIENCE_S = 300.0
+_WORKER = "gossamer.readers.pdf_worker"
+_LOCK = threading.Lock()  # one document at a time: the worker has one pair of pipes
 
 
 def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: ARG001
     """Read a PDF as one document with its pages as places.
 
-    Raises `Unreadable` for a PDF that is damaged, asks for a password, or holds no text.
+    Raises `Unreadable` for a PDF that is damaged, asks for a password, holds no text, or asks for
+    more time or memory than any honest one.
     """
-    with _PDFIUM:
-        pages, metadata = _read_pages(data, limits)
-    running = _running_lines(pages)
-    pieces = Pieces(limits.max_text_bytes)
-    for page in pages:
-        pieces.add(page.number, _page_text(page, running))
-    if not pieces.text:
-        raise Unreadable("no text in it; scanned? OCR is not done")
+    with _LOCK:
+        worker = _Worker.running()
+        if worker is None:
+            reply = answer(data, limits.max_text_bytes)
+        else:
+            reply = worker.ask(data, limits.max_text_bytes)
+    found = json.loads(reply)
+    if "unreadable" in found:
+        raise Unreadable(found["unreadable"])
     return [
         Document(
-            text=pieces.text,
+            text=found["text"].encode(),
             kind="pdf",
-            title=str(metadata.pop("title", "")),
+            title=found["title"],
             unit="page",
-            places=pieces.places,
-            metadata=metadata,
+            places=tuple((offset, page) for offset, page in found["places"]),
+            metadata=found["metadata"],
         )
     ]
 
 
-def _read_pages(data: bytes, limits: Limits) -> tuple[list[_Page], dict[str, Value]]:
-    import pypdfium2  # type: ignore[import-untyped]
+class _Worker:
+    """A process that answers one question after another until its input ends."""
 
-    try:
-        pdf = pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        if "password" in str(error).lower():
-            raise Unreadable("password-protected") from error
-        raise Unreadable("damaged, or not a PDF") from error
-    try:
-        if len(pdf) > _MAX_PAGES:
-            raise Unreadable(f"{len(pdf)} pages, more than the limit of {_MAX_PAGES}")
-        pages: list[_Page] = []
-        room = limits.max_text_bytes
-        for number in range(len(pdf)):
-            lines = _lines_of_page(pdf, number)
-            room -= sum(len(line.text) for line in lines)
-            if room < 0:
-                raise Unreadable("more text than the limit; split the file or raise the limit")
-            pages.append(_cut(number + 1, join_lines(lines)))
-        return pages, _metadata(pdf)
-    finally:
-        pdf.close()
+    _current: _Worker | None = None
+    _cannot_start = False
 
+    @classmethod
+    def running(cls) -> _Worker | None:
+        """Give the worker of this process, started if need be; None where none can be started."""
+        worker = cls._current
+        if worker is not None and worker.owner != os.getpid():
+            worker.forget()  # this process was forked, and the worker is its parent's
+            worker = cls._current = None
+        if worker is not None and worker.has_ended():
+            worker.stop()
+            worker = None
+        if worker is None and not cls._cannot_start:
+            try:
+                worker = cls._current = cls()
+            except (OSError, EOFError):
+                cls._cannot_start = True
+        return worker
 
-def _lines_of_page(pdf: Any, number: int) -> list[Line]:
-    """Give the lines of a page; none for a page that PDFium cannot load."""
-    import pypdfium2
-
-    try:
-        page = pdf[number]
-    except pypdfium2.PdfiumError:
-        return []
-    try:
-        text_page = page.get_textpage()
-    except pypdfium2.PdfiumError:
-        page.close()
-        return []
-    try:
-        return list(_lines(text_page))
-    finally:
-        text_page.close()
-        page.close()
-
-
-def _lines(text_page: Any) -> Iterator[Line]:
-    from pypdfium2 import raw
-
-    count = min(text_page.count_chars(), _MAX_PAGE_CHARS)
-    codes = (raw.FPDFText_GetUnicode(text_page, index) for index in range(count))
-    # One character for each index, so that positions can be asked for.
-    text = "".join(chr(code) if code <= sys.maxunicode else "\ufffd" for code in codes)
-    begin = 0
-    for end in [*(found.start() for found in re.finditer("[\r\n]", text)), len(text)]:
-        line = text[begin:end]
-        stripped = line.strip()
-        if stripped:
-            first = begin + len(line) - len(line.lstrip())
-            yield _placed(text_page, stripped, first)
-        begin = end + 1
-
-
-def _placed(text_page: Any, text: str, first: int) -> Line:
-    last = first + len(text) - 1
-    word_end = first + len(text.split(None, 1)[0]) - 1
-    left = _box(text_page, first)[0]
-    # The middle one of several, because a bullet or a word in another font says little.
-    heights = sorted(
-        top - bottom
-        for _, bottom, _, top in (
-            _box(text_page, first + (last - first) * step // 6) for step in range(7)
+    def __init__(self) -> None:
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise OSError("there is no interpreter to start")
+        self.owner = os.getpid()
+        self._is_late = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", _WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the program, which ends the worker itself
         )
-    )
-    return Line(
-        text=_mended(text),
-        left=left,
-        right=_box(text_page, last)[2],
-        first_y=_baseline(text_page, first),
-        last_y=_baseline(text_page, last),
-        size=heights[3],
-        first_word_width=_box(text_page, word_end)[2] - left,
-    )
+        atexit.register(self.stop)
+        try:
+            _read_exactly(self._process.stdout, len(READY))
+        except EOFError:
+            self.stop()
+            raise
+
+    def ask(self, data: bytes, max_text_bytes: int) -> bytes:
+        """Give the worker's answer; a worker that fails or takes too long is ended for good."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        timer = threading.Timer(_PATIENCE_S, self._give_up)
+        timer.start()
+        try:
+            stdin.write(struct.pack("<QQ", len(data), max_text_bytes))
+            stdin.write(data)
+            stdin.flush()
+            (size,) = struct.unpack("<Q", _read_exactly(stdout, 8))
+            return _read_exactly(stdout, size)
+        except (OSError, EOFError) as error:
+            self.stop()
+            if self._is_late:
+                raise Unreadable(f"reading it took more than {_PATIENCE_S:.0f} seconds") from error
+            raise Unreadable("the PDF library failed on it: damaged, or far too large") from error
+        except BaseException:
+            self.stop()  # interrupted: the pipes are in the middle of an answer
+            raise
+        finally:
+            timer.cancel()
+
+    def has_ended(self) -> bool:
+        """Say whether the process is gone, as when someone ended it between two files."""
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """End the process; the next PDF starts another."""
+        if _Worker._current is self:
+            _Worker._current = None
+        atexit.unregister(self.stop)
+        if self.owner != os.getpid():
+            self.forget()
+            return
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            _close(pipe)
+        self._process.wait()
+
+    def forget(self) -> None:
+        """Leave the process alone: it belongs to the parent of this one."""
+        self._process.returncode = 0
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._process.kill()
 
 
-def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
-    """Give left, bottom, right, top of a character with its font's height; zeros if unknown."""
-    from pypdfium2 import raw
-
-    box = raw.FS_RECTF()
-    if not raw.FPDFText_GetLooseCharBox(text_page, index, ctypes.byref(box)):
-        return 0.0, 0.0, 0.0, 0.0
-    return box.left, box.bottom, box.right, box.top
+def _read_exactly(pipe: IO[bytes] | None, size: int) -> bytes:
+    found = pipe.read(size) if pipe is not None else b""
+    if len(found) < size:
+        raise EOFError("the worker has ended")
+    return found
 
 
-def _baseline(text_page: Any, index: int) -> float:
-    from pypdfium2 import raw
-
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(text_page, index, ctypes.byref(x), ctypes.byref(y))
-    return y.value
-
-
-def _mended(text: str) -> str:
-    """Join words that were hyphenated at a line end, and surrogates that came in two halves."""
-    parts = text.split(_HYPHEN)
-    mended = parts[0]
-    for part in parts[1:]:
-        # "Front-Cover" and "2024-25" have a hyphen of their own.
-        mended += part if part[:1].islower() else f"-{part}"
-    return mended.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _cut(number: int, lines: list[_Glued]) -> _Page:
-    top, rest = lines[:_EDGE_LINES], lines[_EDGE_LINES:]
-    body, bottom = rest[:-_EDGE_LINES], rest[-_EDGE_LINES:]
-    if body:
-        body = [(body[0][0], "".join(glue + text for glue, text in body)[len(body[0][0]) :])]
-    return _Page(number, top, body, bottom)
-
-
-def _running_lines(pages: list[_Page]) -> set[str]:
-    """Find the page numbers, headers and footers: lines at the edge of many pages, digits apart."""
-    counts: Counter[str] = Counter()
-    for page in pages:
-        counts.update({_pattern(text) for _, text in page.top + page.bottom})
-    least = max(_MIN_REPEATS, _REPEATING_SHARE * len(pages))
-    return {pattern for pattern, count in counts.items() if count >= least and pattern}
-
-
-def _pattern(text: str) -> str:
-    """Give what a running line has in common on all pages; "" for one too long to be one."""
-    return re.sub(r"\d+|\b[ivxlc]+\b", "#", text.lower()) if len(text) <= _MAX_EDGE_CHARS else ""
-
-
-def _page_text(page: _Page, running: set[str]) -> str:
-    top = [line for line in page.top if _pattern(line[1]) not in running]
-    bottom = [line for line in page.bottom if _pattern(line[1]) not in running]
-    return "".join(glue + text for glue, text in top + page.body + bottom).strip()
-
-
-def _metadata(pdf: Any) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    title = _TOOL_PREFIX.sub("", one_line(pdf.get_metadata_value("Title")))
-    if title.lower() not in _NO_TITLES:
-        found["title"] = title
-    for key, name in (("author", "Author"), ("subject", "Subject"), ("keywords", "Keywords")):
-        found[key] = one_line(pdf.get_metadata_value(name))
-    for name in ("CreationDate", "ModDate"):
-        found["date"] = _as_iso(one_line(pdf.get_metadata_value(name))) or found.get("date", "")
-    return {key: value for key, value in found.items() if value}
-
-
-def _as_iso(date: str) -> str:
-    """Turn D:20240501120000+02'00' into 2024-05-01T12:00:00; "" for what is no date."""
-    matched = _DATE.match(date)
-    if matched is None:
-        return ""
-    year, month, day, hour, minute, second = matched.groups()
+def _close(pipe: IO[Any] | None) -> None:
     try:
-        when = datetime(
-            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0)
-        )
-    except ValueError:
-        return ""
-    return when.isoformat() if hour else when.date().isoformat()
+        if pipe is not None:
+            pipe.close()
+    except OSError:  # what was not sent yet can no longer be
+        pass

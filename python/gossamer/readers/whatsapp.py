@@ -18,11 +18,12 @@ _MAX_NAMES = 20
 _HEAD_BYTES = 1 << 16
 # "[12/31/23, 10:00:00 PM] Ann: ..." from an iPhone, "31.12.23, 22:00 - Ann: ..." from Android.
 # Dates are in the order of the phone's country; some put a word before the time.
-_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[\s\u202f\xa0]{0,2}[AaPp]\.?\s?[Mm]\.?)?"
-_DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}"
+_NOON = r"(?:[\s\u202f\xa0]{0,2}[AaPp]\.?\s?[Mm]\.?)?"
+_DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4},?\s(?:\w{1,3}\s)?"
+# Logs begin with a date too: only between brackets are seconds and 2024-05-01 those of a chat.
 _BEGIN = (
-    rf"^[\ufeff\u200e\u200f]{{0,3}}(?:\[{_DATE},?\s(?:\w{{1,3}}\s)?{_TIME}\]"
-    rf"|{_DATE},?\s(?:\w{{1,3}}\s)?{_TIME}\s[-–])\s"
+    rf"^[\ufeff\u200e\u200f]{{0,3}}(?:\[{_DATE}\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?{_NOON}\]"
+    rf"|(?!\d{{4}}-){_DATE}\d{{1,2}}[:.]\d\d{_NOON}\s[-–])\s"
 )
 _LINE = re.compile(_BEGIN + r"[\u200e~\s]{0,3}(?P<name>[^:\n]{1,80}?):\s", re.MULTILINE)
 _FIRST_LINE = re.compile(_BEGIN)

@@ -1,4 +1,4 @@
-"""Ignore files: the patterns of .gitignore, matched as git matches them."""
+"""Ignore files: the patterns of .gitignore, translated by pathspec and matched as git does."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from gossamer.sources.brackets import cut_brackets, put_back
+
 __all__ = ["IgnoreRules", "parse_ignore_file"]
 
+# No one writes longer ones, or more of them, by hand; a hostile file could.
 _MAX_PATTERN_CHARS = 4096
 _MAX_PATTERNS = 10_000
-_POSIX_CLASSES = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f",
-    "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~",
-    "space": " \\t-\\r", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
-}  # fmt: skip
+
+# In what pathspec makes of a pattern: a star up to the next one in the same name, and any number
+# of folders up to the next such.
+_ANY_FOLDERS_FIRST = "^(?:.+/)?"
+_STAR_TO_STAR = re.compile(r"\[\^/\]\*((?:\\.|\[\^/\](?!\*)|[^/\\\[])+)(?=\[\^/\]\*)", re.DOTALL)
+_FOLDERS_TO_FOLDERS = re.compile(
+    r"(?:\(\?:/\.\+\)\?|(?P<first>^\^\(\?:\.\+/\)\?))(?P<names>.+?)(?=\(\?:/\.\+\)\?)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     source: str  # the pattern without its `!` and its slashes at both ends
     is_negated: bool
-    is_for_folders: bool
-    is_anchored: bool  # to the folder of the ignore file; else it names an entry anywhere below
+    is_for_path: bool  # else it is for a name, in whatever folder
+    expression: str  # matches exactly what the pattern means; folders end in a slash
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +37,13 @@ class _Run:
     """Patterns that follow one another and say the same, so that their order does not matter."""
 
     is_negated: bool
-    names: frozenset[str]
-    folder_names: frozenset[str]
     name: re.Pattern[str] | None
-    folder_name: re.Pattern[str] | None
     path: re.Pattern[str] | None
-    folder_path: re.Pattern[str] | None
+
+    def matches(self, path: str, name: str) -> bool:
+        if self.name is not None and self.name.match(name):
+            return True
+        return self.path is not None and self.path.match(path) is not None
 
 
 class IgnoreRules:
@@ -68,8 +75,10 @@ class IgnoreRules:
         `path` is relative to the ignore file's folder, with slashes; `name` is its last part.
         A pattern that matches a folder says nothing of what is in it.
         """
+        if is_folder:
+            path, name = path + "/", name + "/"
         for run in self._runs:
-            if _matches(run, path, name, is_folder):
+            if run.matches(path, name):
                 return not run.is_negated
         return None
 
@@ -80,31 +89,28 @@ def parse_ignore_file(data: bytes) -> IgnoreRules:
     return IgnoreRules(line.removesuffix("\r") for line in text.split("\n"))
 
 
-def _matches(run: _Run, path: str, name: str, is_folder: bool) -> bool:
-    if name in run.names or (run.name is not None and run.name.fullmatch(name)):
-        return True
-    if run.path is not None and run.path.fullmatch(path):
-        return True
-    if not is_folder:
-        return False
-    if name in run.folder_names or (run.folder_name and run.folder_name.fullmatch(name)):
-        return True
-    return run.folder_path is not None and run.folder_path.fullmatch(path) is not None
+def _run(is_negated: bool, patterns: list[_Pattern]) -> _Run:
+    def one_of(is_for_path: bool) -> re.Pattern[str] | None:
+        some = [one.expression for one in patterns if one.is_for_path == is_for_path]
+        # The end makes pathspec's expressions, which match what is in a folder as well, match
+        # nothing but the entry itself.
+        return re.compile(f"(?:{'|'.join(some)})\\Z", re.DOTALL) if some else None
+
+    return _Run(is_negated, one_of(False), one_of(True))
 
 
 def _parse(line: str) -> _Pattern | None:
+    """Translate a line; None for a comment and for what git discards."""
     line = _without_trailing_spaces(line)
     if not line or line.startswith("#") or len(line) > _MAX_PATTERN_CHARS:
         return None
     is_negated = line.startswith("!")
-    source = line[1:] if is_negated else line
-    is_for_folders = source.endswith("/")
-    source = source.removesuffix("/")
-    is_anchored = "/" in source
-    source = source.removeprefix("/")
-    if not source or _has_no_end(source):
+    pattern = line[1:] if is_negated else line
+    source = pattern.removesuffix("/")
+    expression = _translate(pattern) if source else None
+    if expression is None:
         return None
-    return _Pattern(source, is_negated, is_for_folders, is_anchored)
+    return _Pattern(source.removeprefix("/"), is_negated, "/" in source, expression)
 
 
 def _without_trailing_spaces(line: str) -> str:
@@ -114,130 +120,46 @@ def _without_trailing_spaces(line: str) -> str:
     return stripped + " " if backslashes % 2 and len(stripped) < len(line) else stripped
 
 
-def _has_no_end(source: str) -> bool:
-    return (len(source) - len(source.rstrip("\\"))) % 2 == 1
+def _translate(pattern: str) -> str | None:
+    """Make an expression for what a pattern names; None for a pattern that git discards."""
+    # Loaded where there are patterns: a search has none.
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    if (parts := cut_brackets(pattern)) is None:
+        return None
+    rest, brackets = parts
+    rest = re.sub(r"\*{3,}", "**", rest)
+    # `a/**` is all that is in `a`, to git; `a` too, to pathspec.
+    rest = re.sub(r"/\*\*(/?)\Z", r"/**/*\1", rest)
+    # What begins like a comment or a negation here was escaped or comes after a `!`.
+    rest = re.sub(r"\A[#!]", r"\\\g<0>", rest)
+    try:
+        expression, _ = GitIgnoreSpecPattern.pattern_to_regex(rest)
+    except ValueError:
+        return None
+    if expression is None:
+        return None
+    expression = expression.replace("(?P<ps_d>/)", "/")
+    if not expression.startswith("^"):
+        # That of `*`, or of any folder, which begins anywhere.
+        expression = f"^.*?{expression}"
+    if "/" not in pattern.removesuffix("/"):
+        # Compared with the name alone.
+        expression = expression.replace(_ANY_FOLDERS_FIRST, "^", 1)
+    return put_back(_without_retries(expression), brackets)
 
 
-def _run(is_negated: bool, patterns: list[_Pattern]) -> _Run:
-    def of(is_for_folders: bool, is_anchored: bool) -> list[str]:
-        return [
-            pattern.source
-            for pattern in patterns
-            if pattern.is_for_folders == is_for_folders and pattern.is_anchored == is_anchored
-        ]
+def _without_retries(expression: str) -> str:
+    """Keep a hostile pattern from trying every way to share a path between its wildcards.
 
-    any_names, any_wild = _split_literals(of(False, False))
-    folder_names, folder_wild = _split_literals(of(True, False))
-    return _Run(
-        is_negated,
-        any_names,
-        folder_names,
-        _alternatives(_segment(source) for source in any_wild),
-        _alternatives(_segment(source) for source in folder_wild),
-        _alternatives(_path(source) for source in of(False, True)),
-        _alternatives(_path(source) for source in of(True, True)),
-    )
-
-
-def _split_literals(sources: list[str]) -> tuple[frozenset[str], list[str]]:
-    is_wild = re.compile(r"[*?\[\\]").search
-    return (
-        frozenset(source for source in sources if not is_wild(source)),
-        [source for source in sources if is_wild(source)],
-    )
-
-
-def _alternatives(expressions: Iterable[str | None]) -> re.Pattern[str] | None:
-    known = [expression for expression in expressions if expression is not None]
-    return re.compile("|".join(known), re.DOTALL) if known else None
-
-
-def _path(source: str) -> str | None:
-    """Translate a pattern with slashes; None for one that git discards.
-
-    Between two `**` stands a fixed number of names, so the first place where they match is as
-    good as any: an atomic group keeps the work linear, whatever the pattern.
+    Between two wildcards stands what has a fixed number of characters (or of names), so the
+    first place where it matches is as good as any, and an atomic group need not look further.
     """
-    runs: list[list[str]] = [[]]
-    segments = source.split("/")
-    for segment in segments:
-        if len(segment) > 1 and not segment.strip("*"):
-            runs.append([])
-        elif (expression := _segment(segment)) is None:
-            return None
-        else:
-            runs[-1].append(expression)
-    first, *later = runs
-    if not later:
-        return "/".join(first)
-    expression = "".join(part + "/" for part in first)
-    for run in later[:-1]:
-        if run:
-            expression += f"(?>(?:[^/]*+/)*?{'/'.join(run)}/)"
-    if later[-1]:
-        return f"{expression}(?:[^/]*+/)*{'/'.join(later[-1])}"
-    return expression + ".+"
+    expression = _STAR_TO_STAR.sub(r"(?>[^/]*?\1)", expression)
+    return _FOLDERS_TO_FOLDERS.sub(_first_place, expression)
 
 
-def _segment(source: str) -> str | None:
-    """Translate a pattern for one name; None for one that git discards."""
-    pieces: list[str] = [""]  # between the stars
-    at = 0
-    while at < len(source):
-        char = source[at]
-        if char == "*":
-            if pieces[-1] or len(pieces) == 1:
-                pieces.append("")
-            at += 1
-        elif char == "[":
-            expression, at = _bracket(source, at)
-            if expression is None:
-                return None
-            pieces[-1] += expression
-        elif char == "?":
-            pieces[-1] += "[^/]"
-            at += 1
-        else:
-            at += 1 if char == "\\" else 0
-            pieces[-1] += re.escape(source[at : at + 1])
-            at += 1
-    if len(pieces) == 1:
-        return pieces[0]
-    first, *middle, last = pieces
-    # The first place where a piece matches is as good as any: nothing is ever tried again.
-    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + f"[^/]*{last}(?=/|\\Z)"
-
-
-def _bracket(source: str, at: int) -> tuple[str | None, int]:
-    """Translate the `[...]` that begins at `at`; None where it is not closed."""
-    end = at + 1
-    is_negated = source[end : end + 1] in ("!", "^") and end < len(source)
-    end += is_negated
-    members: list[str] = []
-    is_first = True
-    while end < len(source) and (is_first or source[end] != "]"):
-        is_first = False
-        if source.startswith("[:", end) and (close := source.find(":]", end)) > 0:
-            known = _POSIX_CLASSES.get(source[end + 2 : close])
-            if known is None:
-                return None, end
-            members.append(known)
-            end = close + 2
-            continue
-        low, end = _member(source, end)
-        if source[end : end + 1] == "-" and source[end + 1 : end + 2] not in ("]", ""):
-            high, end = _member(source, end + 1)
-            if low <= high:
-                members.append(f"{re.escape(low)}-{re.escape(high)}")
-        # Of a range the wrong way round, git still takes its first end.
-        members.append(re.escape(low))
-    if end >= len(source):
-        return None, end
-    # No bracket matches the slash between names.
-    return f"(?!/)[{'^' if is_negated else ''}{''.join(members)}]", end + 1
-
-
-def _member(source: str, at: int) -> tuple[str, int]:
-    if source[at] == "\\" and at + 1 < len(source):
-        at += 1
-    return source[at], at + 1
+def _first_place(found: re.Match[str]) -> str:
+    if found["first"]:
+        return f"^(?>(?:.+?/)??{found['names']}(?=/))"
+    return f"(?>(?:/.+?)??{found['names']}(?=/))"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -130,7 +131,8 @@ class Catalogue:
 
     def find_path(self, path: str | PurePath) -> int | None:
         """Give the row of a file's source by its absolute path; None if it is not there."""
-        return self._rows_of_files.get(PurePath(path).as_posix())
+        is_plain = isinstance(path, str) and os.sep == "/"
+        return self._rows_of_files.get(str(path) if is_plain else PurePath(path).as_posix())
 
     def find_text(self, id: str) -> int | None:
         """Give the row of a text's source by the id it was given; None if it is not there."""
@@ -199,6 +201,12 @@ class Catalogue:
     def text_places(self) -> tuple[Ints, Ints]:
         """Where the text of every document is: segment (0: its file), and offset there."""
         return self._documents["segment"], self._documents["offset"]
+
+    @property
+    def title_spans(self) -> tuple[Ints, Ints]:
+        """Where the text of every document holds its title: start and end, equal if it does not."""
+        starts = self._documents["title_start"]
+        return starts, starts + self._documents["title_length"]
 
     def document(self, row: int) -> DocumentRecord:
         """Give all that is known of a document."""

@@ -28,6 +28,7 @@ class Changes:
         self.next_source_id = next_source_id
         self._is_removed = np.zeros(catalogue.source_count, bool)
         self._times: dict[int, int] = {}
+        self._versions: dict[int, int] = {}
         self._words = {word: number for number, word in enumerate(catalogue.words)}
         self._draft = _Draft(SOURCES)
         self._is_new: set[tuple[bool, str]] = set()
@@ -66,9 +67,11 @@ class Changes:
             self._add_document(document)
         return np.arange(first, self.next_chunk_id, dtype=np.int64)
 
-    def touch_source(self, row: int, mtime_ns: int) -> None:
-        """Note another time of a file whose content is the same."""
+    def touch_source(self, row: int, mtime_ns: int, reader_version: int | None = None) -> None:
+        """Note another time (and version of its reader) of a file whose content is the same."""
         self._times[row] = mtime_ns
+        if reader_version is not None:
+            self._versions[row] = reader_version
 
     def remove_sources(self, rows: Iterable[int]) -> None:
         """Take sources of the old catalogue out, by row."""
@@ -77,10 +80,11 @@ class Changes:
     def finish(self) -> Catalogue:
         """Give the next catalogue; the old one is as it was."""
         old = self._old.tables
-        if self._times:
-            times = old["mtime_ns"].copy()
-            times[list(self._times)] = list(self._times.values())
-            old = replace(old, columns={**old.columns, "mtime_ns": times})
+        for name, values in (("mtime_ns", self._times), ("reader_version", self._versions)):
+            if values:
+                column = old[name].copy()
+                column[list(values)] = list(values.values())
+                old = replace(old, columns={**old.columns, name: column})
         merged = old.take(np.nonzero(~self._is_removed)[0]).append(self._draft.to_table())
         words = _drop_unused_words(list(self._words), merged)
         paths = Catalogue(words, merged).paths

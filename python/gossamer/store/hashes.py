@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
+from pathlib import Path
 
-__all__ = ["HASH_BYTES", "check_of", "digest_of", "hash_of_bytes", "hash_of_text"]
+__all__ = [
+    "HASH_BYTES",
+    "check_of",
+    "digest_of",
+    "digest_of_file",
+    "hash_of_bytes",
+    "hash_of_text",
+]
 
 HASH_BYTES = 16
 
@@ -24,9 +33,12 @@ def hash_of_bytes(content: bytes) -> int:
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 
 
-def digest_of(*parts: bytes | memoryview) -> str:
-    """Give the checksum of a whole file, in hexadecimal."""
-    digest = blake2b(digest_size=HASH_BYTES)
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
+def digest_of(data: bytes) -> str:
+    """Give the checksum of a file's bytes, in hexadecimal."""
+    return blake2b(data, digest_size=HASH_BYTES).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """Give the checksum of a file, which may be larger than the memory."""
+    with open(path, "rb") as file:
+        return file_digest(file, partial(blake2b, digest_size=HASH_BYTES)).hexdigest()

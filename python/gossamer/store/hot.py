@@ -6,6 +6,7 @@ A cache and nothing else: it may be lost, damaged or another index's, and is the
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -230,7 +231,9 @@ def _read(path: Path, stamp: bytes, dim: int) -> tuple[int, _Entries, _Entries]:
     """Read a file of hot vectors; nothing if there is none, or none that fits."""
     empty = _entries_of(np.zeros(0, np.uint8), 0, 0, np.zeros((0, dim), np.float16))
     try:
-        data = map_file(path)
+        # Windows does not replace a file that is mapped.
+        is_mapped = sys.platform != "win32"
+        data = map_file(path) if is_mapped else np.fromfile(path, np.uint8)
     except (OSError, GossamerError):
         return 0, empty, empty
     if len(data) < _HEADER.size:

@@ -41,11 +41,15 @@ class Journal:
         self._mapped = np.zeros(0, np.uint8)
         header = _header(fingerprint, dim)
         whole = self._load(path, header)
-        # What follows the last whole batch was torn off by a kill.
+        if whole and whole < path.stat().st_size:
+            # What follows the last whole batch was torn off by a kill. Windows does not cut a
+            # file that is mapped, so it is let go of first.
+            self._mapped = self._mapped[:0].copy()
+            os.truncate(path, whole)
+            self._load(path, header)
         self._file = open(path, "r+b" if whole else "wb", buffering=0)  # noqa: SIM115
         self._size = whole or len(header)
         try:
-            self._file.truncate(whole)
             self._file.seek(whole)
             if not whole:
                 _write_all(self._file.fileno(), header)

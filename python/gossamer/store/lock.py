@@ -53,16 +53,12 @@ def try_lock(path: Path, command: str) -> contextlib.ExitStack | None:
         if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
             return None
         raise
-    stack.callback(_name_owner, handle, b"")
-    _name_owner(handle, _owner(command))
-    return stack
-
-
-def _name_owner(handle: int, owner: bytes) -> None:
-    """Write down who holds the lock: a courtesy, which a full disk may refuse."""
     with contextlib.suppress(OSError):
+        # Who it is, as a courtesy: a full disk may refuse it, and the lock holds nonetheless.
+        stack.callback(os.ftruncate, handle, 0)
         os.ftruncate(handle, 0)
-        os.write(handle, owner)
+        os.write(handle, _owner(command))
+    return stack
 
 
 def _lock(handle: int) -> None:

@@ -17,7 +17,7 @@ from gossamer.files import write_file
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.changes import Changes, move_texts
 from gossamer.store.folder import Snapshot, open_index, read_manifest
-from gossamer.store.hashes import digest_of
+from gossamer.store.hashes import digest_of, digest_of_file
 from gossamer.store.journal import JOURNAL, Journal
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import (
@@ -288,8 +288,7 @@ def _counts_of(catalogue: Catalogue) -> dict[str, int]:
 
 
 def _entry_of(path: Path) -> FileEntry:
-    data = path.read_bytes()
-    return FileEntry(path.name, len(data), digest_of(data))
+    return FileEntry(path.name, path.stat().st_size, digest_of_file(path))
 
 
 def _make_folder(folder: Path) -> None:

@@ -10,17 +10,19 @@ from pathlib import Path
 
 from gossamer.errors import InvalidArgument
 from gossamer.model import IndexModel
-from gossamer.readers import Limits
+from gossamer.readers import READER_VERSION, Limits
 from gossamer.sources.folder import FoundFile, WalkOptions, walk
-from gossamer.store import Catalogue, Writer
+from gossamer.store import Catalogue, Status, Writer
 from gossamer.store.stale import forget_stale, read_stale
 from gossamer.update.plan import plan_update
-from gossamer.update.prepare import GivenText, Prepared
+from gossamer.update.prepare import READ_AGAIN, GivenText, Prepared
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
 from gossamer.update.run import Work
 from gossamer.update.session import UpdateSession
 
 __all__ = ["add_paths", "add_texts", "remove_sources"]
+
+_SAME_READING = (READER_VERSION, READ_AGAIN)
 
 
 def add_paths(
@@ -128,8 +130,19 @@ def _file_items(
     if not files:
         return
     preparer = session.preparer(limits)
+    catalogue = session.snapshot.catalogue
     for file in files:
-        yield partial(preparer.prepare_file, file), file.size
+        known = _content_hash(catalogue, catalogue.find_path(file.path))
+        yield partial(preparer.prepare_file, file, known), file.size
+
+
+def _content_hash(catalogue: Catalogue, row: int | None) -> int:
+    """Hash of what is indexed of a file; 0 if nothing is, or it would be read differently now."""
+    if row is None:
+        return 0
+    source = catalogue.source(row)
+    is_indexed = source.status == Status.INDEXED
+    return source.content_hash if is_indexed and source.reader_version in _SAME_READING else 0
 
 
 def _rows_of(catalogue: Catalogue, name: str) -> list[int]:

@@ -72,6 +72,10 @@ class Applier:
 
     def apply(self, wave: Sequence[Prepared], on_embedded: Callable[[int], None]) -> None:
         """Embed what is new in these sources and put them in."""
+        for prepared in wave:
+            if prepared.is_same:
+                self._touch(prepared.source)
+        wave = [prepared for prepared in wave if not prepared.is_same]
         hashes = [[hash_of_text(text) for text in source.texts] for source in wave]
         reusable = [
             self._reusable(source.source, names) for source, names in zip(wave, hashes, strict=True)
@@ -146,6 +150,12 @@ class Applier:
             self._vectors.add(ids[~is_moved], np.stack(fresh))
         self._vectors.remove(old_ids)
         self._count(prepared.source, row is not None, len(moved_from))
+
+    def _touch(self, source: SourceRecord) -> None:
+        row = self._row_of(source)
+        assert row is not None
+        self.changes.touch_source(row, source.mtime_ns, source.reader_version)
+        self._report.unchanged += 1
 
     def _place_text(self, document: PreparedDocument) -> DocumentRecord:
         if document.text_to_store is None:

@@ -18,12 +18,12 @@ from gossamer.store import DocumentRecord, SourceRecord, Status, hash_of_bytes
 from gossamer.store.records import locate_title
 from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["GivenText", "Prepared", "PreparedDocument", "Preparer"]
+__all__ = ["READ_AGAIN", "GivenText", "Prepared", "PreparedDocument", "Preparer"]
 
 # A file that changes again within so short a time may keep its time stamp: it is read once more.
 _RACY_NS = 2 * 10**9
 # No version of the readers: the next update looks at the file's content, whatever its time.
-_READ_AGAIN = 0
+READ_AGAIN = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Prepared:
 
     source: SourceRecord
     documents: Sequence[PreparedDocument] = ()
-    text_bytes: int = 0
+    is_same: bool = False  # the content is what was indexed, whatever the time of the file says
 
     @property
     def texts(self) -> list[str]:
@@ -70,13 +70,20 @@ class Preparer:
     store_text: bool
     limits: Limits
 
-    def prepare_file(self, file: FoundFile) -> Prepared:
-        """Read a file; whatever is wrong with it becomes the reason why it is not indexed."""
+    def prepare_file(self, file: FoundFile, known_hash: int = 0) -> Prepared:
+        """Read a file; whatever is wrong with it becomes the reason why it is not indexed.
+
+        `known_hash` is that of the content that is indexed: if it is still the same there is
+        nothing more to do. 0: none is, or it was read differently.
+        """
         content_hash = 0
         read_at = time.time_ns()
         try:
             data = load_bytes(file.path, self.limits)
             content_hash = hash_of_bytes(data)
+            if content_hash == known_hash:
+                source = _source_of(file, read_at, content_hash, "", Status.INDEXED, "")
+                return Prepared(source, is_same=True)
             documents = read_data(file.path, data, self.limits)
         except Unreadable as error:
             status = Status.SKIPPED if isinstance(error, LeftOut) else Status.FAILED
@@ -105,15 +112,20 @@ class Preparer:
     def _chunk(self, source: SourceRecord, documents: Sequence[Document]) -> Prepared:
         name = source.name if source.root else ""
         prepared = [self._chunk_document(name, document) for document in documents]
-        return Prepared(source, prepared, sum(len(document.text) for document in documents))
+        return Prepared(source, prepared)
 
     def _chunk_document(self, name: str, document: Document) -> PreparedDocument:
         is_stored = self.store_text or not document.is_verbatim
         line = context_line(name, document.title)
         spans = chunk_document(document, self.tokenizer, self.chunk_tokens, line)
         title_span = locate_title(document.text, document.title) if document.title else None
+        text = document.text
+        if is_stored and document.title and title_span is None:
+            # Behind the text, where lines keep their numbers and words of the title are counted.
+            text += b"\n" + document.title.encode("utf-8", "replace")
+            title_span = (len(document.text) + 1, len(text))
         record = DocumentRecord(
-            text_length=len(document.text),
+            text_length=len(text),
             kind=document.kind,
             key=document.key,
             title="" if title_span else document.title,
@@ -123,7 +135,7 @@ class Preparer:
             metadata=document.metadata,
         )
         texts = [_embedded(line, document.text, span) for span in spans]
-        return PreparedDocument(record, spans, texts, document.text if is_stored else None)
+        return PreparedDocument(record, spans, texts, text if is_stored else None)
 
 
 def _embedded(line: str, text: bytes, span: ChunkSpan) -> str:
@@ -145,7 +157,7 @@ def _source_of(
         kind=kind,
         status=status,
         reason=reason,
-        reader_version=_READ_AGAIN if is_racy else READER_VERSION,
+        reader_version=READ_AGAIN if is_racy else READER_VERSION,
     )
 
 

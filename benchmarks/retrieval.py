@@ -1,0 +1,76 @@
+"""Texts with questions and judged answers, and how good a ranking of them is."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.datasets import REPOSITORY
+from gossamer.text import zstd
+
+SETS = ("scifact", "hotpotqa", "locomo", "cosqa")
+CUT = 10
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """One text for each document, and for each question the grades of its answers."""
+
+    name: str
+    texts: list[str]
+    questions: list[str]
+    grades: list[Mapping[int, float]]  # by position in `texts`
+
+
+@cache
+def retrieval(name: str) -> Retrieval:
+    """One of SETS: the title and the text of each document, and the questions with answers."""
+    folder = data_folder() / name
+    documents = list(records(folder / "corpus.jsonl.zst"))
+    position = {document["id"]: i for i, document in enumerate(documents)}
+    grades: dict[str, dict[int, float]] = {}
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines():
+        question, document, grade = line.split("\t")
+        grades.setdefault(question, {})[position[document]] = float(grade)
+    asked = [q for q in records(folder / "queries.jsonl.zst") if q["id"] in grades]
+    return Retrieval(
+        name=name,
+        texts=[f"{d['title']}\n{d['text']}" if d["title"] else d["text"] for d in documents],
+        questions=[question["text"] for question in asked],
+        grades=[grades[question["id"]] for question in asked],
+    )
+
+
+def ndcg(ranked: Sequence[Sequence[int]], grades: Sequence[Mapping[int, float]]) -> float:
+    """Return the mean nDCG of the first CUT of each ranking, with linear gains."""
+    discounts = 1 / np.log2(np.arange(2, CUT + 2))
+    total = 0.0
+    for found, known in zip(ranked, grades, strict=True):
+        ideal = sorted(known.values(), reverse=True)[:CUT]
+        gains = [known.get(int(document), 0.0) for document in found[:CUT]]
+        best = float(np.dot(discounts[: len(ideal)], ideal))
+        total += float(np.dot(discounts[: len(gains)], gains)) / best if best else 0.0
+    return total / len(grades)
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Return the records of a compressed file of JSON lines."""
+    text = zstd.ZstdDecompressor().decompress(path.read_bytes())
+    return (json.loads(line) for line in text.split(b"\n") if line)
+
+
+def data_folder() -> Path:
+    """Where the sets are: beside the folder that GOSSAMER_DATA names."""
+    given = os.environ.get("GOSSAMER_DATA")
+    folder = Path(given).parent if given else REPOSITORY.parent / "shared" / "data"
+    if all((folder / name).is_dir() for name in SETS):
+        return folder
+    raise SystemExit(
+        f"{', '.join(SETS)} are not in {folder}; set GOSSAMER_DATA to a folder beside them "
+        "(see benchmarks/README.md)"
+    )

@@ -1,0 +1,87 @@
+"""The `gossamer` command. One file for each command; `output` is the only module that prints."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+import click
+
+from gossamer.cli.failures import explained
+from gossamer.cli.session import Session, common_options
+
+__all__ = ["cli", "main"]
+
+# The module of each command, in the order of --help. None imports anything heavy before it runs.
+_COMMANDS = {
+    "add": "add",
+    "search": "search",
+    "status": "status",
+    "show": "show",
+    "similar": "similar",
+    "remove": "remove",
+    "watch": "watch",
+    "compact": "compact",
+    "check": "check",
+    "eval": "evaluate",
+    "list": "indexes",
+    "models": "models",
+}
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are asked for, and fail with one clear line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(f"gossamer.cli.{_COMMANDS[cmd_name]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        with explained(ctx.ensure_object(Session).output):
+            return super().invoke(ctx)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        ctx.ensure_object(Session).output.line(f"gossamer {version('gossamer')}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@common_options(from_environment=True)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Search your own files by meaning and by words, with almost nothing on disk.
+
+    \b
+      gossamer add ~/notes ~/papers              # make or update the index
+      gossamer search "when is the lease due"    # path:line and the words that answer
+      gossamer status                            # what is indexed, and what it takes
+    """
+
+
+def main() -> None:
+    """Run the command line; an entry point of the package."""
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a character shows another one; it is no reason to stop.
+        with contextlib.suppress(AttributeError, ValueError):
+            reconfigure: Callable[..., None] = stream.reconfigure  # type: ignore[union-attr]
+            reconfigure(errors="replace")
+    cli(prog_name="gossamer")

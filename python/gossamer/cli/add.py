@@ -1,0 +1,222 @@
+"""`gossamer add`: bring files and folders into the index, or up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gossamer.cli.failures import ExitCode
+from gossamer.cli.output import Column, Output
+from gossamer.cli.progress import show_update
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.words import counted, duration, near_path, share, size
+from gossamer.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from gossamer.index import Index
+    from gossamer.sources.folder import WalkOptions
+    from gossamer.store import Manifest
+    from gossamer.update.report import UpdateReport
+
+__all__ = ["command", "describe_changes", "walk_options", "walk_options_from"]
+
+_SHOWN_PROBLEMS = 10
+# Options that are chosen once, when an index is made, and what each is called.
+_CHOSEN_ONCE = {
+    "model": "--model",
+    "chunk_tokens": "--chunk-tokens",
+    "code_bytes": "--code-bytes",
+    "store_text": "--store-text",
+    "keep": "--keep",
+    "lexical": "--lexical",
+}
+
+
+def walk_options(command: Any) -> Any:
+    """Take --exclude, --include and --hidden."""
+    for option in (
+        click.option("--hidden", is_flag=True, help="Also files and folders whose name has a dot."),
+        click.option(
+            "--include", metavar="GLOB", multiple=True, help="Only files like this (*.md, docs/)."
+        ),
+        click.option("--exclude", metavar="GLOB", multiple=True, help="No files like this."),
+    ):
+        command = option(command)
+    return command
+
+
+def walk_options_from(options: dict[str, Any]) -> WalkOptions:
+    """Take what `walk_options` gave out of a command's options."""
+    from gossamer.sources.folder import WalkOptions
+
+    return WalkOptions(
+        exclude=options.pop("exclude"),
+        include=options.pop("include"),
+        include_hidden=options.pop("hidden"),
+    )
+
+
+@click.command("add")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@walk_options
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=0.0,
+    help="Wait so long for another process that changes the index.",
+)
+@click.option("--model", metavar="NAME", help="New index: the model (see `gossamer models list`).")
+@click.option("--chunk-tokens", type=int, metavar="N", help="New index: most tokens of a chunk.")
+@click.option("--code-bytes", type=int, metavar="N", help="New index: bytes kept of each vector.")
+@click.option(
+    "--store-text",
+    is_flag=True,
+    default=None,
+    help="New index: keep a compressed copy of all text, for files that will move.",
+)
+@click.option(
+    "--keep", metavar="WHAT", help="New index: vectors to keep, none, all or such as hot:50MB."
+)
+@click.option(
+    "--lexical",
+    type=click.Choice(["scan", "fts5"]),
+    help="New index: words by reading the files (no bytes), or by an SQLite index.",
+)
+@as_json_option
+@common_options()
+@pass_session
+def command(
+    session: Session, /, paths: tuple[Path, ...], wait: float, as_json: bool, **options: Any
+) -> None:
+    """Bring PATHS into the index: makes it if there is none, reads only what is new or changed.
+
+    Files that are gone leave the index. Without PATHS everything added before is brought up to
+    date. It can be stopped at any time; repeating it goes on where it stopped.
+    """
+    walk = walk_options_from(options)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    index = _open_or_create(session, chosen, has_paths=bool(paths))
+    with show_update(session.output) as progress:
+        try:
+            report = index.add_paths(paths or None, options=walk, wait_s=wait, progress=progress)
+        except KeyboardInterrupt:
+            raise _Stopped from None
+    _show_report(session.output, index, report, as_json)
+
+
+class _Stopped(click.ClickException):
+    """The user stopped an update."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+    def __init__(self) -> None:
+        super().__init__(
+            "stopped. The index is whole, and what was embedded is kept: run the same command "
+            "again to go on where it stopped"
+        )
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002
+        Output().note(self.message)
+
+
+def _open_or_create(session: Session, chosen: Mapping[str, Any], has_paths: bool) -> Index:
+    from gossamer.errors import NoIndex
+    from gossamer.index import Index
+    from gossamer.store.folder import read_manifest
+
+    folder = session.folder
+    try:
+        manifest = read_manifest(folder)
+    except NoIndex:
+        if not has_paths:
+            raise NoIndex(
+                f"there is no index in {folder}, so there is nothing to bring up to date; "
+                "`gossamer add FOLDER` makes one"
+            ) from None
+        session.output.note(f"making an index in {near_path(str(folder))}")
+        return Index.create(folder, threads=session.threads, **chosen)
+    _refuse_other_settings(manifest, chosen)
+    return Index.open(folder, threads=session.threads)
+
+
+def _refuse_other_settings(manifest: Manifest, chosen: Mapping[str, Any]) -> None:
+    """Refuse what is chosen once, unless it is what the index has."""
+    settings = {
+        "model": manifest.model.name,
+        "chunk_tokens": manifest.model.chunk_tokens,
+        **asdict(manifest.settings),
+    }
+    for name, value in chosen.items():
+        if value != settings[name] and not (name == "model" and _is_same_model(manifest, value)):
+            raise InvalidArgument(
+                f"this index was made with {_CHOSEN_ONCE[name]} {settings[name]}, which cannot be "
+                f"changed to {value}; leave the option out, or make another index with --index"
+            )
+
+
+def _is_same_model(manifest: Manifest, name: str) -> bool:
+    """Whether this is another name of the index's model."""
+    from gossamer.embed import load_embedder
+
+    return load_embedder(name).fingerprint == manifest.model.fingerprint
+
+
+def _show_report(output: Output, index: Index, report: UpdateReport, as_json: bool) -> None:
+    from gossamer.status import bytes_by_part
+    from gossamer.store.folder import read_manifest
+
+    # Not index.status(), which looks at every file once more.
+    counts = read_manifest(index.folder).counts
+    text_bytes, index_bytes = counts["text_bytes"], sum(bytes_by_part(index.folder).values())
+    if as_json:
+        output.json({**asdict(report), "text_bytes": text_bytes, "index_bytes": index_bytes})
+        return
+    if output.is_quiet:
+        return
+    if report.problems:
+        _show_problems(output, report)
+    output.line(f"{describe_changes(report)} in {duration(report.seconds)}")
+    left_out = [(report.skipped, "skipped"), (report.failed, "failed")]
+    if any(number for number, _ in left_out):
+        said = ", ".join(f"{number:,} {what}" for number, what in left_out if number)
+        output.line(f"{said}: `gossamer status` says why")
+    output.line(
+        f"index: {counted(counts['indexed'], 'file')}, {counted(counts['chunks'], 'chunk')}, "
+        f"{size(index_bytes)} for {size(text_bytes)} of text"
+        + (f" ({share(index_bytes, text_bytes)})" if text_bytes else "")
+    )
+
+
+def _show_problems(output: Output, report: UpdateReport) -> None:
+    output.line((f"{counted(report.failed, 'file')} could not be read:", "warning"))
+    rows = [(near_path(path), why) for path, why in report.problems[:_SHOWN_PROBLEMS]]
+    output.table([Column("", style="path", may_fold=True), Column("", may_fold=True)], rows)
+    if len(report.problems) > _SHOWN_PROBLEMS:
+        output.line(f"... and {len(report.problems) - _SHOWN_PROBLEMS:,} more")
+
+
+def describe_changes(report: UpdateReport) -> str:
+    """Say what an update did, in a line."""
+    if report.is_nothing:
+        return f"nothing changed among {counted(report.unchanged, 'file')}"
+    files = [
+        f"{number:,} {what}"
+        for number, what in (
+            (report.added, "added"),
+            (report.updated, "updated"),
+            (report.removed, "removed"),
+            (report.unchanged, "unchanged"),
+        )
+        if number
+    ]
+    chunks = [counted(report.chunks_embedded, "chunk") + " embedded"]
+    if report.chunks_reused:
+        chunks.append(f"{report.chunks_reused:,} reused")
+    if report.chunks_resumed:
+        chunks.append(f"{report.chunks_resumed:,} resumed")
+    return f"{', '.join(files)}; {', '.join(chunks)}"

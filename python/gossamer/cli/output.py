@@ -1,0 +1,187 @@
+"""The only module that prints: text for people, plain where it goes to a file, JSON for programs.
+
+Answers go to standard output; notes, progress and errors to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = ["Column", "Line", "Output", "Piece", "printable"]
+
+# A stretch of text and what it is: a key of _STYLES, or "" for plain text.
+Piece = tuple[str, str]
+Line = Sequence[Piece | str]
+
+_STYLES = {
+    "": "",
+    "path": "bold magenta",
+    "title": "bold",
+    "match": "bold red",
+    "quiet": "dim",
+    "head": "bold",
+    "good": "green",
+    "warning": "yellow",
+    "error": "bold red",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    is_number: bool = False
+    style: str = ""
+    may_fold: bool = False  # takes what room is left, and goes on below
+
+
+class Output:
+    """Where a command's answers go."""
+
+    def __init__(self, is_quiet: bool = False) -> None:
+        self.is_quiet = is_quiet
+
+    def line(self, *pieces: Piece | str, indent: int = 0) -> None:
+        """Print a line; in a terminal a long one goes on below, indented alike."""
+        self._write(sys.stdout, pieces, indent)
+
+    def note(self, *pieces: Piece | str) -> None:
+        """Say something beside the answer, unless only answers are wanted."""
+        if not self.is_quiet:
+            self._write(sys.stderr, pieces)
+
+    def error(self, message: str) -> None:
+        """Say what went wrong."""
+        self._write(sys.stderr, [("error: ", "error"), message])
+
+    def json(self, record: object) -> None:
+        """Print one object for a program to read."""
+        encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+        text = json.dumps(record, indent=2, ensure_ascii=encoding != "utf8")
+        print(text.encode("utf-8", "replace").decode("utf-8"), file=sys.stdout)
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows below the columns' names."""
+        clean = [[printable(cell) for cell in row] for row in rows]
+        if self.is_terminal:
+            self._rich_table(columns, clean)
+        else:
+            self._plain_table(columns, clean)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person sees standard output."""
+        return _is_terminal(sys.stdout)
+
+    @cached_property
+    def errors_console(self) -> Console | None:
+        """What draws on standard error; None if no person sees it, or wants to."""
+        if self.is_quiet or not _is_terminal(sys.stderr):
+            return None
+        return _console(sys.stderr)
+
+    @cached_property
+    def _console(self) -> Console:
+        return _console(sys.stdout)
+
+    def _write(self, file: IO[str], pieces: Line, indent: int = 0) -> None:
+        clean = [_as_piece(piece) for piece in pieces]
+        if not _is_terminal(file):
+            text = "".join(text for text, _ in clean)
+            print("\n".join(" " * indent + line for line in text.split("\n")).rstrip(), file=file)
+            return
+        from rich.padding import Padding
+
+        console = self._console if file is sys.stdout else _console(file)
+        text = _rich_text(clean)
+        if indent:
+            console.print(Padding(text, (0, 0, 0, indent), expand=False))
+        else:
+            # The terminal may break a path, but no line end gets into it: it can be copied.
+            console.print(text, soft_wrap=any(style == "path" for _, style in clean))
+
+    def _rich_table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        from rich.table import Table
+
+        has_names = any(column.name for column in columns)
+        table = Table(
+            box=None,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+            header_style="dim",
+            show_header=has_names,
+        )
+        for column in columns:
+            table.add_column(
+                column.name,
+                justify="right" if column.is_number else "left",
+                style=_STYLES[column.style],
+                no_wrap=not column.may_fold,
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*(_rich_text([(cell, "")]) for cell in row))
+        self._console.print(table)
+
+    def _plain_table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        names = [column.name for column in columns]
+        shown = [names, *rows] if any(names) else list(rows)
+        widths = [max(len(row[i]) for row in shown) for i in range(len(columns))]
+        for row in shown:
+            cells = [
+                cell.rjust(width) if column.is_number else cell.ljust(width)
+                for cell, width, column in zip(row, widths, columns, strict=True)
+            ]
+            print("  ".join(cells).rstrip(), file=sys.stdout)
+
+
+def printable(text: str) -> str:
+    """Replace what would move the cursor, colour the screen or turn the direction of writing."""
+    return text.translate(_HARMLESS)
+
+
+def _harmless() -> dict[int, str]:
+    """Controls and marks of direction, and what stands in their place."""
+    controls = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+    table: dict[int, str] = dict.fromkeys(controls, "\N{REPLACEMENT CHARACTER}")
+    return table | {9: "\t", 10: "\n", 11: " ", 12: " ", 13: "", 0x85: " "}
+
+
+_HARMLESS = _harmless()
+
+
+def _as_piece(piece: Piece | str) -> Piece:
+    text, style = (piece, "") if isinstance(piece, str) else piece
+    return printable(text), style
+
+
+def _rich_text(pieces: Sequence[Piece]) -> Text:
+    from rich.text import Text
+
+    text = Text(overflow="fold")
+    for part, style in pieces:
+        text.append(part, style=_STYLES[style])
+    return text
+
+
+def _is_terminal(file: Any) -> bool:
+    try:
+        return bool(file.isatty())
+    except (AttributeError, ValueError):  # closed, or none at all
+        return False
+
+
+def _console(file: IO[str]) -> Console:
+    from rich.console import Console
+
+    return Console(file=file, highlight=False, markup=False, emoji=False)

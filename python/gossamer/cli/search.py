@@ -1,0 +1,90 @@
+"""`gossamer search`: ask a question, get the places where the answer stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from gossamer.cli.failures import ExitCode
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+
+__all__ = ["command", "filter_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILTERS = [
+    click.option(
+        "--where",
+        metavar="EXPR",
+        help="Only where this holds of the metadata, such as 'year >= 2020 and lang == \"en\"'.",
+    ),
+    click.option("--path", "paths", metavar="GLOB", multiple=True, help="Only files like this."),
+    click.option(
+        "--type", "types", metavar="T", multiple=True, help="Only this kind: pdf, markdown, ..."
+    ),
+]
+
+
+def filter_options(command: Command) -> Command:
+    """Take --where, --path and --type."""
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+@click.command("search")
+@click.argument("question", nargs=-1, required=True)
+@click.option(
+    "-k",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many hits.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "semantic", "lexical"]),
+    default="hybrid",
+    show_default=True,
+    help="By meaning and words, by meaning alone, or by words alone.",
+)
+@click.option(
+    "--recall",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.90,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the truly nearest chunks to find.",
+)
+@filter_options
+@click.option("--after", default="", metavar="DATE", help="Only files changed since, 2024-05-31.")
+@click.option("--before", default="", metavar="DATE", help="Only files changed before.")
+@click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
+@click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
+@as_json_option
+@common_options()
+@pass_session
+def command(
+    session: Session,
+    /,
+    question: tuple[str, ...],
+    full: bool,
+    explain: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find the places that answer QUESTION: by meaning and by words.
+
+    Exit code 1 if nothing was found.
+    """
+    from gossamer.cli.hits import record_results, show_results
+
+    asked = " ".join(question)
+    results = session.open_index().search(asked, **options)
+    found = record_results(asked, results, is_full=full)
+    show_results(session.output, found, as_json, explain)
+    if not found.hits:
+        raise SystemExit(ExitCode.NO)

@@ -1,0 +1,114 @@
+"""What the options that all commands share say: which index, how many threads, how much is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gossamer.cli.output import Output
+
+if TYPE_CHECKING:
+    from gossamer.index import Index
+
+__all__ = ["Session", "as_json_option", "common_options", "pass_session"]
+
+_DEFAULT = "default"
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of the command line."""
+
+    index: str = _DEFAULT
+    threads: int = 0
+    output: Output = field(default_factory=Output)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the index: a path as it is, a name in the usual place."""
+        from gossamer.store import default_folder
+        from gossamer.store.manifest import MANIFEST
+
+        here = Path(self.index).expanduser()
+        if self.index.startswith((".", "~")) or set(self.index) & set("/\\:"):
+            return here
+        named = default_folder(self.index)
+        is_here = (here / MANIFEST).is_file() and not (named / MANIFEST).is_file()
+        return here if is_here else named
+
+    def open_index(self) -> Index:
+        """Open the index; NoIndex if there is none."""
+        from gossamer.index import Index
+
+        return Index.open(self.folder, threads=self.threads)
+
+
+pass_session = click.make_pass_decorator(Session, ensure=True)
+
+
+def common_options(from_environment: bool = False) -> Callable[[Command], Command]:
+    """Take --index, --threads and --quiet, before the name of a command or after it."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(_options(from_environment)):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def as_json_option(command: Command) -> Command:
+    """Take --json."""
+    option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    return option(command)
+
+
+def _options(from_environment: bool) -> list[Callable[[Command], Command]]:
+    return [
+        click.option(
+            "-i",
+            "--index",
+            metavar="NAME|PATH",
+            # Only once, or the environment would win over what stands before the command.
+            envvar="GOSSAMER_INDEX" if from_environment else None,
+            expose_value=False,
+            callback=_set_index,
+            help="Which index: a name, or a folder with a slash in its path.",
+        ),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=0),
+            metavar="N",
+            expose_value=False,
+            callback=_set_threads,
+            help="Threads to work with; 0 for one on each core.",
+        ),
+        click.option(
+            "-q",
+            "--quiet",
+            is_flag=True,
+            expose_value=False,
+            callback=_set_quiet,
+            help="Say nothing but answers and errors.",
+        ),
+    ]
+
+
+def _set_index(ctx: click.Context, _: click.Parameter, index: str | None) -> None:
+    if index:
+        ctx.ensure_object(Session).index = index
+
+
+def _set_threads(ctx: click.Context, _: click.Parameter, threads: int | None) -> None:
+    if threads is not None:
+        ctx.ensure_object(Session).threads = threads
+
+
+def _set_quiet(ctx: click.Context, _: click.Parameter, is_quiet: bool) -> None:
+    if is_quiet:
+        ctx.ensure_object(Session).output.is_quiet = True

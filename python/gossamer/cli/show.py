@@ -1,0 +1,65 @@
+"""`gossamer show`: a chunk, with what stands around it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.cli.output import Output, Piece
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.words import near_path
+
+if TYPE_CHECKING:
+    from gossamer.records import Hit
+
+__all__ = ["command"]
+
+# More than most lines have; what is too much is cut off again.
+_LINE_BYTES = 400
+
+
+@click.command("show")
+@click.argument("id", type=click.IntRange(min=0))
+@click.option(
+    "--lines",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=0, max=10_000),
+    help="Lines of text before and after it.",
+)
+@as_json_option
+@common_options()
+@pass_session
+def command(session: Session, id: int, lines: int, as_json: bool) -> None:
+    """Show the chunk with this ID (search says it), and what stands around it."""
+    before, hit, after = session.open_index().context(id, lines * _LINE_BYTES)
+    before = _last_lines(before, lines)
+    after = _first_lines(after, lines)
+    if as_json:
+        location = {"location": hit.location}
+        session.output.json({**location, **asdict(hit), "before": before, "after": after})
+        return
+    _show(session.output, before, hit, after)
+
+
+def _show(output: Output, before: str, hit: Hit, after: str) -> None:
+    place = near_path(hit.source) + hit.location[len(hit.source) :]
+    end = f"-{hit.last}" if hit.last > hit.first else ""
+    title: list[Piece] = [("  ", ""), (hit.title, "title")] if hit.title else []
+    output.line((place + end, "path"), *title)
+    said = [hit.kind, f"id {hit.id}", *(f"{name}: {v}" for name, v in hit.metadata.items())]
+    output.line((" · ".join(said), "quiet"))
+    output.line()
+    output.line((before, "quiet"), hit.text, (after, "quiet"))
+
+
+def _last_lines(text: str, count: int) -> str:
+    """Give the end of a text: this many lines, and what stands before the chunk on its own."""
+    return "".join(text.splitlines(keepends=True)[-count - 1 :]) if count else ""
+
+
+def _first_lines(text: str, count: int) -> str:
+    """Give the beginning of a text: the rest of the chunk's line, and this many more."""
+    return "".join(text.splitlines(keepends=True)[: count + 1]).rstrip("\n") if count else ""

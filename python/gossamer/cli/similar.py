@@ -1,0 +1,43 @@
+"""`gossamer similar`: what else is like this place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gossamer.cli.failures import ExitCode
+from gossamer.cli.search import filter_options
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+
+__all__ = ["command"]
+
+
+@click.command("similar")
+@click.argument("place", metavar="PATH:LINE|ID")
+@click.option(
+    "-k",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many hits.",
+)
+@filter_options
+@click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
+@as_json_option
+@common_options()
+@pass_session
+def command(session: Session, /, place: str, full: bool, as_json: bool, **options: Any) -> None:
+    """Find chunks like the one at PATH:LINE, or the one with this ID.
+
+    Exit code 1 if nothing was found.
+    """
+    from gossamer.cli.hits import record_results, show_results
+
+    index = session.open_index()
+    results = index.similar(int(place) if place.isdecimal() else place, **options)
+    found = record_results(place, results, is_full=full, words="")
+    show_results(session.output, found, as_json, is_explained=False)
+    if not found.hits:
+        raise SystemExit(ExitCode.NO)

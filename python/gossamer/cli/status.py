@@ -1,0 +1,116 @@
+"""`gossamer status`: what the index holds, what it takes, how fresh it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.cli.output import Column, Output
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.words import counted, share, size, when
+
+if TYPE_CHECKING:
+    from gossamer.status import IndexStatus
+    from gossamer.store import Manifest
+
+__all__ = ["command"]
+
+# Above this, an index of words is faster than reading the text for each question.
+_MUCH_TEXT = 10**9
+_LEFT_OUT_SHOWN = 12
+
+
+@click.command("status")
+@as_json_option
+@common_options()
+@pass_session
+def command(session: Session, as_json: bool) -> None:
+    """Say what is indexed and what not and why, what it takes, and whether it is fresh."""
+    from gossamer.store.folder import read_manifest
+
+    status = session.open_index().status()
+    manifest = read_manifest(session.folder)
+    if as_json:
+        settings = {**asdict(manifest.settings), "chunk_tokens": manifest.model.chunk_tokens}
+        numbers = {
+            "total_bytes": status.total_bytes,
+            "share_of_text": round(status.share_of_text, 6),
+            "is_fresh": status.is_fresh,
+        }
+        session.output.json({**asdict(status), **numbers, "settings": settings})
+        return
+    _show(session.output, status, manifest)
+
+
+def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
+    settings = manifest.settings
+    rows = [
+        ("index", f"{status.name} ({status.folder})"),
+        *_roots(status),
+        ("files", _files(status)),
+        ("chunks", f"{status.chunks:,} in {counted(status.documents, 'document')}"),
+        ("kinds", ", ".join(f"{kind} {number:,}" for kind, number in status.kinds.items())),
+        ("fresh", _freshness(status)),
+        ("changed", f"{when(status.changed)} (generation {status.generation:,})"),
+        ("model", f"{status.model}, chunks of up to {manifest.model.chunk_tokens} tokens"),
+        ("settings", f"keep {settings.keep}, lexical {settings.lexical}{_text_kept(manifest)}"),
+    ]
+    output.table([Column("", style="quiet"), Column("", may_fold=True)], rows)
+    output.line()
+    _show_bytes(output, status)
+    if status.reasons:
+        output.line()
+        _show_reasons(output, status)
+    if status.text_bytes > _MUCH_TEXT and settings.lexical == "scan":
+        output.note(
+            f"hint: there is {size(status.text_bytes)} of text, which is read for each question; "
+            "an index made with --lexical fts5 looks words up instead"
+        )
+
+
+def _roots(status: IndexStatus) -> list[tuple[str, str]]:
+    roots = status.roots or ("none; texts only, or nothing yet",)
+    return [("" if place else "folders", root) for place, root in enumerate(roots)]
+
+
+def _files(status: IndexStatus) -> str:
+    return f"{status.indexed:,} indexed, {status.skipped:,} skipped, {status.failed:,} failed"
+
+
+def _freshness(status: IndexStatus) -> str:
+    if status.is_fresh:
+        return "yes, all files are as they were indexed"
+    parts = [(status.changed_files, "changed"), (status.missing_files, "gone")]
+    said = ", ".join(f"{counted(number, 'file')} {what}" for number, what in parts if number)
+    return f"no: {said}; run `gossamer add`"
+
+
+def _text_kept(manifest: Manifest) -> str:
+    return ", a copy of all text" if manifest.settings.store_text else ""
+
+
+def _show_bytes(output: Output, status: IndexStatus) -> None:
+    """Print what each part takes, and the text it stands for."""
+    rows = [
+        (part, size(number), share(number, status.text_bytes))
+        for part, number in status.bytes_by_part.items()
+        if number
+    ]
+    rows.append(("index in all", size(status.total_bytes), _share(status)))
+    rows.append(("text", size(status.text_bytes), ""))
+    columns = [Column("part"), Column("bytes", is_number=True), Column("of text", is_number=True)]
+    output.table(columns, rows)
+
+
+def _share(status: IndexStatus) -> str:
+    return share(status.total_bytes, status.text_bytes)
+
+
+def _show_reasons(output: Output, status: IndexStatus) -> None:
+    reasons = list(status.reasons.items())
+    rows = [(f"{number:,}", reason) for reason, number in reasons[:_LEFT_OUT_SHOWN]]
+    output.table([Column("files", is_number=True), Column("left out because", may_fold=True)], rows)
+    if len(reasons) > _LEFT_OUT_SHOWN:
+        output.line(f"... and {len(reasons) - _LEFT_OUT_SHOWN:,} more reasons; --json has them all")

@@ -1,0 +1,94 @@
+"""`gossamer watch`: keep the index up to date while files change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gossamer.cli.add import describe_changes, walk_options, walk_options_from
+from gossamer.cli.output import Output
+from gossamer.cli.progress import show_update
+from gossamer.cli.session import Session, common_options, pass_session
+from gossamer.cli.words import counted, duration
+from gossamer.errors import GossamerError, InvalidArgument
+
+if TYPE_CHECKING:
+    from gossamer.index import Index
+    from gossamer.sources.folder import WalkOptions
+
+__all__ = ["command"]
+
+# Another process may be in the middle of a long update.
+_WAIT_S = 60.0
+# A failed update is tried again so often, though nothing changes.
+_AGAIN_MS = 30_000
+
+
+@click.command("watch")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@walk_options
+@click.option(
+    "--settle",
+    type=click.IntRange(min=50),
+    metavar="MS",
+    default=1600,
+    show_default=True,
+    help="Gather changes for so long before an update.",
+)
+@common_options()
+@pass_session
+def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options: Any) -> None:
+    """Keep the index up to date while files below PATHS change; all that was added, without them.
+
+    Runs until Ctrl-C. Needs an index: `gossamer add` first.
+    """
+    walk = walk_options_from(options)
+    index = session.open_index()
+    roots = list(paths) or [Path(root) for root in index.status().roots]
+    if not roots:
+        raise InvalidArgument("nothing was added to this index yet; `gossamer add FOLDER` first")
+    output = session.output
+    output.note(f"watching {counted(len(roots), 'place')}; Ctrl-C stops")
+    try:
+        is_done = _update(output, index, roots, walk)
+        for has_changed in _changes(roots, session.folder, settle):
+            if has_changed or not is_done:
+                is_done = _update(output, index, roots, walk)
+    except KeyboardInterrupt:
+        pass  # in the middle of an update; what was embedded is kept for the next
+    output.note("stopped watching")
+
+
+def _update(output: Output, index: Index, roots: Sequence[Path], walk: WalkOptions) -> bool:
+    """Bring the index up to date; say what happened, and whether it went well."""
+    now = datetime.now().strftime("%H:%M:%S")
+    try:
+        with show_update(output) as progress:
+            report = index.add_paths(roots, options=walk, wait_s=_WAIT_S, progress=progress)
+    except (GossamerError, OSError) as error:
+        output.note((f"{now}  not updated: {error}; it is tried again", "warning"))
+        return False
+    if not report.is_nothing:
+        output.line(f"{now}  {describe_changes(report)} in {duration(report.seconds)}")
+    return True
+
+
+def _changes(roots: Sequence[Path], index_folder: Path, settle_ms: int) -> Iterator[bool]:
+    """Wait for changes: True when there were some, False now and then while there are none."""
+    import watchfiles
+
+    # The index may stand below a folder that is watched: its own changes are none.
+    ignored = watchfiles.DefaultFilter(ignore_paths=[str(index_folder.absolute())])
+    for changes in watchfiles.watch(
+        *(root for root in roots if root.exists()),
+        watch_filter=ignored,
+        debounce=settle_ms,
+        rust_timeout=_AGAIN_MS,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+    ):
+        yield bool(changes)

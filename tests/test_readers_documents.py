@@ -1,0 +1,395 @@
+"""Readers of formats with structure: PDF, office files, e-books and notebooks."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+import reader_samples as make
+from reader_checks import pieces_of, read, read_if_possible, read_one
+
+from gossamer.errors import Unreadable
+from gossamer.readers import notebook, pdf
+
+ENTITY_BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><a>&c;</a>'
+
+
+@pytest.mark.parametrize("name", make.samples())
+def test_every_sample_gives_documents_with_text_places_and_keys_in_order(name):
+    documents = read(name, make.samples()[name])
+
+    assert len({document.key for document in documents}) == len(documents)
+    for document in documents:
+        offsets = [offset for offset, _ in document.places]
+        assert offsets == sorted(set(offsets))
+        assert all(offset < len(document.text) for offset in offsets)
+        assert document.text.decode("utf-8").strip()
+
+
+@pytest.mark.parametrize("name", make.samples())
+def test_a_truncated_file_is_refused_or_read_in_part_but_never_fails_otherwise(name):
+    data = make.samples()[name]
+    for end in range(0, len(data), max(1, len(data) // 40)):
+        for document in read_if_possible(name, data[:end]):
+            assert document.text.decode("utf-8")
+
+
+# PDF
+
+
+def test_the_pages_of_a_pdf_are_its_places():
+    document = read_one("a.pdf", make.pdf([["One."], ["Two."], [], ["Four."]]))
+
+    assert document.unit == "page"
+    assert pieces_of(document) == {1: "One.", 2: "Two.", 4: "Four."}
+
+
+def test_lines_that_fill_the_column_are_joined_and_short_ones_end_a_paragraph():
+    full = "The lease of the flat ends on the last day of the month of May, and"
+    lines = [full, full, "not before.", full, "it is over."]
+
+    document = read_one("a.pdf", make.pdf([lines]))
+
+    paragraphs = document.text.decode().strip().split("\n\n")
+    assert paragraphs == [f"{full} {full} not before.", f"{full} it is over."]
+
+
+def test_a_gap_between_lines_ends_a_paragraph():
+    full = "The lease of the flat ends on the last day of the month of May, and so"
+
+    document = read_one("a.pdf", make.pdf([[full, full, "", full, full]]))
+
+    assert document.text.decode().strip() == f"{full} {full}\n\n{full} {full}"
+
+
+def test_a_word_hyphenated_at_the_end_of_a_line_is_whole_again():
+    full = "The lease of the flat ends on the last day of the month of Septem-"
+
+    document = read_one("a.pdf", make.pdf([[full, "ber, and not before it is over."]]))
+
+    assert b"September, and" in document.text
+
+
+def test_running_lines_and_page_numbers_are_dropped():
+    pages = [
+        ["The Annual Report", "", f"Words of chapter {word}.", "", "", str(number)]
+        for number, word in enumerate(["one", "two", "three", "four", "five"], 1)
+    ]
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    assert b"Annual" not in document.text
+    assert pieces_of(document)[3] == "Words of chapter three."
+
+
+def test_a_pdf_says_its_title_author_and_date():
+    info = {"Title": "Lease", "Author": "Ann", "CreationDate": "D:20240501120000+02'00'"}
+
+    document = read_one("a.pdf", make.pdf([["Text."]], info))
+
+    assert document.title == "Lease"
+    assert document.metadata == {"author": "Ann", "date": "2024-05-01T12:00:00"}
+
+
+def test_a_pdf_with_a_password_says_so():
+    with pytest.raises(Unreadable, match="password-protected"):
+        read("a.pdf", make.encrypted_pdf())
+
+
+def test_a_pdf_without_text_says_that_ocr_is_not_done():
+    with pytest.raises(Unreadable, match="OCR"):
+        read("a.pdf", make.pdf([[], []]))
+
+
+def test_a_file_that_is_no_pdf_is_refused():
+    with pytest.raises(Unreadable, match="not a PDF"):
+        read("a.pdf", b"%PDF-1.7 and nothing else")
+
+
+def test_a_pdf_with_more_text_than_allowed_is_refused():
+    with pytest.raises(Unreadable, match="limit"):
+        read("a.pdf", make.pdf([["word " * 10] * 40]), max_text_bytes=1000)
+
+
+@pytest.fixture
+def worker_that(tmp_path, monkeypatch):
+    """Give a function that has PDFs read by a process that does as it is told."""
+
+    def start(program):
+        (tmp_path / "odd_worker.py").write_text(
+            f"import sys\nsys.stdout.buffer.write(b'ready')\nsys.stdout.flush()\n{program}\n",
+            encoding="utf-8",
+        )
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        monkeypatch.setattr(pdf, "_WORKER", "odd_worker")
+        monkeypatch.setattr(pdf._Worker, "_current", None)
+
+    return start
+
+
+def test_a_pdf_that_crashes_the_library_is_left_out(worker_that):
+    worker_that("sys.stdin.buffer.read(100)")
+
+    with pytest.raises(Unreadable, match="library failed"):
+        read("a.pdf", make.pdf([["Text."]]))
+
+
+def test_a_pdf_that_is_never_done_is_left_out(worker_that, monkeypatch):
+    worker_that("sys.stdin.buffer.read()")
+    monkeypatch.setattr(pdf, "_PATIENCE_S", 0.1)
+
+    with pytest.raises(Unreadable, match="took more than"):
+        read("a.pdf", make.pdf([["Text."]]))
+
+
+def test_a_worker_that_was_ended_is_started_again():
+    read("a.pdf", make.pdf([["Text."]]))
+    pdf._Worker._current._process.kill()
+    pdf._Worker._current._process.wait()
+
+    assert read_one("a.pdf", make.pdf([["Text."]])).text == b"Text.\n"
+
+
+def test_without_a_worker_pdfs_are_read_all_the_same(monkeypatch):
+    monkeypatch.setattr(pdf._Worker, "_current", None)
+    monkeypatch.setattr(pdf._Worker, "_cannot_start", False)
+    monkeypatch.setattr(pdf.sys, "executable", "")
+
+    assert read_one("a.pdf", make.pdf([["Text."]])).text == b"Text.\n"
+
+
+# Office
+
+
+def test_a_word_document_keeps_headings_lists_tables_and_footnotes():
+    document = read_one("a.docx", make.docx())
+
+    assert document.text.decode() == (
+        "# The lease\n\nIt ends in May & not before.\n\nSee the note[^2]\n\n"
+        "- first\n- second\n\nmonth | rent\nMay | 900\n\n[^2]: As the owner said.\n"
+    )
+    assert (document.kind, document.markup, document.title) == ("docx", "markdown", "A letter")
+    assert document.metadata == {"author": "Ann Doe", "date": "2024-05-01T10:00:00"}
+    assert document.unit == "paragraph"
+    assert pieces_of(document)[2] == "It ends in May & not before."
+
+
+def test_the_pages_that_word_marked_are_places():
+    body = make.docx_paragraph("One") + make.docx_paragraph("Two", has_break=True)
+
+    document = read_one("a.docx", make.docx(body))
+
+    assert document.unit == "page"
+    assert pieces_of(document)[1] == "One"
+    assert pieces_of(document)[2].startswith("Two")
+
+
+def test_a_style_based_on_a_heading_is_a_heading():
+    document = read_one("a.docx", make.docx(make.docx_paragraph("Mine", style="Mine")))
+
+    assert document.text.startswith(b"# Mine\n")
+
+
+def test_a_table_inside_a_cell_becomes_part_of_its_row():
+    inner = make.docx_table([["a", "b"]])
+    body = (
+        f"<w:tbl><w:tr><w:tc>{inner}</w:tc><w:tc>{make.docx_paragraph('c')}</w:tc></w:tr></w:tbl>"
+    )
+
+    document = read_one("a.docx", make.docx(body))
+
+    assert document.text.startswith(b"a | b | c\n")
+
+
+def test_slides_come_in_the_order_of_the_show_with_title_first_and_notes_last():
+    document = read_one("a.pptx", make.pptx())
+
+    assert document.unit == "slide"
+    assert pieces_of(document) == {
+        1: "# The beginning\n\n- One point\n- Another point\n\nNotes: Speak slowly.",
+        2: "# The end\n\n- Thank you",
+    }
+
+
+def test_each_sheet_of_a_workbook_is_a_document_of_rows():
+    rent, other = read("a.xlsx", make.xlsx())
+
+    assert (rent.key, rent.unit, rent.markup) == ("Rent", "row", "rows")
+    assert pieces_of(rent) == {1: "day | rent", 3: "2024-05-01 |  | 900.5"}
+    assert other.text == b"only here\n"
+
+
+def test_an_open_document_keeps_headings_lists_tables_and_footnotes():
+    document = read_one("a.odt", make.odt())
+
+    assert document.text.decode() == (
+        "## The lease\n\nFootnote: As the owner said.\n\nIt ends in May.\n\n- first\n\nMay | 900\n"
+    )
+    assert document.title == "Open"
+
+
+def test_the_slides_of_an_open_document_are_places():
+    document = read_one("a.odp", make.odp())
+
+    assert pieces_of(document) == {1: "# One\n\nfirst words", 2: "# Two\n\nmore words"}
+
+
+def test_an_office_file_is_told_by_what_is_inside_not_by_its_name():
+    assert read("a.docx", make.pptx())[0].kind == "pptx"
+
+
+def test_an_office_file_with_a_password_says_so():
+    container = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)
+
+    with pytest.raises(Unreadable, match="password-protected"):
+        read("a.docx", container + "EncryptedPackage".encode("utf-16-le"))
+
+
+def test_an_office_file_of_the_old_format_says_what_to_do():
+    with pytest.raises(Unreadable, match=r"save it as \.docx"):
+        read("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("a.docx", "word/document.xml"),
+        ("a.docx", "word/styles.xml"),
+        ("a.docx", "docProps/core.xml"),
+        ("a.epub", "META-INF/container.xml"),
+        ("a.epub", "OEBPS/book.opf"),
+    ],
+)
+def test_xml_that_declares_entities_is_refused(name, part):
+    builder = make.docx if name == "a.docx" else make.epub
+
+    with pytest.raises(Unreadable, match="entities"):
+        read(name, builder(extra={part: ENTITY_BOMB}))
+
+
+def test_a_zip_bomb_is_refused():
+    paragraph = make.docx_paragraph("whale " * 100)
+
+    with pytest.raises(Unreadable, match="zip bomb"):
+        read("a.docx", make.docx(paragraph * 50_000))
+
+
+def test_an_archive_that_lies_about_its_sizes_is_refused():
+    data = bytearray(make.docx(make.docx_paragraph("whale " * 100) * 50_000))
+    entry = data.rindex(b"word/document.xml") - 46
+    data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
+
+    with pytest.raises(Unreadable):
+        read("a.docx", bytes(data))
+
+
+def test_an_archive_packed_without_a_bound_is_refused():
+    members = {"word/document.xml": "<a/>"}
+
+    with pytest.raises(Unreadable, match="packed in a way"):
+        read("a.docx", make.archive(members, zipfile.ZIP_BZIP2))
+
+
+def test_an_archive_of_too_many_members_is_refused():
+    with pytest.raises(Unreadable, match="members"):
+        read("a.docx", b"PK\x01\x02" * 20_001)
+
+
+def test_deeply_nested_xml_is_refused():
+    with pytest.raises(Unreadable, match="nested"):
+        read("a.docx", make.docx("<w:tbl>" * 5000))
+
+
+def test_styles_that_name_one_another_in_a_circle_end():
+    styles = (
+        '<w:styles xmlns:w="urn:w"><w:style w:styleId="A"><w:basedOn w:val="B"/></w:style>'
+        '<w:style w:styleId="B"><w:basedOn w:val="A"/></w:style></w:styles>'
+    )
+    body = make.docx_paragraph("text", style="A")
+
+    document = read_one("a.docx", make.docx(body, {"word/styles.xml": styles}))
+
+    assert document.text.startswith(b"text\n")
+
+
+def test_a_zip_archive_of_something_else_is_refused():
+    with pytest.raises(Unreadable, match="without a document"):
+        read("a.docx", make.archive({"readme.txt": "hello"}))
+
+
+# E-books
+
+
+def test_chapters_come_in_reading_order():
+    document = read_one("a.epub", make.epub())
+
+    assert (document.unit, document.markup, document.title) == ("chapter", "markdown", "Moby")
+    assert pieces_of(document) == {
+        1: "# Loomings\n\nCall me Ishmael.",
+        3: "# The Carpet-Bag\n\nI stuffed a shirt & left.",
+    }
+    assert document.metadata == {"author": "H. M.", "date": "1851-10-18"}
+
+
+def test_a_damaged_chapter_is_left_out_and_counted():
+    document = read_one("a.epub", make.epub({"OEBPS/a.xhtml": b"\x00\x01\x02" * 500}))
+
+    assert list(pieces_of(document)) == [3]
+    assert document.metadata["damaged_chapters"] == 1
+
+
+def test_a_copy_protected_book_says_so():
+    noise = bytes(range(256)) * 8
+    pages = {"OEBPS/a.xhtml": noise, "OEBPS/b b.xhtml": noise, "META-INF/encryption.xml": "<e/>"}
+
+    with pytest.raises(Unreadable, match="copy-protected"):
+        read("a.epub", make.epub(pages))
+
+
+def test_a_book_without_a_container_is_refused():
+    with pytest.raises(Unreadable, match="not an e-book"):
+        read("a.epub", make.archive({"mimetype": "application/epub+zip"}))
+
+
+# Notebooks
+
+
+def test_a_notebook_keeps_prose_code_and_printed_text():
+    document = read_one("a.ipynb", make.notebook())
+
+    assert (document.kind, document.unit, document.title) == ("notebook", "cell", "A study")
+    assert pieces_of(document) == {
+        1: "# A study\nof whales",
+        2: "```python\nprint('whale')\n```\n\n```text\nwhale\n```",
+        3: "The end.",
+    }
+
+
+def test_long_output_of_a_cell_is_cut():
+    output = {"output_type": "stream", "text": "a line of output\n" * 1000}
+    cell = {"cell_type": "code", "source": "f()", "outputs": [output]}
+
+    document = read_one("a.ipynb", json.dumps({"cells": [cell]}).encode())
+
+    assert len(document.text) < notebook.MAX_OUTPUT_CHARS + 100
+
+
+def test_code_that_holds_a_fence_gets_a_longer_one():
+    cell = {"cell_type": "code", "source": "s = '''\n```\n'''"}
+
+    document = read_one("a.ipynb", json.dumps({"cells": [cell]}).encode())
+
+    assert document.text.startswith(b"````\n")
+    assert document.text.endswith(b"\n````\n")
+
+
+def test_a_notebook_of_version_3_is_read():
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Whales"]},
+        {"cell_type": "code", "input": ["x = 1"], "outputs": []},
+    ]
+
+    document = read_one("a.ipynb", json.dumps({"worksheets": [{"cells": cells}]}).encode())
+
+    assert document.text == b"## Whales\n\n```python\nx = 1\n```\n"

@@ -1,0 +1,322 @@
+"""Readers of what people wrote to one another: mail, and chats that were exported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import reader_samples as make
+from reader_checks import pieces_of, read, read_if_possible, read_one
+
+from gossamer.errors import Unreadable
+from gossamer.readers import chats, mail
+from gossamer.readers.limits import Limits
+
+WRONG_VALUES = (None, True, -1, 1e308, "", "\ud800", [], {}, [None], [[]], {"a": 1}, ["x", 2])
+
+
+# Mail
+
+
+def test_a_message_gives_its_plain_text_and_names_its_attachments():
+    document = read_one("mails/a.eml", make.eml())
+
+    assert document.title == "Größe der Wohnung"
+    assert "> how large is it?\n\nEighty square metres, größer nicht." in document.text.decode()
+    assert document.text.endswith(b"Attachments: plan.pdf\n")
+    assert document.metadata["from"] == "Ann Doe <ann@example.org>"
+    assert document.metadata["date"] == "2024-05-01T10:00:00"
+    assert document.metadata["folder"] == "mails"
+
+
+def test_each_message_of_a_mailbox_is_a_document():
+    first, second = read("inbox.mbox", make.mbox())
+
+    assert (first.key, second.key) == ("1@example.org", "2")
+    assert (second.unit, second.places) == ("message", ((0, 2),))
+    assert b"\nFrom then on it is free.\n" in first.text
+    assert second.text.decode().endswith("Subject: Re: Lease\n\nSchön.\n")
+    assert second.markup == "markdown"
+
+
+def test_messages_with_the_same_id_have_different_keys():
+    keys = [document.key for document in read("a.mbox", make.mbox() + b"\n" + make.mbox())]
+
+    assert len(set(keys)) == 4
+
+
+def test_a_line_that_begins_with_from_does_not_end_a_message():
+    data = b"From a Wed May  1 12:00:00 2024\nSubject: x\n\nText\n\nFrom then on: peace\n"
+
+    assert len(read("a.mbox", data)) == 1
+
+
+def test_a_file_of_a_maildir_knows_its_folder():
+    path = Path("Maildir/.Archive/cur/171455.M1P2.host:2,S")
+
+    (document,) = mail.read(path, make.eml(), Limits())
+
+    assert document.metadata["folder"] == "Archive"
+
+
+def test_a_message_of_apple_mail_is_read_up_to_its_length():
+    message = make.eml()
+    path = Path("1.emlx")
+
+    (document,) = mail.read(path, b"%d\n%s<?xml plist?>" % (len(message), message), Limits())
+
+    assert b"plist" not in document.text
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "text"),
+    [
+        (b"Content-Type: text/plain; charset=iso-2022-jp", b"\x1b$BF|K\\\x1b(B", "日本"),
+        (b"Content-Type: text/plain; charset=no-such", "Größe ist gut".encode(), "Größe ist gut"),
+        (b"Content-Type: text/plain; charset=latin1", b"Gr\xf6\xdfe", "Größe"),
+        (b"Content-Transfer-Encoding: base64", b"d2hhbGU", "whale"),
+        (b"Content-Transfer-Encoding: no-such", b"whale", "whale"),
+        (b"Content-Type: ;;;===", b"whale", "whale"),
+        (b"Content-Type: multipart/mixed", b"lost without its boundary", "Subject: s"),
+        (b"Content-Type: multipart/mixed; boundary=x", b"--x\n\nwhale, cut off", "whale, cut off"),
+    ],
+)
+def test_broken_and_foreign_messages_are_read_as_far_as_they_go(header, body, text):
+    document = read_one("a.eml", b"Subject: s\n%s\n\n%s\n" % (header, body))
+
+    assert text in document.text.decode()
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [b"=?utf-8?b?R3LDtsOfZQ==?=", "Größe".encode(), "Größe".encode("cp1252")],
+    ids=["encoded", "utf-8", "cp1252"],
+)
+def test_a_subject_is_decoded_however_it_was_sent(subject):
+    document = read_one("a.eml", b"Subject: %s\n\ntext" % subject)
+
+    assert document.title == "Größe"
+
+
+@pytest.mark.parametrize("subject", [b"=?utf-8?b?////?=", b"=?x?q?a?=", b"=?utf-8?b?A?=", b"\xff"])
+def test_a_broken_subject_does_not_lose_the_message(subject):
+    document = read_one("a.eml", b"Subject: %s\n\nwhale" % subject)
+
+    assert b"whale" in document.text
+
+
+def test_messages_nested_without_end_are_given_up_quietly():
+    nested = b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (level, level)
+        for level in range(3000)
+    )
+
+    document = read_one("a.eml", b"Subject: deep\n" + nested + b"\nwhale")
+
+    assert b"whale" not in document.text
+
+
+def test_a_short_plain_part_gives_way_to_html():
+    data = (
+        b"Subject: s\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\nSee HTML.\n"
+        b"--x\nContent-Type: text/html\n\n<h2>Lease</h2><p>It ends in May.</p>\n--x--\n"
+    )
+
+    assert read_one("a.eml", data).text.endswith(b"## Lease\n\nIt ends in May.\n")
+
+
+def test_a_file_without_mail_headers_is_refused():
+    with pytest.raises(Unreadable, match="no headers"):
+        read("a.eml", b"just some text\n\nand more")
+
+
+def test_more_messages_than_allowed_are_refused():
+    with pytest.raises(Unreadable, match="limit of 1 messages"):
+        read("a.mbox", make.mbox(), max_documents=1)
+
+
+# Chats
+
+
+@pytest.mark.parametrize(
+    ("data", "program"),
+    [
+        (make.chatgpt(), "chatgpt"),
+        (make.claude(), "claude"),
+        (make.slack(), "slack"),
+        (make.telegram(), "telegram"),
+        (make.discord(), "discord"),
+        (make.whatsapp(), "whatsapp"),
+        (b'{"mapping": {"a": 1}, "title": "a map"}', None),
+        (b'[{"type": "message", "text": "hello"}]', None),
+        (b"2024-05-01 10:00:00 - INFO: started\n2024-05-01 10:00:01 - INFO: done\n", None),
+        (b"Just a note.\n", None),
+        (b"", None),
+    ],
+)
+def test_a_chat_is_told_from_other_files(data, program):
+    assert chats.recognise(data) == program
+
+
+def test_the_branch_of_a_conversation_that_was_shown_is_read():
+    document = read_one("conversations.json", make.chatgpt())
+
+    assert (document.key, document.title, document.kind) == ("conversation-1", "Lease", "chat")
+    assert document.metadata == {"program": "chatgpt", "date": "2024-05-01T07:53:20"}
+    assert pieces_of(document) == {
+        1: "User: When is the lease due?",
+        2: "Assistant:\n\n# Answer\n\nIn May.",
+        3: "User: Thanks",
+    }
+
+
+def test_a_conversation_that_goes_in_a_circle_ends():
+    (chat,) = json.loads(make.chatgpt())
+    chat["mapping"]["a"]["parent"] = "d"
+
+    document = read_one("conversations.json", json.dumps([chat]).encode())
+
+    assert len(document.places) == 3
+
+
+def test_a_conversation_without_a_current_message_ends_at_its_newest():
+    (chat,) = json.loads(make.chatgpt())
+    del chat["current_node"]
+    chat["mapping"]["d"]["message"]["create_time"] = 1714559999
+
+    document = read_one("conversations.json", json.dumps([chat]).encode())
+
+    assert document.text.endswith(b"User: Thanks\n")
+
+
+def test_conversations_with_claude_are_read():
+    document = read_one("conversations.json", make.claude())
+
+    assert (document.key, document.title) == ("chat-1", "Lease")
+    assert document.metadata["date"] == "2024-05-01T10:00:00"
+    assert pieces_of(document) == {
+        1: "User: When is it due?\n\nAttached: lease.pdf",
+        2: "Assistant: In May.",
+    }
+
+
+def test_a_day_of_slack_has_names_and_no_markup(tmp_path):
+    (tmp_path / "users.json").write_bytes(make.slack_users())
+    path = tmp_path / "general" / "2024-05-01.json"
+
+    (document,) = chats.read(path, make.slack(), Limits())
+
+    assert document.title == "#general 2024-05-01"
+    assert document.metadata["date"] == "2024-05-01"
+    assert pieces_of(document) == {
+        1: "Ann: Hi @Bob B., see this (https://e.org) & that",
+        3: "Bob B.: Thanks\nAttached: plan.pdf",
+    }
+
+
+def test_slack_without_readable_users_has_ids_for_names(tmp_path):
+    (tmp_path / "users.json").write_bytes(b"[{")
+
+    (document,) = chats.read(tmp_path / "general" / "2024-05-01.json", make.slack(), Limits())
+
+    assert document.text.startswith(b"U1: Hi @U2")
+
+
+def test_a_chat_of_telegram_is_read():
+    document = read_one("result.json", make.telegram())
+
+    assert document.title == "Flat"
+    assert pieces_of(document) == {2: "Ann: See this", 3: "Bob: Fine"}
+
+
+def test_every_chat_of_a_whole_telegram_export_is_a_document():
+    chat = json.loads(make.telegram())
+    export = {"chats": {"list": [chat, chat | {"id": 8}, {"name": "x", "messages": 3}]}}
+
+    documents = read("result.json", json.dumps(export).encode())
+
+    assert [document.key for document in documents] == ["7", "8"]
+
+
+def test_a_channel_of_discord_is_read():
+    document = read_one("a.json", make.discord())
+
+    assert (document.title, document.text) == ("Home #flat", b"Ann: Hi\n")
+
+
+def test_a_chat_of_whatsapp_stays_the_text_it_is():
+    document = read_one("WhatsApp Chat with Ann.txt", make.whatsapp())
+
+    assert document.text == make.whatsapp()
+    assert document.is_verbatim
+    assert (document.title, document.unit, document.places) == ("WhatsApp: Ann", "line", ())
+    assert document.metadata["participants"] == "Ann, Bob"
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "[12/31/23, 10:00:00 PM] ",
+        "[31.12.23, 22:00:00] ",
+        "\u200e[31/12/2023 22:00:00] ",
+        "12/31/23, 10:00\u202fPM - ",
+        "31/12/2023 à 22:00 - ",
+        "2023/12/31 22:00 - ",
+        "31-12-2023 22:00 - ",
+        "31.12.23, 22.00 – ",
+    ],
+)
+def test_whatsapp_is_recognised_in_many_countries(begin):
+    chat = f"{begin}Ann: Hello\n{begin}~ Bob: Hi\n"
+
+    assert chats.recognise(chat.encode()) == "whatsapp"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.ipynb", "chatgpt.json", "claude.json"],
+)
+def test_json_nested_without_end_is_refused(name):
+    begin = {
+        "a.ipynb": b'{"cells": ',
+        "chatgpt.json": b'[{"mapping": {"a": {"id": ',
+        "claude.json": b'[{"chat_messages": ',
+    }[name]
+
+    with pytest.raises(Unreadable, match="nested too deeply"):
+        read(name, begin + b"[" * 200_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.ipynb", make.notebook()),
+        ("a.json", make.chatgpt()),
+        ("a.json", make.claude()),
+        ("a.json", make.slack()),
+        ("a.json", make.telegram()),
+        ("a.json", make.discord()),
+    ],
+    ids=["notebook", "chatgpt", "claude", "slack", "telegram", "discord"],
+)
+def test_values_of_the_wrong_type_anywhere_never_fail_otherwise(name, data):
+    for damaged in with_wrong_values(json.loads(data)):
+        for document in read_if_possible(name, json.dumps(damaged).encode()):
+            assert document.text.decode("utf-8")
+
+
+def with_wrong_values(whole):
+    """Give the JSON over and over, each time with one value somewhere replaced by a wrong one."""
+    waiting = [whole]
+    while waiting:
+        holder = waiting.pop()
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        for key in keys:
+            right = holder[key]
+            for wrong in WRONG_VALUES:
+                holder[key] = wrong
+                yield whole
+            holder[key] = right
+            if isinstance(right, dict | list):
+                waiting.append(right)
