@@ -52,7 +52,7 @@ $(VENV)/bench.stamp: pyproject.toml | $(VENV)/build.stamp
 build: $(VENV)/build.stamp
 
 demo: build
-	@$(BIN)/python -m gossamer.demo
+	@$(BIN)/python -m gossamer.demo README.md docs
 
 test: build
 	@$(MAKE) --no-print-directory test-core

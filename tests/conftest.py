@@ -7,18 +7,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import gossamer
-from gossamer.demo import load_sample
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
 DIM = 24
+SAMPLE = Path(__file__).parent / "data/sample/vectors.npz"
 
 
 def clustered(count: int, seed: int, dim: int = DIM) -> Floats:
@@ -119,7 +120,8 @@ def build(vectors: Floats, codebook: gossamer.Codebook) -> Callable[..., gossame
 
 @pytest.fixture(scope="session")
 def sample() -> Sample:
-    loaded = load_sample()
-    truth = nearest_ids(loaded.questions, loaded.chunks, 10)
-    codebook = gossamer.train_codebook(loaded.chunks, 32)
-    return Sample(loaded.chunks, loaded.questions, truth, codebook)
+    with np.load(SAMPLE, allow_pickle=False) as arrays:
+        chunks = arrays["chunks"].astype(np.float32)
+        questions = arrays["questions"].astype(np.float32)
+    truth = nearest_ids(questions, chunks, 10)
+    return Sample(chunks, questions, truth, gossamer.train_codebook(chunks, 32))

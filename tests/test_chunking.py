@@ -407,6 +407,12 @@ def test_rows_are_kept_whole_under_their_header():
     assert contexts(text, "rows") == [[]] + [["name,year"]] * (len(found) - 1)
 
 
+def test_a_row_that_fits_is_not_cut_between_its_sentences():
+    text = "name,note\n" + "\n".join(f"ship,{sentence(n)} {sentence(n)}" for n in range(30))
+
+    assert all(body.startswith(("name", "ship")) for body in bodies(text, "rows"))
+
+
 def test_a_lone_quote_in_a_row_does_not_spoil_the_rest():
     text = 'size\n5" pipe\n' + "\n".join(f"ship {number} of oak" for number in range(80))
 

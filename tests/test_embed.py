@@ -295,6 +295,20 @@ def test_padded_batches_give_the_same_vectors_up_to_rounding(tiny_folder):
     assert np.allclose(alone, together, atol=1e-6)
 
 
+def test_a_vocabulary_of_another_model_is_noticed(tiny_folder):
+    (tiny_folder / "vocab.txt").write_bytes(VOCABULARY + b"green\n")
+
+    with pytest.raises(Damaged, match="belong together"):
+        load_embedder(str(tiny_folder)).embed(["red green"])
+
+
+def test_a_model_without_room_for_a_text_is_refused(tiny_folder):
+    (tiny_folder / "gossamer-model.json").write_text('{"max_length": 2}', encoding="utf-8")
+
+    with pytest.raises(InvalidArgument, match="no room"):
+        load_embedder(str(tiny_folder))
+
+
 @pytest.mark.parametrize("data", [b"", b"no model", b"\x08\x08:\x03\x01\x02\x03"])
 def test_a_file_that_is_no_onnx_model_is_refused(tiny_folder, data):
     (tiny_folder / "model.onnx").write_bytes(data)

@@ -471,7 +471,9 @@ def test_misuse_of_the_index_is_refused(tmp_path):
             index.search("x", -1)
         index.begin()
         with pytest.raises(InvalidArgument, match="rise"):
-            index.commit(1, 9)
+            index.commit(1, len(TEXTS))
+        with pytest.raises(InvalidArgument, match="next_id"):
+            index.commit(2, len(TEXTS) - 1)
         with pytest.raises(DuplicateId):
             index.add([0], [b"x"])
 

@@ -213,6 +213,14 @@ def test_settings_that_are_no_json_are_refused(tmp_path, data):
         read_folder(folder)
 
 
+def test_weights_in_a_second_file_change_the_fingerprint(tmp_path):
+    folder = make_folder(tmp_path / "mine", **{"model.onnx_data": b"one"})
+    first = read_folder(folder).fingerprint
+    (folder / "model.onnx_data").write_bytes(b"other")
+
+    assert read_folder(folder).fingerprint != first
+
+
 def test_a_folder_without_a_tokenizer_is_no_model(tmp_path):
     folder = make_folder(tmp_path / "mine", **{"vocab.txt": None})
 

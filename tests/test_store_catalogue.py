@@ -355,7 +355,7 @@ def test_numbers_that_cannot_be_are_refused_or_harmless(seed):
 
 def test_counts_that_no_file_can_hold_are_refused_before_memory_is_taken():
     data = bytearray(a_catalogue(count=3).to_bytes())
-    words = int.from_bytes(data[16:20], "little")
+    words = int.from_bytes(data[12:20], "little")
     data[20 + words : 28 + words] = (2**40).to_bytes(8, "little")
 
     with pytest.raises(GossamerError, match="more than its bytes can"):

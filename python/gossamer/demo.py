@@ -1,103 +1,54 @@
-"""Index the sample that comes with the package, search it, show what it costs and gives.
+"""The first five minutes, played: a folder is added, two questions are asked, the status is shown.
 
-Run it as `python -m gossamer.demo`.
+Run it as `python -m gossamer.demo [FOLDER]...`: besides the folders it indexes the Python
+language reference, which comes with every Python.
 """
 
-import json
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+__all__ = ["main", "write_reference"]
 
-import gossamer
-
-SAMPLE = Path(__file__).parent / "_sample"
-HITS = 3
-RECALL = 0.90
-SHOWN = 6
+QUESTIONS = (
+    "how do I choose what happens when an exception is raised?",
+    "when may a scan of the codes stop?",
+)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Chunks and questions: vectors, and text to show."""
-
-    chunks: NDArray[np.float32]
-    questions: NDArray[np.float32]
-    chunk_texts: list[str]
-    question_texts: list[str]
-
-
-def main() -> None:
-    """Build, save, open, search, and print a table."""
-    sample = load_sample()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "sample.gossamer"
-        gossamer.VectorIndex.build(sample.chunks, metric="ip", keep="none", seed=1).save(path)
-        index = gossamer.VectorIndex.open(path)
-        # Stands for an embedder: here vectors are looked up, elsewhere made again from text.
-        result = index.search(
-            sample.questions, HITS, recall=RECALL, vectors_of=lambda ids: sample.chunks[ids]
-        )
-        truth = exact_nearest(sample)
-
-        show_answers(sample, result.ids)
-        # One codebook serves every index of a model, so a small index need not carry it.
-        shared = index.save(Path(folder) / "shared.gossamer", with_codebook=False)
-        show_bytes(sample, index, path.stat().st_size, shared)
-        asked = result.stats.vectors_asked / len(sample.questions)
-        print(f"\nrecall@{HITS} against exact search   {recall(result.ids, truth):.3f}", end="")
-        print(f"   (asked for {RECALL:.2f})")
-        print(f"vectors asked for per question   {asked:.1f} of {len(sample.chunks):,}")
+def main(folders: list[str]) -> None:
+    """Run the commands that a new user would type, and show them."""
+    with tempfile.TemporaryDirectory(prefix="gossamer-demo-") as home:
+        reference = Path(home) / "python-reference"
+        write_reference(reference)
+        places = [*folders, str(reference)]
+        run(home, "add", *places)
+        for question in QUESTIONS:
+            run(home, "search", question, "-k", "3")
+        run(home, "status")
 
 
-def load_sample() -> Sample:
-    """Return the sample the package ships."""
-    with np.load(SAMPLE / "vectors.npz", allow_pickle=False) as arrays:
-        chunks = arrays["chunks"].astype(np.float32)
-        questions = arrays["questions"].astype(np.float32)
-    texts = json.loads((SAMPLE / "texts.json").read_text(encoding="utf-8"))
-    return Sample(chunks, questions, texts["chunks"], texts["questions"])
+def write_reference(folder: Path) -> int:
+    """Write the topics of Python's own help into files; give how many there are."""
+    from pydoc_data.topics import topics
+
+    folder.mkdir(parents=True)
+    for name, text in topics.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    return len(topics)
 
 
-def exact_nearest(sample: Sample) -> NDArray[np.int64]:
-    """Return the true nearest chunks of each question, by comparing all of them."""
-    scores = sample.questions @ sample.chunks.T
-    return np.argsort(-scores, axis=1, kind="stable")[:, :HITS]
-
-
-def recall(found: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
-    """Return the share of the true nearest that were found."""
-    return float((found[:, :, None] == truth[:, None, :]).any(axis=1).mean())
-
-
-def show_answers(sample: Sample, ids: NDArray[np.int64]) -> None:
-    """Print some of the questions with the chunk found for each."""
-    print(f"{len(sample.chunks):,} chunks of MDN Web Docs, {len(sample.questions)} questions\n")
-    for question, hits in list(zip(sample.question_texts, ids, strict=True))[:SHOWN]:
-        print(f"  ? {clip(question)}")
-        print(f"    {clip(sample.chunk_texts[hits[0]])}\n")
-
-
-def clip(text: str, width: int = 92) -> str:
-    """Return `text` on one line of at most `width` characters."""
-    return text if len(text) <= width else text[: width - 2].rstrip() + " …"
-
-
-def show_bytes(sample: Sample, index: gossamer.VectorIndex, file_bytes: int, shared: int) -> None:
-    """Print what the index holds, next to what the vectors alone would take."""
-    vector_bytes = sample.chunks.nbytes
-    rows = [("f32 vectors, kept elsewhere", vector_bytes)]
-    stats = index.stats()
-    rows += [("index: codes", stats.codes_bytes), ("index: codebook", stats.codebook_bytes)]
-    rows.append(("index: whole file", file_bytes))
-    rows.append(("the same, codebook shared", shared))
-    print(f"  {'':30}{'bytes':>12}{'per chunk':>12}{'of vectors':>12}")
-    for name, count in rows:
-        per_chunk = count / len(sample.chunks)
-        print(f"  {name:30}{count:>12,}{per_chunk:>12.1f}{count / vector_bytes:>12.1%}")
+def run(home: str, *arguments: str) -> None:
+    """Run a command of gossamer's, with an index below `home`."""
+    shown = [f'"{part}"' if " " in part else part.replace(home, "…") for part in arguments]
+    print(f"\n$ gossamer {' '.join(shown)}", flush=True)
+    environment = {**os.environ, "GOSSAMER_HOME": home}
+    subprocess.run([sys.executable, "-m", "gossamer", *arguments], env=environment, check=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

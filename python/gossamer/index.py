@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Self
@@ -227,7 +228,8 @@ class Index:
         before = self.status().total_bytes
         with begin(self.folder, "compact", wait_s) as writer:
             session = UpdateSession(writer, self._opened.model, UpdateReport())
-            session.commit(True, dead_share=0.0)
+            with closing(session):
+                session.commit(True, dead_share=0.0)
         return before, self.status().total_bytes
 
     def check(self, *, deep: bool = True) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +36,14 @@ _SPACES = np.zeros(256, bool)
 _SPACES[list(b" \t\n\r\x0b\x0c")] = True
 
 
+@dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of a text with its tokens: offsets are those of the whole text."""
+    """A part of a text, and where its tokens begin; all offsets are those of the whole text."""
 
-    def __init__(self, text: bytes, begin: int, end: int, tokens: Integers) -> None:
-        self.text, self.begin, self.end, self.tokens = text, begin, end, tokens
+    text: bytes
+    begin: int
+    end: int
+    tokens: Integers
 
     def count_before(self, offsets: Integers) -> Integers:
         """Count the tokens of the stretch that begin before each offset."""

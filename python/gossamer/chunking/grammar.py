@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -33,14 +32,13 @@ def captures(text: bytes, language: str) -> Integers | None:
     if len(text) > MAX_PARSED_BYTES:
         return None
     with _lock:
-        return _worker().ask(text, language)
+        return _workers.setdefault(os.getpid(), _Worker()).ask(text, language)
 
 
 class _Worker:
     """The process, started when it is first needed and again after it ended."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
         self._process: subprocess.Popen[bytes] | None = None
         self._starts_in_vain = 0
         self._without_grammar: set[str] = set()
@@ -50,9 +48,13 @@ class _Worker:
             return None
         try:
             return self._answer(text, language)
-        except (OSError, struct.error, EOFError):
+        except (OSError, EOFError):
             self.close()
             return None
+        except BaseException:
+            # An answer that nobody waited for must not be taken for the next one.
+            self.close()
+            raise
 
     def close(self) -> None:
         process, self._process = self._process, None
@@ -95,21 +97,15 @@ class _Worker:
         return self._process
 
 
-@dataclass
-class _Held:
-    worker: _Worker
-
-
 _lock = threading.Lock()
-_held = _Held(_Worker())
-atexit.register(lambda: _held.worker.close())
+# By the process that asks: after a fork a worker must not answer two of them.
+_workers: dict[int, _Worker] = {}
 
 
-def _worker() -> _Worker:
-    # A forked process must not read the answers of its parent.
-    if _held.worker.owner != os.getpid():
-        _held.worker = _Worker()
-    return _held.worker
+@atexit.register
+def _close() -> None:
+    if worker := _workers.get(os.getpid()):
+        worker.close()
 
 
 def _read(stream: IO[bytes], length: int) -> bytes:

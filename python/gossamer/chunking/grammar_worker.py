@@ -52,6 +52,8 @@ _ALIASES = {"c_sharp": "csharp"}
 
 def main() -> None:
     """Answer until the other side closes the pipe."""
+    # Who is interrupted is the process that asks, and it says when this one ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit_memory()
     while header := sys.stdin.buffer.read(8):
         name_length, text_length = struct.unpack("<II", header)

@@ -25,4 +25,5 @@ def outline(text: bytes, begin: int) -> Outline:
         return Outline(Cuts.at(rows, SECTION), is_prose=False)
     first = int(rows[0])
     header = (begin, 1, begin, begin + len(text[begin:first].rstrip()))
-    return Outline(Cuts.at(rows[1:], SECTION), table_of([header], 4), is_prose=False)
+    whole = np.column_stack([rows, np.append(rows[1:], len(text))])
+    return Outline(Cuts.at(rows[1:], SECTION), table_of([header], 4), whole, is_prose=False)

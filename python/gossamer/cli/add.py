@@ -140,6 +140,8 @@ def _open_or_create(session: Session, chosen: Mapping[str, Any], has_paths: bool
             ) from None
         session.output.note(f"making an index in {near_path(str(folder))}")
         return Index.create(folder, threads=session.threads, **chosen)
+    if not has_paths and not manifest.roots:
+        raise InvalidArgument("no folder was added to this index yet; `gossamer add FOLDER` does")
     _refuse_other_settings(manifest, chosen)
     return Index.open(folder, threads=session.threads)
 

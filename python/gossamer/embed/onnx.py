@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows, tokenizer_of
 from gossamer.embed.workers import run_each, usable_cpus
-from gossamer.errors import InvalidArgument, MissingModel
+from gossamer.errors import Damaged, InvalidArgument, MissingModel
 from gossamer.models.records import Model
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _GPU_PROVIDERS = (
     "DmlExecutionProvider",
 )
 _GPU_BATCH = 64
-_ERRORS_ONLY = 3
+_FATAL_ONLY = 4
 
 Rows = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -56,8 +57,13 @@ class OnnxEmbedder:
         self._specials = len(self.tokenizer.encode([""])[0])
         prompts = self._count_tokens(model.text_prompt), self._count_tokens(model.question_prompt)
         self.max_tokens = model.max_length - self._specials - max(prompts)
+        if self.max_tokens < 1:
+            raise InvalidArgument(
+                f"the model in {model.folder} takes {model.max_length} tokens, which leaves no "
+                "room for a text; set max_length in gossamer-model.json there"
+            )
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """Length of a vector."""
         return self._model.dim or int(self._encode([""]).shape[1])
@@ -129,7 +135,13 @@ class _Encoder:
         padded, mask = _pad(ids)
         given = {"input_ids": padded, "attention_mask": mask, "token_type_ids": 0 * padded}
         feed = {name: value for name, value in given.items() if name in self._inputs}
-        (output,) = self._session.run([self._output], feed)
+        try:
+            (output,) = self._session.run([self._output], feed)
+        except Exception as error:
+            raise Damaged(
+                f"the model failed on a text of {padded.shape[1]} tokens: "
+                f"{str(error).strip()[:300]}; do its files belong together?"
+            ) from error
         return to_unit_rows(_pool(np.asarray(output, np.float32), mask, self._pooling))
 
 
@@ -154,7 +166,7 @@ def open_session(model: Model, graph: str | bytes, gpu: Sequence[str] = ()) -> I
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = _ERRORS_ONLY
+    options.log_severity_level = _FATAL_ONLY
     # One thread in each run, several runs at a time.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -57,7 +57,7 @@ class FtsIndex:
         """
         self._path = path
         self._generation = generation
-        self._next_id = next_id
+        self._next_id = self._free_id = next_id
         with self._translated():
             self._database = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
         try:
@@ -98,13 +98,15 @@ class FtsIndex:
             else:
                 self._database.execute("DELETE FROM chunks WHERE rowid >= ?", (self._next_id,))
             self._database.execute("DELETE FROM leaving")
+        self._free_id = self._next_id
 
     def add(self, ids: Iterable[int], texts: Iterable[bytes]) -> None:
-        """Add chunks, between `begin` and `commit`; ids are new ones."""
+        """Add chunks, between `begin` and `commit`; their ids rise from `next_id` on."""
         self._expect_change()
-        rows = ((int(id_), _core.spaced_terms(text)) for id_, text in zip(ids, texts, strict=True))
         with self._translated():
-            self._database.executemany("INSERT INTO chunks(rowid, terms) VALUES (?, ?)", rows)
+            self._database.executemany(
+                "INSERT INTO chunks(rowid, terms) VALUES (?, ?)", self._new_rows(ids, texts)
+            )
 
     def remove(self, ids: Iterable[int]) -> None:
         """Remove chunks, between `begin` and `commit`; unknown ids are ignored."""
@@ -119,6 +121,10 @@ class FtsIndex:
         if generation <= self._generation:
             raise InvalidArgument(
                 f"generations must rise: got {generation} after {self._generation}"
+            )
+        if next_id < self._free_id:
+            raise InvalidArgument(
+                f"next_id must be larger than every id: got {next_id} after {self._free_id - 1}"
             )
         with self._translated():
             self._database.execute("UPDATE state SET generation = ?", (generation,))
@@ -184,6 +190,15 @@ class FtsIndex:
             while some := rows.fetchmany(_ROWS_AT_ONCE):
                 ids, scores = zip(*some, strict=True)
                 yield np.array(ids, np.int64), np.array(scores, np.float32)
+
+    def _new_rows(self, ids: Iterable[int], texts: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+        """Check the ids: SQLite takes an id twice where it keeps no text."""
+        for given, text in zip(ids, texts, strict=True):
+            id_ = int(given)
+            if id_ < self._free_id:
+                raise DuplicateId(f"expected an id of {self._free_id} or more, got {id_}")
+            self._free_id = id_ + 1
+            yield id_, _core.spaced_terms(text)
 
     def _hides_leaving(self) -> bool:
         """Chunks leave with the generation that was committed last; older ones still have them."""

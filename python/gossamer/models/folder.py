@@ -6,6 +6,7 @@ which has the last word.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def read_folder(folder: Path, name: str = "") -> Model:
         name=name or str(own.get("name", "")) or folder.name,
         kind=kind,
         folder=folder,
-        weights=_file(folder, weights, hashes),
+        weights=_weights(folder, weights, hashes),
         tokenizer=_file(folder, _named(folder, own, "tokenizer", _TOKENIZERS), hashes),
         max_length=_max_length(folder, own, config, kind),
         dim=_count(folder, "dim", own.get("dim", config.get("hidden_size", 0))),
@@ -67,6 +68,16 @@ def _named(folder: Path, own: dict[str, Any], what: str, usual: tuple[str, ...])
         f"{folder} holds no {what} of a model: expected {' or '.join(usual)}; give a folder with "
         f"an ONNX model or a token table, and name its files in {SETTINGS} if they differ"
     )
+
+
+def _weights(folder: Path, path: Path, hashes: Any) -> ModelFile:
+    """Give the weights; those of a large ONNX model lie in a second file, which counts too."""
+    file = _file(folder, path, hashes)
+    beside = path.with_name(f"{path.name}_data")
+    if not beside.is_file():
+        return file
+    both = file.sha256 + _file(folder, beside, hashes).sha256
+    return ModelFile(path, hashlib.sha256(both.encode()).hexdigest())
 
 
 def _file(folder: Path, path: Path, hashes: Any) -> ModelFile:

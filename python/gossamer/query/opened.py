@@ -6,21 +6,27 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.filters import Filter
+from gossamer.lexical import LexicalResult
 from gossamer.model import IndexModel
 from gossamer.passages import Passage, Passages
 from gossamer.query.layout import ChunkLayout
-from gossamer.query.run import Searchable
+from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
 from gossamer.store import HotVectors, Snapshot, open_index
 from gossamer.update.session import open_vectors
+from gossamer.update.words import WORDS
 from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from gossamer.lexical.fts5 import FtsIndex
 
 __all__ = ["OpenedIndex", "OpenedState"]
 
@@ -79,6 +85,18 @@ class OpenedState:
             parse_bytes(budget),
         )
 
+    @cached_property
+    def words(self) -> FtsIndex | None:
+        """The lexical index, if the index keeps one and it is whole; else texts are read."""
+        manifest = self.snapshot.manifest
+        path = self.snapshot.folder / WORDS
+        if manifest.settings.lexical != "fts5" or not path.exists():
+            return None
+        from gossamer.lexical.fts5 import FtsIndex
+
+        index = FtsIndex(path, manifest.generation, manifest.next_chunk_id)
+        return index if index.is_complete else None
+
     def searchable(self) -> Searchable:
         """Give what a query reads."""
         return Searchable(
@@ -87,6 +105,7 @@ class OpenedState:
             vectors=self.vectors,
             embedder=lambda: self._model.embedder,
             hot=self.hot,
+            lexical=self._by_word_index if self.words is not None else None,
             threads=self._threads,
         )
 
@@ -123,6 +142,26 @@ class OpenedState:
         if found is None:
             raise UnknownId(f"the text of {path} has changed since it was indexed; add it again")
         return found
+
+    def _by_word_index(self, query: Query, n: int) -> LexicalResult:
+        assert self.words is not None
+        ids = self.layout.ids
+        allowed = None
+        if query.allowed is not None:
+            allowed = np.zeros(self.snapshot.manifest.next_chunk_id, bool)
+            allowed[ids[query.allowed]] = True
+        found, scores = self.words.search(query.question, n, allowed)
+        return LexicalResult(
+            numbers=np.searchsorted(ids, found).astype(np.uint32),
+            scores=scores,
+            terms=(),
+            chunks_with=(),
+            chunks=len(ids),
+            chunks_unreadable=0,
+            files_opened=0,
+            files_failed=(),
+            bytes_read=0,
+        )
 
     def save_hot(self) -> None:
         """Keep what was learnt about hot vectors, where the folder can be written to."""

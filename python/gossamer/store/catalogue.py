@@ -16,15 +16,14 @@ from gossamer.records import Span, Value
 from gossamer.store.columns import Column, Ints, Schema, Table, pack_table, starts_of, unpack_table
 from gossamer.store.records import VERBATIM, DocumentRecord, SourceRecord, Status, path_of
 from gossamer.store.verify import chunk_ends, verify_tables
-from gossamer.text.zstd import ZstdError, compress, decompress_exactly
 
 __all__ = ["SOURCES", "Catalogue"]
 
 _MAGIC = b"GSMCATAL"
 _VERSION = 1
-_MOST_WORDS_BYTES = 1 << 26
 
 _BYTES = Schema(is_bytes=True)
+_WORDS = Schema(children=(("word", _BYTES),))
 _HEADINGS = Schema((Column("before", is_signed=True), Column("length")))
 _CHUNKS = Schema(
     # `gap` is from the end of the chunk before; `shared` the headings both stand under.
@@ -95,18 +94,24 @@ class Catalogue:
                 f"the catalogue is of version {version}, and this release reads {_VERSION}; "
                 "use the release that wrote it, or a newer one"
             )
-        unpacked, packed = (int.from_bytes(data[at : at + 4], "little") for at in (12, 16))
-        words = _open_words(data[20 : 20 + packed], min(unpacked, _MOST_WORDS_BYTES))
-        tables = unpack_table(data[20 + packed :], SOURCES)
+        end = 20 + int.from_bytes(data[12:20], "little")
+        words = [_decode(word) for word in unpack_table(data[20:end], _WORDS).texts("word")]
+        if words[:1] != [""]:
+            raise Damaged("the first word of the catalogue is not empty")
+        tables = unpack_table(data[end:], SOURCES)
         verify_tables(tables, len(words))
         return cls(words, tables)
 
     def to_bytes(self) -> bytes:
         """Give the catalogue as bytes: the same ones for the same content."""
-        plain = json.dumps(self.words).encode("ascii")
-        packed = compress(plain, 19)
-        sizes = b"".join(n.to_bytes(4, "little") for n in (_VERSION, len(plain), len(packed)))
-        return _MAGIC + sizes + packed + pack_table(self.tables)
+        encoded = [word.encode("utf-8", "surrogatepass") for word in self.words]
+        content = np.frombuffer(b"".join(encoded), np.uint8)
+        lengths = np.asarray([len(word) for word in encoded], np.int64)
+        words = pack_table(
+            Table(_WORDS, {"word": lengths}, {"word": Table(_BYTES, content=content)})
+        )
+        head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
+        return head + words + pack_table(self.tables)
 
     # Sources
 
@@ -363,18 +368,6 @@ class Catalogue:
         table = self._documents.children["places"]
         offsets = np.cumsum(table["gap"][which]).tolist()
         return tuple(zip(offsets, table["number"][which].tolist(), strict=True))
-
-
-def _open_words(packed: bytes, size: int) -> list[str]:
-    try:
-        words: Any = json.loads(decompress_exactly(packed, size))
-    except (ZstdError, ValueError, RecursionError) as error:
-        raise Damaged(f"the names in the catalogue do not unpack: {error}") from None
-    if not (isinstance(words, list) and words[:1] == [""]):
-        raise Damaged("the catalogue does not begin with a list of names")
-    if not all(isinstance(word, str) for word in words):
-        raise Damaged("the catalogue has names that are no text")
-    return words
 
 
 def _decode(text: bytes) -> str:

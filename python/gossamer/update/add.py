@@ -35,8 +35,7 @@ def add_paths(
 ) -> UpdateReport:
     """Bring what is indexed below the roots up to date: new, changed and vanished files."""
     _check_roots(roots)
-    with _timed() as report:
-        session = UpdateSession(writer, model, report)
+    with _session(writer, model) as (session, report):
         progress = UpdateProgress("looking")
         left_out: list[tuple[Path, str]] = []
         found = _counted(walk(roots, options, lambda *why: left_out.append(why)), progress, watcher)
@@ -57,8 +56,7 @@ def add_texts(
     writer: Writer, model: IndexModel, texts: Iterable[GivenText], watcher: Watcher
 ) -> UpdateReport:
     """Put texts in; one whose id is there already takes its place."""
-    with _timed() as report:
-        session = UpdateSession(writer, model, report)
+    with _session(writer, model) as (session, report):
         given = {text.id: text for text in texts}
         if not given:
             return report
@@ -72,8 +70,7 @@ def remove_sources(
     writer: Writer, model: IndexModel, names: Sequence[str], watcher: Watcher
 ) -> UpdateReport:
     """Take out files, everything below folders, and texts; a folder is no longer a root."""
-    with _timed() as report:
-        session = UpdateSession(writer, model, report)
+    with _session(writer, model) as (session, report):
         catalogue = session.snapshot.catalogue
         rows = sorted({row for name in names for row in _rows_of(catalogue, name)})
         gone_roots = {Path(name).as_posix() for name in names}
@@ -85,12 +82,14 @@ def remove_sources(
 
 
 @contextmanager
-def _timed() -> Iterator[UpdateReport]:
+def _session(writer: Writer, model: IndexModel) -> Iterator[tuple[UpdateSession, UpdateReport]]:
     report = UpdateReport()
     started = time.monotonic()
+    session = UpdateSession(writer, model, report)
     try:
-        yield report
+        yield session, report
     finally:
+        session.close()
         report.seconds = time.monotonic() - started
 
 

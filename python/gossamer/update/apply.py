@@ -22,6 +22,7 @@ from gossamer.store.records import DocumentRecord
 from gossamer.update.growing import GrowingVectors
 from gossamer.update.prepare import Prepared, PreparedDocument
 from gossamer.update.report import UpdateReport
+from gossamer.update.words import GrowingWords
 
 __all__ = ["Applier"]
 
@@ -40,12 +41,14 @@ class Applier:
         stamp: ModelStamp,
         embed: Callable[[Sequence[str]], Floats],
         vectors: GrowingVectors,
+        words: GrowingWords | None,
         report: UpdateReport,
     ) -> None:
         self._writer = writer
         self._stamp = stamp
         self._embed = embed
         self._vectors = vectors
+        self._words = words
         self._report = report
         self.restart()
         # Sources that are gone, by content: a file that was moved finds its codes there.
@@ -56,13 +59,12 @@ class Applier:
         assert self._writer.snapshot is not None, "an index is created before it is updated"
         self._catalogue = self._writer.snapshot.catalogue
         self.changes = self._writer.changes()
-        self._journal = self._writer.journal(self._stamp.fingerprint, self._stamp.dim)
 
     def remove(self, sources: Sequence[SourceRecord]) -> None:
         """Take sources out; call it after `apply`, which may still use what they hold."""
         rows = [row for source in sources if (row := self._row_of(source)) is not None]
         for row in rows:
-            self._vectors.remove(self._catalogue.chunks_of(row))
+            self._remove_chunks(self._catalogue.chunks_of(row))
         self.changes.remove_sources(rows)
         self._report.removed += len(rows)
 
@@ -113,15 +115,18 @@ class Applier:
         All are rounded as the journal rounds them, so that a run that was interrupted gives the
         same index as one that was not.
         """
+        if not needed:
+            return {}
         names = list(needed)
-        is_known, known = self._journal.find(names)
+        journal = self._writer.journal(self._stamp.fingerprint, self._stamp.dim)
+        is_known, known = journal.find(names)
         made = dict(zip(compress(names, is_known.tolist()), known, strict=True))
         self._report.chunks_resumed += len(made)
         missing = list(compress(names, (~is_known).tolist()))
         for start in range(0, len(missing), _JOURNALED_AT_ONCE):
             batch = missing[start : start + _JOURNALED_AT_ONCE]
             vectors = self._embed([needed[name] for name in batch])
-            self._journal.add(batch, vectors)
+            journal.add(batch, vectors)
             made.update(zip(batch, as_kept(vectors), strict=True))
             self._report.chunks_embedded += len(batch)
             on_embedded(len(batch))
@@ -148,8 +153,15 @@ class Applier:
         fresh = [made[name] for name in names if name not in known]
         if fresh:
             self._vectors.add(ids[~is_moved], np.stack(fresh))
-        self._vectors.remove(old_ids)
+        if self._words is not None:
+            self._words.add(ids, prepared.texts)
+        self._remove_chunks(old_ids)
         self._count(prepared.source, row is not None, len(moved_from))
+
+    def _remove_chunks(self, ids: NDArray[np.int64]) -> None:
+        self._vectors.remove(ids)
+        if self._words is not None:
+            self._words.remove(ids)
 
     def _touch(self, source: SourceRecord) -> None:
         row = self._row_of(source)

@@ -52,7 +52,6 @@ def run_update(
         watcher(progress)
         if time.monotonic() - committed_at > _COMMIT_EVERY_S:
             commit(False)
-            applier.restart()
             committed_at = time.monotonic()
     applier.remove(work.gone)
     progress.phase = "writing"

@@ -17,6 +17,7 @@ from gossamer.update.growing import GrowingVectors
 from gossamer.update.prepare import Preparer
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
+from gossamer.update.words import GrowingWords
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["UpdateSession", "open_vectors"]
@@ -42,7 +43,10 @@ class UpdateSession:
             self.settings.code_bytes,
             keep_all=self.settings.keep == "all",
         )
-        self._applier = Applier(writer, self._stamp, self._embed, self._vectors, report)
+        self._words = GrowingWords(self.snapshot) if self.settings.lexical == "fts5" else None
+        self._applier = Applier(
+            writer, self._stamp, self._embed, self._vectors, self._words, report
+        )
 
     def preparer(self, limits: Limits) -> Preparer:
         """Give what reads and cuts sources for this index."""
@@ -60,6 +64,9 @@ class UpdateSession:
     def commit(self, is_last: bool, *, dead_share: float = 0.25) -> None:
         """Make what was done so far the state of the index."""
         index = self._vectors.settle(is_last=is_last)
+        if self._words is not None:
+            generation = self.snapshot.manifest.generation + 1
+            self._words.commit(generation, self._applier.changes.next_chunk_id)
         self.snapshot = self._writer.commit(
             self._applier.changes,
             save_vectors=None if index is None else partial(self._save, index),
@@ -68,6 +75,14 @@ class UpdateSession:
             roots=self.roots,
             dead_share=dead_share,
         )
+        self._applier.restart()
+        if self._words is not None:
+            self._words.restart()
+
+    def close(self) -> None:
+        """Let go of what was not committed."""
+        if self._words is not None:
+            self._words.close()
 
     def _embed(self, texts: Sequence[str]) -> Floats:
         return self._model.embedder.embed(texts)

@@ -1,0 +1,200 @@
+"""Writes docs/cli.md: the real help of every command, and what programs can rely on.
+
+Run it as `python -m gossamer.cli.docs > docs/cli.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from gossamer.cli import cli
+from gossamer.cli.failures import ExitCode
+from gossamer.cli.output import Output
+
+__all__ = ["JSON_KEYS", "help_pages", "write_page"]
+
+_WIDTH = 80
+
+_INTRODUCTION = """\
+# The `gossamer` command
+
+    gossamer add ~/notes ~/papers              # make or update the index
+    gossamer search "when is the lease due"    # path:line and the words that answer
+    gossamer status                            # what is indexed, and what it takes
+
+More examples:
+
+    gossamer search "retry with backoff" --type python --path 'src/**' -k 10
+    gossamer search "rent" --mode lexical --after 2024-01-01 --json | jq '.hits[].location'
+    gossamer similar notes/lease.md:7          # what else is like this place
+    gossamer --index work add ~/work --keep hot:50MB
+    gossamer watch                             # keep the index up to date until Ctrl-C
+
+Answers go to standard output; notes, progress and errors go to standard error. In a terminal output is
+coloured (not with `NO_COLOR`) and fits its width; elsewhere it is plain, and lines are never broken.
+
+| variable | |
+|---|---|
+| `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
+| `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
+| `GOSSAMER_DEBUG` | if set, errors show where they were raised |
+
+An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path with a
+slash). A name also means the folder of that name here, if there is an index in it and none in the usual
+place. Options that stand for all commands may come before or after the command's name.
+
+Completion of commands in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
+"""
+
+_EXIT_CODES = {
+    ExitCode.OK: "done",
+    ExitCode.NO: "the answer is no: nothing was found, or `check` found damage; also a closed pipe",
+    ExitCode.FAILED: "wrong usage, or anything else that failed; one line says what",
+    ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
+    ExitCode.LOCKED: "another process is changing the index (`add --wait SECONDS` waits for it)",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C; the index is whole, and `add` goes on when repeated",
+}
+
+_HIT_KEYS = {
+    "id": "number of the chunk, for `show` and `similar`; another one once the chunk changes",
+    "key": "which document of the file; empty where it holds one",
+    "kind": "what `--type` compares: markdown, python, pdf, mail, ...",
+    "title": "of the document; may be empty",
+    "unit": "what `first`, `last` and `line` count: line, page, slide, message, cell, row",
+    "first": "where the chunk begins",
+    "last": "where it ends",
+    "start": "the same in bytes of the document's text",
+    "end": "",
+    "score": "larger is better; comparable within one search only",
+    "distance": "from the question (the negative cosine), null where it was not computed",
+    "ranks": "place in each ranking that found it, from 1: `semantic`, `lexical`",
+    "metadata": "what the file says of itself",
+    "text": "the whole chunk",
+}
+
+# The keys of each command's JSON, and what they hold. Every key is always there.
+JSON_KEYS: Mapping[str, Mapping[str, str]] = {
+    "search, similar": {
+        "question": "what was asked, or the place",
+        "mode": "hybrid, semantic or lexical",
+        "took_ms": "milliseconds",
+        "hits": "best first; see below",
+        "stale": "paths of files whose text is not what was indexed; they are never hits",
+        "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...",
+    },
+    "each hit of search, similar": {
+        "number": "from 1",
+        "location": "path:line of the line that answers best, or path and page",
+        "path": "absolute path of the file, or the id of a text that a program added",
+        "line": "the number in `location`",
+        "snippet": "the lines that answer best, or the whole chunk with `--full`",
+        "highlights": "words of the question in `snippet`: pairs of characters, from and to",
+        **_HIT_KEYS,
+    },
+    "show": {
+        "location": "path:line of the first line, or path and page",
+        "source": "absolute path of the file, or the id of a text that a program added",
+        "before": "text before the chunk",
+        "after": "text after it",
+        **_HIT_KEYS,
+    },
+    "add": {
+        "added": "files",
+        "updated": "",
+        "removed": "",
+        "unchanged": "",
+        "skipped": "not text, or left out on purpose",
+        "failed": "could not be read",
+        "chunks_embedded": "",
+        "chunks_reused": "unchanged chunks of changed files",
+        "chunks_resumed": "embedded by a run that was interrupted",
+        "seconds": "",
+        "problems": "pairs of a path and why it failed",
+        "text_bytes": "of all indexed documents",
+        "index_bytes": "of the index folder",
+    },
+    "status": {
+        "name": "",
+        "folder": "",
+        "model": "",
+        "settings": "what was chosen when the index was made",
+        "generation": "grows by one with each change",
+        "created": "ISO 8601",
+        "changed": "",
+        "roots": "folders and files that were added",
+        "indexed": "files",
+        "skipped": "",
+        "failed": "",
+        "reasons": "why files were skipped or failed, with the number of each",
+        "kinds": "number of files of each kind",
+        "documents": "",
+        "chunks": "",
+        "text_bytes": "of indexed documents",
+        "bytes_by_part": "of the index folder",
+        "total_bytes": "of the index folder",
+        "share_of_text": "`total_bytes` / `text_bytes`",
+        "changed_files": "files that are not as they were indexed",
+        "missing_files": "",
+        "is_fresh": "whether there are none of both",
+    },
+    "check": {
+        "is_damaged": "whether a finding is an error",
+        "findings": "`severity` (error or note), `what`, `repair`",
+    },
+    "list": {
+        "indexes": "`name`, `folder`, `files`, `chunks`, `text_bytes`, `index_bytes`, `changed`, "
+        "`problem`",
+    },
+    "models list": {
+        "models": "`name`, `about`, `kind`, `dim`, `bytes`, `licence`, `is_here`, `is_default`",
+    },
+}
+
+
+def write_page() -> str:
+    """Give the whole page."""
+    parts = [_INTRODUCTION, "## Commands\n"]
+    parts += [f"### {name}\n\n```text\n{text}\n```\n" for name, text in help_pages()]
+    parts += ["## Exit codes\n", _table(("code", ""), _exit_codes())]
+    parts += ["## JSON\n", "`--json` prints one object. Keys may be added in later releases.\n"]
+    for name, keys in JSON_KEYS.items():
+        parts += [f"### JSON of {name}\n", _table(("key", ""), _code_first(keys))]
+    return "\n".join(parts)
+
+
+def help_pages() -> Iterator[tuple[str, str]]:
+    """Give the help of every command as it is printed, by the command's name."""
+    yield from _pages_of(cli, click.Context(cli, info_name="gossamer", **_settings()))
+
+
+def _pages_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, str]]:
+    yield ctx.command_path, command.get_help(ctx)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            assert below is not None
+            yield from _pages_of(below, click.Context(below, ctx, name, **_settings()))
+
+
+def _settings() -> dict[str, int]:
+    return {"terminal_width": _WIDTH, "max_content_width": _WIDTH}
+
+
+def _exit_codes() -> dict[str, str]:
+    return {str(code.value): text for code, text in _EXIT_CODES.items()}
+
+
+def _code_first(keys: Mapping[str, str]) -> dict[str, str]:
+    return {f"`{key}`": text for key, text in keys.items()}
+
+
+def _table(names: tuple[str, str], rows: Mapping[str, str]) -> str:
+    lines = [f"| {names[0]} | {names[1]} |", "|---|---|"]
+    lines += [f"| {first} | {second} |" for first, second in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    Output().line(write_page())
