@@ -442,6 +442,17 @@ def test_a_change_that_was_not_committed_is_forgotten(tmp_path):
         assert set(index.search("lease", 9)[0]) == {0, 1, 2, 6}
 
 
+def test_readers_are_not_locked_out_by_a_long_change(tmp_path):
+    words = [" ".join(f"w{i}x{j}" for j in range(200)).encode() for i in range(500)]
+    with fts_of(tmp_path / "fts", TEXTS) as writer:
+        writer.begin()
+        writer.add(range(len(TEXTS), len(TEXTS) + len(words)), words)
+
+        with FtsIndex(tmp_path / "fts", 1, len(TEXTS)) as reader:
+            assert set(reader.search("lease", 9)[0]) == {0, 1, 2, 6}
+            assert reader.search("w1x1", 9)[0].size == 0
+
+
 def test_an_index_behind_the_manifest_is_built_anew(tmp_path):
     fts_of(tmp_path / "fts", TEXTS).close()
 

@@ -58,12 +58,15 @@ def test_a_model_is_found_by_its_other_names():
     assert models.find("all-MiniLM-L6-v2") == models.find("minilm")
 
 
-def test_the_shipped_graph_is_what_its_generator_writes():
+@pytest.mark.parametrize(
+    ("file", "is_fine"), [("minilm.graph.onnx", False), ("minilm.question.onnx", True)]
+)
+def test_the_shipped_graphs_are_what_their_generator_writes(file, is_fine):
     weights = models.find("minilm").weights.path
 
-    made = graph.write_graph(weights.read_bytes(), weights.name)
+    made = graph.write_graph(weights.read_bytes(), weights.name, is_fine)
 
-    assert made == (DATA / "minilm.graph.onnx").read_bytes()
+    assert made == (DATA / file).read_bytes()
 
 
 def test_the_shipped_vocabulary_is_the_pinned_one():
@@ -89,6 +92,7 @@ def test_no_codebook_ships_for_an_unknown_fingerprint():
         {"weights": models.ModelFile(Path("other"), "1" * 64)},
         {"tokenizer": models.ModelFile(Path("other"), "1" * 64)},
         {"graph": None},
+        {"question_graph": None},
         {"drops_unknown": True},
     ],
 )

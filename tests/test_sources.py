@@ -3,7 +3,9 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -318,6 +320,10 @@ def is_file(rules: IgnoreRules, path: str) -> bool | None:
         ("**/a/" * 60 + "b", "a/" * 500 + "c"),
         ("**/*a*a*a/" * 60 + "b", "aaaaaaaaaaaaaaaaaaaa/" * 190 + "c"),
         ("?*" * 120 + "b", "a" * 255),
+        ("*[a]" * 60 + "b", "a" * 255),
+        ("*\\a" * 60 + "b", "a" * 255),
+        ("a/**/" * 60 + "b", "a/" * 500 + "c"),
+        ("**/*/*a*a/" * 60 + "b", "aaaaaaaaaaaaaaaaaaaa/" * 190 + "c"),
     ],
 )
 def test_a_hostile_pattern_is_matched_without_trying_every_way(pattern: str, path: str):
@@ -356,13 +362,39 @@ def test_git_ignores_the_same(tmp_path: Path, step: int):
     paths = [f"{x}/{y}/{z}" for x in NAMES for y in NAMES for z in NAMES]
     for path in paths:
         write(tmp_path / path, "text")
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "-o", "--exclude-standard"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-    ).stdout.decode()
 
-    assert walked(tmp_path, include_hidden=True).paths == sorted(listed.split())
+    assert walked(tmp_path, include_hidden=True).paths == listed_by_git(tmp_path)
+
+
+PIECES = ("a", "b", "ab", "foo", "x", ".", "-", "*", "?", "[ab]", "[!a]", "[[:alpha:]]", "\\a")
+
+
+def random_pattern(random: Random) -> str:
+    segments = [
+        "**" if random.random() < 0.2 else "".join(random.choices(PIECES, k=random.randint(1, 3)))
+        for _ in range(random.choice((1, 1, 1, 2, 2, 3)))
+    ]
+    first = random.choice(("", "", "!", "/", "!/"))
+    return first + "/".join(segments) + random.choice(("", "", "/", "/**"))
+
+
+@needs_git
+@pytest.mark.parametrize("seed", range(8))
+def test_git_ignores_the_same_by_any_patterns_at_any_level(tmp_path: Path, seed: int):
+    random = Random(seed)
+    names = ("a", "b", "ab", "abc", "foo", "x.foo", "a-b", "B")
+    folders = [tmp_path / x / y for x in names[::2] for y in names[1::2]]
+    for folder in folders:
+        make(folder, *names)
+    for folder in (tmp_path, *random.sample(folders, 3)):
+        write(folder / ".gitignore", "".join(f"{random_pattern(random)}\n" for _ in range(6)))
+
+    assert walked(tmp_path, include_hidden=True).paths == listed_by_git(tmp_path)
+
+
+def listed_by_git(folder: Path) -> list[str]:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    run = partial(subprocess.run, cwd=folder, check=True, capture_output=True, env=environment)
+    run(["git", "init", "-q", "."])
+    listed = run(["git", "ls-files", "-o", "-z", "--exclude-standard"]).stdout.decode()
+    return sorted(filter(None, listed.split("\0")))

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, UnknownId
+from gossamer.errors import Damaged, DuplicateId, GossamerError, InvalidArgument, UnknownId
 from gossamer.records import ChunkSpan
-from gossamer.store import Catalogue, Changes, ChunkedDocument, DocumentRecord, SourceRecord, Status
+from gossamer.store import (
+    Catalogue,
+    Changes,
+    ChunkedDocument,
+    DocumentRecord,
+    SourceRecord,
+    Status,
+    columns,
+)
 from gossamer.store.changes import move_texts
 from gossamer.store.records import locate_title
 
@@ -300,6 +308,25 @@ def test_everyday_catalogues_take_few_bytes():
     catalogue = a_catalogue(count=1000)
 
     assert len(catalogue.to_bytes()) < 6.5 * catalogue.chunk_count + 30 * catalogue.source_count
+
+
+def test_what_compresses_beyond_the_limit_is_padded_and_can_be_read(monkeypatch):
+    places = tuple((at, at) for at in range(20_000))
+    document = ChunkedDocument(
+        DocumentRecord(20_000, "t", places=places, metadata={"a": "x" * 50_000}),
+        [ChunkSpan(0, 5)],
+        [1],
+    )
+    pairs = [(SourceRecord("/r", "a", 20_000, 1, 1), [document])]
+    plain = build(pairs).to_bytes()
+    monkeypatch.setattr(columns, "_ALLOWED_BASE", 1000)
+
+    padded = build(pairs).to_bytes()
+
+    with pytest.raises(Damaged, match="more than its bytes can"):
+        Catalogue.open(plain)
+    assert padded.startswith(plain)
+    assert content_of(Catalogue.open(padded)) == expected_of(pairs)
 
 
 def read_everything(catalogue):

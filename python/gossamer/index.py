@@ -166,8 +166,8 @@ class Index:
         where: str | Mapping[str, object] | None = None,
         paths: Sequence[str] = (),
         types: Sequence[str] = (),
-        after: str = "",
-        before: str = "",
+        after: str | None = None,
+        before: str | None = None,
     ) -> Results:
         """Find the k best chunks for a question: always min(k, what the filters let through).
 

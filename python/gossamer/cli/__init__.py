@@ -58,7 +58,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> N
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@common_options(from_environment=True)
+@common_options(is_top=True)
 @click.option(
     "--version",
     is_flag=True,
@@ -74,6 +74,8 @@ def cli() -> None:
       gossamer add ~/notes ~/papers              # make or update the index
       gossamer search "when is the lease due"    # path:line and the words that answer
       gossamer status                            # what is indexed, and what it takes
+
+    The options below may also stand after the name of a command.
     """
 
 

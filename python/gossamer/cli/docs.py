@@ -32,8 +32,9 @@ More examples:
     gossamer --index work add ~/work --keep hot:50MB
     gossamer watch                             # keep the index up to date until Ctrl-C
 
-Answers go to standard output; notes, progress and errors go to standard error. In a terminal output is
-coloured (not with `NO_COLOR`) and fits its width; elsewhere it is plain, and lines are never broken.
+Answers go to standard output; notes, progress and errors go to standard error. In a terminal
+output is coloured (not with `NO_COLOR`) and fits its width; elsewhere it is plain, and lines are
+never broken.
 
 | variable | |
 |---|---|
@@ -41,11 +42,11 @@ coloured (not with `NO_COLOR`) and fits its width; elsewhere it is plain, and li
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
-An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path with a
-slash). A name also means the folder of that name here, if there is an index in it and none in the usual
-place. Options that stand for all commands may come before or after the command's name.
+An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
+with a slash). A name also means the folder of that name here, if there is an index in it and none
+in the usual place.
 
-Completion of commands in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
+Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
 """
 
 _EXIT_CODES = {
@@ -166,7 +167,7 @@ def write_page() -> str:
 
 def help_pages() -> Iterator[tuple[str, str]]:
     """Give the help of every command as it is printed, by the command's name."""
-    yield from _pages_of(cli, click.Context(cli, info_name="gossamer", **_settings()))
+    yield from _pages_of(cli, _context(cli, None, "gossamer"))
 
 
 def _pages_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, str]]:
@@ -175,11 +176,12 @@ def _pages_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[str,
         for name in command.list_commands(ctx):
             below = command.get_command(ctx, name)
             assert below is not None
-            yield from _pages_of(below, click.Context(below, ctx, name, **_settings()))
+            yield from _pages_of(below, _context(below, ctx, name))
 
 
-def _settings() -> dict[str, int]:
-    return {"terminal_width": _WIDTH, "max_content_width": _WIDTH}
+def _context(command: click.Command, parent: click.Context | None, name: str) -> click.Context:
+    settings = {"terminal_width": _WIDTH, "max_content_width": _WIDTH}
+    return click.Context(command, parent, name, **settings, **command.context_settings)
 
 
 def _exit_codes() -> dict[str, str]:

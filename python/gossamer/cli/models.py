@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from gossamer.cli.output import Column
-from gossamer.cli.progress import show_download
+from gossamer.cli.progress import show_steps
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 from gossamer.cli.words import size
 
@@ -70,7 +70,7 @@ def get_command(session: Session, name: str) -> None:
     """Fetch the model NAME, or ORGANISATION/NAME from the model hub, if it is not here."""
     from gossamer.models import get_model
 
-    with show_download(session.output) as progress:
+    with show_steps(session.output) as progress:
         model = get_model(name, progress)
     session.output.note(f"{model.name} is in {model.folder}")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gossamer.update.report import UpdateProgress
 
-__all__ = ["BytesEstimate", "show_download", "show_update"]
+__all__ = ["BytesEstimate", "show_steps", "show_update"]
 
 # A chunk of text has about so many bytes, until a wave of files has told.
 _CHUNK_BYTES = 800
@@ -55,8 +55,8 @@ def show_update(output: Output) -> Iterator[Callable[[UpdateProgress], None]]:
 
 
 @contextmanager
-def show_download(output: Output) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Draw a bar for a download; None if nobody looks."""
+def show_steps(output: Output) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Draw a bar for a job of many steps, such as a download; None if nobody looks."""
     console = output.errors_console
     if console is None:
         yield None

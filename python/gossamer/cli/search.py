@@ -60,8 +60,8 @@ def filter_options(command: Command) -> Command:
     help="Share of the truly nearest chunks to find.",
 )
 @filter_options
-@click.option("--after", default="", metavar="DATE", help="Only files changed since, 2024-05-31.")
-@click.option("--before", default="", metavar="DATE", help="Only files changed before.")
+@click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")
+@click.option("--before", metavar="DATE", help="Only files changed before.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
 @as_json_option

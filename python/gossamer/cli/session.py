@@ -51,11 +51,14 @@ class Session:
 pass_session = click.make_pass_decorator(Session, ensure=True)
 
 
-def common_options(from_environment: bool = False) -> Callable[[Command], Command]:
-    """Take --index, --threads and --quiet, before the name of a command or after it."""
+def common_options(is_top: bool = False) -> Callable[[Command], Command]:
+    """Take --index, --threads and --quiet, before the name of a command or after it.
+
+    Only the help of the whole command line (`is_top`) tells of them.
+    """
 
     def decorate(command: Command) -> Command:
-        for option in reversed(_options(from_environment)):
+        for option in reversed(_options(is_top)):
             command = option(command)
         return command
 
@@ -68,15 +71,16 @@ def as_json_option(command: Command) -> Command:
     return option(command)
 
 
-def _options(from_environment: bool) -> list[Callable[[Command], Command]]:
+def _options(is_top: bool) -> list[Callable[[Command], Command]]:
     return [
         click.option(
             "-i",
             "--index",
             metavar="NAME|PATH",
             # Only once, or the environment would win over what stands before the command.
-            envvar="GOSSAMER_INDEX" if from_environment else None,
+            envvar="GOSSAMER_INDEX" if is_top else None,
             expose_value=False,
+            hidden=not is_top,
             callback=_set_index,
             help="Which index: a name, or a folder with a slash in its path.",
         ),
@@ -85,6 +89,7 @@ def _options(from_environment: bool) -> list[Callable[[Command], Command]]:
             type=click.IntRange(min=0),
             metavar="N",
             expose_value=False,
+            hidden=not is_top,
             callback=_set_threads,
             help="Threads to work with; 0 for one on each core.",
         ),
@@ -93,6 +98,7 @@ def _options(from_environment: bool) -> list[Callable[[Command], Command]]:
             "--quiet",
             is_flag=True,
             expose_value=False,
+            hidden=not is_top,
             callback=_set_quiet,
             help="Say nothing but answers and errors.",
         ),

@@ -49,7 +49,7 @@ class OnnxEmbedder:
         self._model = model
         self._threads = threads or usable_cpus()
         self._device = device
-        self._encoder: _Encoder | None = None
+        self._encoders: dict[bool, _Encoder] = {}
         self._lock = threading.Lock()
         self.name = model.name
         self.fingerprint = model.fingerprint
@@ -81,20 +81,28 @@ class OnnxEmbedder:
             text,
             self.tokenizer,
             self.max_tokens,
-            lambda pieces: self._encode([prompt + piece for piece in pieces]),
+            lambda pieces: self._encode([prompt + piece for piece in pieces], is_question=True),
         )
 
-    def _encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Rows:
+    def _encode(
+        self,
+        texts: Sequence[str],
+        progress: Callable[[int], None] | None = None,
+        is_question: bool = False,
+    ) -> Rows:
         ids = self.tokenizer.encode(texts)
         most = self._model.max_length - self._specials
         check_lengths([len(one) - self._specials for one in ids], most)
-        return self._ready_encoder().run(ids, progress)
+        return self._encoder(is_question).run(ids, progress)
 
-    def _ready_encoder(self) -> _Encoder:
+    def _encoder(self, is_question: bool) -> _Encoder:
+        """Give the encoder, made when it is first needed; most models have one for everything."""
+        is_question = is_question and self._model.question_graph is not None
         with self._lock:
-            if self._encoder is None:
-                self._encoder = _make_encoder(self._model, self._threads, self._device)
-            return self._encoder
+            if is_question not in self._encoders:
+                made = _make_encoder(self._model, self._threads, self._device, is_question)
+                self._encoders[is_question] = made
+            return self._encoders[is_question]
 
     def _count_tokens(self, prompt: str) -> int:
         return self.tokenizer.token_starts(prompt.encode()).size
@@ -145,7 +153,7 @@ class _Encoder:
         return to_unit_rows(_pool(np.asarray(output, np.float32), mask, self._pooling))
 
 
-def _make_encoder(model: Model, threads: int, device: str) -> _Encoder:
+def _make_encoder(model: Model, threads: int, device: str, is_question: bool) -> _Encoder:
     import onnxruntime
 
     providers = [name for name in _GPU_PROVIDERS if name in onnxruntime.get_available_providers()]
@@ -154,10 +162,11 @@ def _make_encoder(model: Model, threads: int, device: str) -> _Encoder:
             "device='gpu' was asked for, but onnxruntime offers none here; install a build of "
             "onnxruntime for this GPU, or use device='auto'"
         )
-    if providers and device != "cpu":
+    if providers and device != "cpu" and not is_question:
         session = open_session(model, str(model.weights.path), providers[:1])
         return _Encoder(session, model, 1, _GPU_BATCH)
-    graph = model.graph.path.read_bytes() if model.graph else str(model.weights.path)
+    own = model.question_graph if is_question else model.graph
+    graph = own.path.read_bytes() if own else str(model.weights.path)
     return _Encoder(open_session(model, graph), model, threads, 1)
 
 

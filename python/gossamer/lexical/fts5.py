@@ -101,7 +101,7 @@ class FtsIndex:
         self._free_id = self._next_id
 
     def add(self, ids: Iterable[int], texts: Iterable[bytes]) -> None:
-        """Add chunks, between `begin` and `commit`; their ids rise from `next_id` on."""
+        """Add chunks, between `begin` and `commit`; their ids are new, from `next_id` on."""
         self._expect_change()
         with self._translated():
             self._database.executemany(
@@ -192,12 +192,12 @@ class FtsIndex:
                 yield np.array(ids, np.int64), np.array(scores, np.float32)
 
     def _new_rows(self, ids: Iterable[int], texts: Iterable[bytes]) -> Iterator[tuple[int, str]]:
-        """Check the ids: SQLite takes an id twice where it keeps no text."""
+        """Check the ids: SQLite would take one twice where it keeps no text."""
         for given, text in zip(ids, texts, strict=True):
             id_ = int(given)
-            if id_ < self._free_id:
-                raise DuplicateId(f"expected an id of {self._free_id} or more, got {id_}")
-            self._free_id = id_ + 1
+            if id_ < self._next_id:
+                raise DuplicateId(f"expected an id of {self._next_id} or more, got {id_}")
+            self._free_id = max(self._free_id, id_ + 1)
             yield id_, _core.spaced_terms(text)
 
     def _hides_leaving(self) -> bool:
@@ -208,6 +208,8 @@ class FtsIndex:
         execute = self._database.execute
         execute("PRAGMA trusted_schema = OFF")
         execute("PRAGMA cell_size_check = ON")
+        # A change that is written out before its commit would lock readers out until then.
+        execute("PRAGMA cache_spill = OFF")
         (application,) = execute("PRAGMA application_id").fetchone()
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -171,7 +171,6 @@ def _find_known(known: KnownModel) -> Model:
 
 def _model_of(known: KnownModel, weights: Path, tokenizer: Path) -> Model:
     """Describe a known model; hashes are the pinned ones, so the paths need not exist."""
-    graph = _data(known.graph) if known.graph else None
     return Model(
         name=known.name,
         kind=known.kind,
@@ -182,10 +181,15 @@ def _model_of(known: KnownModel, weights: Path, tokenizer: Path) -> Model:
         else ModelFile(tokenizer, known.tokenizer.sha256),
         max_length=known.max_length,
         dim=known.dim,
-        graph=ModelFile(graph, hash_file(graph)) if graph else None,
+        graph=_graph(known.graph),
+        question_graph=_graph(known.question_graph),
         drops_unknown=known.drops_unknown,
         licence=known.licence,
     )
+
+
+def _graph(file: str) -> ModelFile | None:
+    return ModelFile(_data(file), hash_file(_data(file))) if file else None
 
 
 def _list_known(known: KnownModel, default: str) -> ListedModel:

@@ -35,6 +35,7 @@ class Model:
     pooling: str = "mean"  # or "cls": the vector of the first token
     # Our own graph over the same weights, which is faster on a CPU; None: the model's own.
     graph: ModelFile | None = None
+    question_graph: ModelFile | None = None  # the same, more exact and slower
     question_prompt: str = ""  # put before a question
     text_prompt: str = ""  # put before each chunk
     drops_unknown: bool = False  # leaves unknown tokens out of the mean (Model2Vec)
@@ -47,7 +48,7 @@ class Model:
             "revision": EMBEDDING_REVISION,
             "weights": self.weights.sha256,
             "tokenizer": self.tokenizer.sha256,
-            "graph": self.graph.sha256 if self.graph else "",
+            "graphs": [file.sha256 for file in (self.graph, self.question_graph) if file],
             "max_length": self.max_length,
             "pooling": self.pooling,
             "prompts": [self.question_prompt, self.text_prompt],

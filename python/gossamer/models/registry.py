@@ -57,7 +57,9 @@ class KnownModel:
     max_length: int
     licence: str
     aliases: tuple[str, ...] = ()
-    graph: str = ""  # our own graph over its weights, in models/data
+    # Our own graphs over its weights, in models/data.
+    graph: str = ""
+    question_graph: str = ""
     drops_unknown: bool = False
 
 
@@ -83,6 +85,7 @@ KNOWN = (
         licence="Apache-2.0",
         aliases=("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"),
         graph="minilm.graph.onnx",
+        question_graph="minilm.question.onnx",
     ),
     KnownModel(
         name="potion",

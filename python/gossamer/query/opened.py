@@ -20,9 +20,8 @@ from gossamer.query.layout import ChunkLayout
 from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
 from gossamer.store import HotVectors, Snapshot, open_index
-from gossamer.update.session import open_vectors
+from gossamer.update.session import open_hot, open_vectors
 from gossamer.update.words import WORDS
-from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -73,17 +72,7 @@ class OpenedState:
     @cached_property
     def hot(self) -> HotVectors | None:
         """The cache of vectors; None if the index keeps none."""
-        manifest = self.snapshot.manifest
-        kind, _, budget = manifest.settings.keep.partition(":")
-        if kind != "hot":
-            return None
-        return HotVectors.open(
-            self.snapshot.folder,
-            manifest.uuid,
-            manifest.model.fingerprint,
-            manifest.model.dim,
-            parse_bytes(budget),
-        )
+        return open_hot(self.snapshot)
 
     @cached_property
     def words(self) -> FtsIndex | None:

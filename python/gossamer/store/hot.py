@@ -85,6 +85,11 @@ class HotVectors:
         stamp = digest_of(f"{uuid} {fingerprint}".encode()).encode("ascii")
         return cls(Path(folder), stamp, dim, budget)
 
+    @property
+    def budget(self) -> int:
+        """How many bytes the cache may take."""
+        return self._budget
+
     def __len__(self) -> int:
         fresh = [key for key in self._new_chunks.vectors if not self._is_old(key)]
         return len(self._chunks.keys) + len(fresh)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.update.hubs import HubVectors
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.model_pack import Calibration
 from gossamer.vectors.vector_index import VectorIndex
@@ -38,7 +39,13 @@ class GrowingVectors:
     """
 
     def __init__(
-        self, index: VectorIndex | None, pack: Pack | None, code_bytes: int, *, keep_all: bool
+        self,
+        index: VectorIndex | None,
+        pack: Pack | None,
+        code_bytes: int,
+        *,
+        keep_all: bool,
+        hubs: HubVectors | None = None,
     ) -> None:
         self.index = index
         if pack is None and index is not None and index.codebook is not None:
@@ -46,6 +53,7 @@ class GrowingVectors:
         self._pack = pack
         self._code_bytes = code_bytes
         self._keep_all = keep_all
+        self._hubs = hubs
 
     @property
     def keeps_vectors(self) -> bool:
@@ -56,6 +64,8 @@ class GrowingVectors:
         """Take vectors in, under new ids."""
         if not len(ids):
             return
+        if self._hubs is not None:
+            self._hubs.add(ids, vectors)
         if self.index is not None:
             self.index.add(vectors, ids)
         elif self.keeps_vectors:

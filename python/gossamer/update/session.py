@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from gossamer.model import IndexModel
 from gossamer.readers import Limits
-from gossamer.store import Settings, Snapshot, Writer
+from gossamer.store import HotVectors, Settings, Snapshot, Writer
 from gossamer.update.apply import Applier
 from gossamer.update.growing import GrowingVectors
+from gossamer.update.hubs import HubVectors
 from gossamer.update.prepare import Preparer
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
 from gossamer.update.words import GrowingWords
+from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["UpdateSession", "open_vectors"]
+__all__ = ["UpdateSession", "open_hot", "open_vectors"]
 
 Floats = NDArray[np.float32]
 
@@ -37,11 +39,14 @@ class UpdateSession:
         self._writer = writer
         self._model = model
         self._stamp = manifest.model
+        self._hot = open_hot(self.snapshot)
+        self._hubs = None if self._hot is None else HubVectors(self._hot.budget, self._stamp.dim)
         self._vectors = GrowingVectors(
             open_vectors(self.snapshot, model),
             model.pack,
             self.settings.code_bytes,
             keep_all=self.settings.keep == "all",
+            hubs=self._hubs,
         )
         self._words = GrowingWords(self.snapshot) if self.settings.lexical == "fts5" else None
         self._applier = Applier(
@@ -76,6 +81,9 @@ class UpdateSession:
             dead_share=dead_share,
         )
         self._applier.restart()
+        if is_last and self._hot is not None and self._hubs is not None:
+            self._hot.put(*self._hubs.best())
+            self._hot.save()
         if self._words is not None:
             self._words.restart()
 
@@ -91,6 +99,18 @@ class UpdateSession:
         # What ships with the model is not saved with every index.
         is_own = self._model.pack is None
         index.save(path, with_codebook=is_own, with_calibration=is_own)
+
+
+def open_hot(snapshot: Snapshot) -> HotVectors | None:
+    """Give the cache of hot vectors of an index; None if it keeps none."""
+    manifest = snapshot.manifest
+    kind, _, budget = manifest.settings.keep.partition(":")
+    if kind != "hot":
+        return None
+    model = manifest.model
+    return HotVectors.open(
+        snapshot.folder, manifest.uuid, model.fingerprint, model.dim, parse_bytes(budget)
+    )
 
 
 def open_vectors(snapshot: Snapshot, model: IndexModel) -> VectorIndex | None:
