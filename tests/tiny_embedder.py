@@ -36,9 +36,7 @@ class TinyEmbedder:
     def tokenizer(self) -> WordPiece:
         return bert_uncased()
 
-    def embed(
-        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
-    ) -> Floats:
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
         if self._before is not None:
             self._before(texts)
         for text in texts:

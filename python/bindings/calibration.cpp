@@ -46,6 +46,19 @@ Calibration make_calibration(const std::vector<ScanTable>& tables, std::uint64_t
   return Calibration::from_bytes(calibration.to_bytes());
 }
 
+std::vector<ScanTable> scan_tables(const Calibration& calibration) {
+  std::vector<ScanTable> tables;
+  for (const Calibration::Table& table : calibration.tables()) {
+    if (table.strategy != Strategy::kScan) continue;
+    std::vector<ScanRow> rows;
+    for (const Calibration::Entry& entry : table.entries) {
+      rows.emplace_back(entry.recall, entry.effort.margin, entry.cost);
+    }
+    tables.emplace_back(table.k, std::move(rows));
+  }
+  return tables;
+}
+
 }  // namespace
 
 void bind_calibration(nb::module_& m) {
@@ -56,6 +69,7 @@ void bind_calibration(nb::module_& m) {
           [](const nb::bytes& data) { return Calibration::from_bytes(view_of(data)); },
           nb::arg("data"))
       .def("to_bytes", [](const Calibration& self) { return to_python(self.to_bytes()); })
+      .def("scan_tables", &scan_tables)
       .def_prop_ro("is_empty", &Calibration::empty)
       .def("effort_for", &Calibration::effort_for, nb::arg("strategy"), nb::arg("k"),
            nb::arg("recall"), nb::arg("count"));

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.chunking import code, markdown, plain, rows, rst
+from gossamer.chunking import markdown, plain, rows, rst
 from gossamer.chunking.context import NO_CONTEXT_LINE, HeadingPath, embedded_text, shortened
 from gossamer.chunking.cuts import Stretch, places_to_cut
 from gossamer.chunking.outline import Cuts, Outline
@@ -59,6 +59,9 @@ def chunk_document(
 
 def _outline(document: Document, begin: int) -> Outline:
     if document.markup.startswith("code/"):
+        # Brings what starts processes, which a search does without.
+        from gossamer.chunking import code
+
         return code.outline(document.text, begin, document.markup.removeprefix("code/"))
     return _OUTLINES.get(document.markup, plain.outline)(document.text, begin)
 

@@ -87,9 +87,8 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
     if is_explained:
         _show_explanation(output, found)
     if found.stale:
-        changed = counted(len(found.stale), "file has", "files have")
-        note = f"{changed} changed since they were indexed; run `gossamer add`"
-        output.note((note, "warning"))
+        changed = counted(len(found.stale), "file")
+        output.note((f"{changed} changed since the last update; run `gossamer add`", "warning"))
 
 
 def _record(number: int, hit: Hit, words: str, is_full: bool) -> HitRecord:

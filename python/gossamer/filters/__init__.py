@@ -17,6 +17,7 @@ with other characters than letters stands in backquotes. Operators are `== != < 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 
 from gossamer.errors import InvalidArgument
 from gossamer.filters.comparisons import (
@@ -31,18 +32,25 @@ from gossamer.filters.comparisons import (
 )
 from gossamer.filters.expression import parse_expression
 from gossamer.filters.paths import path_matcher
+from gossamer.records import Value
 
 __all__ = ["Filter", "combine", "parse", "path_matcher"]
 
+_LISTS = (list, tuple, set, frozenset)
 
-def parse(where: str | Mapping[str, object]) -> Filter:
+
+def parse(where: str | Mapping[str, object] | Filter) -> Filter:
     """Compile an expression, or a mapping such as {"lang": "en", "year": {">=": 2020}}.
 
-    In a mapping every condition must hold; a list of values means any of them. Raises
-    InvalidArgument for anything malformed, and says where.
+    In a mapping every condition must hold; a list of values means any of them. A filter is given
+    back as it is. Raises InvalidArgument for anything malformed, and says where.
     """
+    if isinstance(where, Filter):
+        return where
     if isinstance(where, str):
         return parse_expression(where)
+    if not isinstance(where, Mapping):
+        raise InvalidArgument(f"expected a filter expression or a mapping, not {where!r}")
     tests = [
         _condition_test(name, symbol, value)
         for name, conditions in where.items()
@@ -52,7 +60,7 @@ def parse(where: str | Mapping[str, object]) -> Filter:
 
 
 def combine(
-    where: str | Mapping[str, object] | None = None,
+    where: str | Mapping[str, object] | Filter | None = None,
     paths: Sequence[str] = (),
     types: Sequence[str] = (),
     after: str | None = None,
@@ -71,13 +79,11 @@ def combine(
         )
     if types:
         filters.append(_type_filter(types))
-    for symbol, date in ((">=", after), ("<", before)):
-        if date is not None:
-            if date_of(date) is None:
-                raise InvalidArgument(f"expected a date such as 2024-05-31 or 2024, not {date!r}")
-            filters.append(
-                Filter(frozenset(["modified"]), comparison(symbol, Field("modified"), date))
-            )
+    for symbol, day in ((">=", after), ("<", before)):
+        if day is not None:
+            if date_of(day) is None:
+                raise InvalidArgument(f"expected a date such as 2024-05-31 or 2024, not {day!r}")
+            filters.append(parse({"modified": {symbol: day}}))
     if not filters:
         return None
     names = frozenset(name for filter_ in filters for name in filter_.names)
@@ -96,26 +102,34 @@ def _type_filter(types: Iterable[str]) -> Filter:
     return Filter(frozenset(["type", "extension"]), is_wanted)
 
 
-def _conditions(name: object, given: object) -> Iterator[tuple[str, object]]:
+def _conditions(name: object, given: object) -> Iterator[tuple[object, object]]:
     if not isinstance(name, str):
-        raise InvalidArgument(f"a filter's keys are names of fields, not {name!r}")
+        raise InvalidArgument(f"expected the name of a field as a filter's key, not {name!r}")
     if isinstance(given, Mapping):
         yield from given.items()
     else:
-        yield ("in" if isinstance(given, list | tuple | set | frozenset) else "=="), given
+        yield ("in" if isinstance(given, _LISTS) else "=="), given
 
 
 def _condition_test(name: str, symbol: object, given: object) -> Test:
-    where = f"the condition on {name!r}"
     if symbol not in SYMBOLS:
         known = ", ".join(SYMBOLS)
-        raise InvalidArgument(f"{where} has the operator {symbol!r}; expected one of {known}")
-    is_list = isinstance(given, list | tuple | set | frozenset)
-    if is_list != (symbol in ("in", "not in")):
-        raise InvalidArgument(f"{where}: a list goes with in and not in, other values do not")
-    values = tuple(given) if isinstance(given, list | tuple | set | frozenset) else (given,)
-    for value in values:
-        if not (value is None or isinstance(value, str | int | float)):
-            raise InvalidArgument(f"{where} compares with {value!r}; expected a text or number")
-    right = values if is_list else values[0]
-    return comparison(str(symbol), Field(name), right)
+        raise InvalidArgument(f"expected one of {known} for the field {name!r}, not {symbol!r}")
+    if isinstance(given, _LISTS) != (symbol in ("in", "not in")):
+        raise InvalidArgument(
+            f"expected a list with in or not in, and one value with any other operator, for the "
+            f"field {name!r}, not {symbol} {given!r}"
+        )
+    if isinstance(given, _LISTS):
+        return comparison(str(symbol), Field(name), tuple(_value(name, value) for value in given))
+    return comparison(str(symbol), Field(name), _value(name, given))
+
+
+def _value(name: str, given: object) -> Value | None:
+    if isinstance(given, date):
+        return given.isoformat()
+    if given is None or isinstance(given, str | int | float):
+        return given
+    raise InvalidArgument(
+        f"expected a text, number, date, bool or None for the field {name!r}, not {given!r}"
+    )

@@ -62,8 +62,9 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 SYMBOLS = (*_ORDERS, "!=", "in", "not in")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _DATE = re.compile(
-    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
-    r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?)?)?"
+    r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?)?)?)?",
+    re.ASCII,
 )
 
 
@@ -92,7 +93,7 @@ def getter(operand: Operand) -> Callable[[Fields], Any]:
 
 
 def all_of(tests: Sequence[Test]) -> Test:
-    """Join tests of which every one must hold; none at all hold."""
+    """Join tests of which every one must hold."""
     if len(tests) == 1:
         return tests[0]
     return lambda fields: all(test(fields) for test in tests)

@@ -81,11 +81,15 @@ class UpdateSession:
             dead_share=dead_share,
         )
         self._applier.restart()
-        if is_last and self._hot is not None and self._hubs is not None:
-            self._hot.put(*self._hubs.best())
-            self._hot.save()
+        if is_last and not self._vectors.keeps_vectors:
+            self._keep_hubs()
         if self._words is not None:
             self._words.restart()
+
+    def _keep_hubs(self) -> None:
+        if self._hot is not None and self._hubs is not None:
+            self._hot.put(*self._hubs.best())
+            self._hot.save(self.snapshot.catalogue.chunk_ids)
 
     def close(self) -> None:
         """Let go of what was not committed."""

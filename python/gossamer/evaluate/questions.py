@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer.errors import InvalidArgument
+from gossamer.passages import Passages
 
-__all__ = ["Question", "pick_sentence", "read_questions"]
+__all__ = ["Question", "make_questions", "read_questions"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n\s*\n")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -48,10 +49,26 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
-def pick_sentence(text: str, random: np.random.Generator) -> str:
-    """Pick one sentence of a chunk; "" where it has none that could be a question."""
+def make_questions(
+    passages: Passages, ids: NDArray[np.int64], count: int, random: np.random.Generator
+) -> list[Question]:
+    """Make questions of sentences that stand in these chunks; fewer where fewer have any."""
+    questions: list[Question] = []
+    shuffled = random.permutation(ids)
+    for start in range(0, len(ids), count):
+        for passage in passages.read(shuffled[start : start + count]):
+            sentence = "" if passage is None else _pick_sentence(passage.body, random)
+            if passage is not None and sentence:
+                questions.append(Question(sentence, made_from=passage.id))
+        if len(questions) >= count:
+            break
+    return questions[:count]
+
+
+def _pick_sentence(text: str, random: np.random.Generator) -> str:
+    """Pick one sentence; "" where there is none that could be a question."""
     pieces = (" ".join(piece.split()) for piece in _SENTENCE_END.split(text))
-    sentences: Sequence[str] = [
+    sentences = [
         piece[:_MOST_CHARS]
         for piece in pieces
         if len(piece) >= _LEAST_CHARS and _LETTERS.search(piece)
