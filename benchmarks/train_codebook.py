@@ -1,7 +1,7 @@
 """Make the codebook that ships with all-MiniLM-L6-v2, and measure what it costs.
 
     python -m benchmarks.train_codebook embed DATA VECTORS     texts of DATA as vectors, once
-    python -m benchmarks.train_codebook pack VECTORS FILE      train on all of them, calibrate, write
+    python -m benchmarks.train_codebook pack VECTORS FILE      train on all, calibrate, write
     python -m benchmarks.train_codebook cost VECTORS           what codes of each length cost
     python -m benchmarks.train_codebook dial VECTORS           is the recall asked for what comes
 
@@ -10,7 +10,6 @@ DATA holds a folder for each corpus (see README.md). Equal vectors give equal by
 """
 
 import argparse
-import functools
 import io
 import json
 import random
@@ -147,7 +146,8 @@ def write_pack(corpora: list[Corpus], code_bytes: int, target: Path) -> None:
 
 def print_costs(corpora: list[Corpus]) -> None:
     """Print the vectors looked at by codes of each length, trained on others and on its own."""
-    print("corpus, chunks, bytes, trained on: at recall@3 0.90, recall@3 0.95, recall@10 0.90")
+    asked = ((3, 0.9), (3, 0.95), (10, 0.9))
+    print(f"corpus, chunks, bytes, trained on: vectors looked at for k and recall of {asked}")
     for corpus in with_questions(corpora):
         for code_bytes in (16, 20, 24, 28, 32):
             own = train_codebook(corpus.chunks, code_bytes, seed=SEED)
@@ -286,8 +286,7 @@ def _window(text: str, draw: random.Random) -> str:
 
 def _cut(texts: list[str], embedder: Embedder) -> list[str]:
     """Cut off what a model could not take: for training a codebook the rest does not matter."""
-    cut = functools.partial(_cut_one, embedder=embedder)
-    return [cut(text) for text in texts]
+    return [_cut_one(text, embedder) for text in texts]
 
 
 def _cut_one(text: str, embedder: Embedder) -> str:

@@ -134,7 +134,7 @@ def test_a_changed_file_is_noticed_and_mended(copy: Run) -> None:
     assert "1 file changed since the last update; run `gossamer add`" in stale.stderr
     assert "no: 1 file changed" in status.stdout
     assert json.loads(added.stdout)["updated"] == 1
-    assert "1. notes/lease.md:3" in found.stdout
+    assert "It ended in June." in found.stdout
 
 
 def test_removing_takes_out_files_and_folders(copy: Run) -> None:
@@ -223,6 +223,31 @@ def test_check_tells_damage_from_good_order(copy: Run, tmp_path: Path) -> None:
     assert bad.exit_code == 1
     assert "does not fit" in bad.stdout
     assert "backup" in bad.stdout
+
+
+def test_check_looks_at_an_index_that_cannot_be_opened(copy: Run, tmp_path: Path) -> None:
+    (catalogue,) = (tmp_path / "home/indexes/default").glob("catalogue-*")
+    catalogue.write_bytes(catalogue.read_bytes()[:-1])
+
+    searched = copy("search", "--mode", "lexical", "lease")
+    checked = copy("check", "--json")
+
+    assert searched.exit_code == 2
+    assert "gossamer check" in searched.stderr
+    assert checked.exit_code == 1
+    assert catalogue.name in json.loads(checked.stdout)["findings"][0]["what"]
+
+
+def test_eval_measures_recall_and_draws_it(run: Run, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.txt"
+    questions.write_text('{"question": "when is the lease due", "path": "lease.md"}\n')
+
+    said = run("eval", "--questions", questions, "--recall", "0.9", "--plot", tmp_path / "p.svg")
+
+    assert "1 question, the 3 nearest of 2 chunks, model minilm" in said.stdout
+    assert "0.90    1.000" in said.stdout
+    assert "the file was found" in said.stdout
+    assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
 def test_list_names_all_indexes(run: Run) -> None:
@@ -342,6 +367,7 @@ def test_json_holds_the_documented_keys(run: Run) -> None:
         "add": json.loads(run("add", "--json").stdout),
         "status": json.loads(run("status", "--json").stdout),
         "check": json.loads(run("check", "--json").stdout),
+        "eval": json.loads(run("eval", "--count", "2", "--json").stdout),
         "list": json.loads(run("list", "--json").stdout),
         "models list": json.loads(run("models", "list", "--json").stdout),
     }

@@ -290,7 +290,7 @@ def test_a_model_without_a_codebook_trains_one_when_there_is_enough(monkeypatch,
         "cold",
     ]
     texts = [
-        {"id": str(i), "text": f"thing{i} is {words[i % 11]} and {words[i // 11 % 11]}"}
+        {"id": str(i), "text": f"thing{i} is {words[i % 10]} and {words[i // 10 % 10]}"}
         for i in range(2200)
     ]
     index.add_texts(texts[:100])

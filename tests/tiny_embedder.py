@@ -13,7 +13,7 @@ from gossamer.embed import Embedder
 from gossamer.errors import InvalidArgument
 from gossamer.text.tokenizer import WordPiece, bert_uncased
 from gossamer.update.growing import Pack
-from gossamer.vectors.codes import train_codebook
+from gossamer.vectors.vector_index import VectorIndex
 
 Floats = NDArray[np.float32]
 
@@ -70,7 +70,9 @@ def _pack() -> Pack:
     random = np.random.default_rng(1)
     words = [f"word{number}" for number in range(300)]
     texts = [" ".join(random.choice(words, 20)) for _ in range(1500)]
-    return Pack(train_codebook(np.stack([_vector(text) for text in texts]), 8), None)
+    trained = VectorIndex.build(np.stack([_vector(text) for text in texts]), code_bytes=8)
+    assert trained.codebook is not None
+    return Pack(trained.codebook, trained.calibration)
 
 
 def _vector(text: str) -> Floats:

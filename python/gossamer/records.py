@@ -21,7 +21,8 @@ class Document:
     # How the text is divided: "plain", "markdown", "rst", "rows", or "code/LANGUAGE".
     markup: str = "plain"
     title: str = ""  # shown, and put before each chunk when it is embedded; "" for none
-    unit: str = "line"  # what `places` count: line, page, slide, message, cell, row
+    # What `places` count: line, page, slide, message, cell, row, paragraph, chapter.
+    unit: str = "line"
     # Where the numbered places begin: (offset in text, number), rising. Empty: the lines of
     # `text` itself, counted from 1.
     places: tuple[tuple[int, int], ...] = ()
@@ -49,7 +50,7 @@ class Hit:
     key: str  # which document of the file; "" where it holds one
     kind: str
     title: str
-    unit: str  # what `first` and `last` count: line, page, slide, message, cell, row
+    unit: str  # what `first` and `last` count: line, page, slide, message, cell, row, ...
     first: int
     last: int
     start: int  # bytes of the document's text

@@ -98,7 +98,7 @@ def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
 
 
 def bytes_by_part(folder: Path) -> dict[str, int]:
-    """Add up the bytes of the folder's files, by what they are; the parts of one kind are added up."""
+    """Add up the bytes of the folder's files, by what they are."""
     sizes: Counter[str] = Counter()
     for entry in os.scandir(folder):
         if entry.is_file(follow_symlinks=False):

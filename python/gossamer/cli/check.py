@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from gossamer.cli.failures import ExitCode
 from gossamer.cli.output import Column
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.errors import Damaged, Truncated
+
+if TYPE_CHECKING:
+    from gossamer.store.check import Finding
 
 __all__ = ["command"]
 
@@ -23,7 +28,7 @@ def command(session: Session, quick: bool, as_json: bool) -> None:
 
     Exit code 1 if the index is damaged.
     """
-    findings = session.open_index().check(deep=not quick)
+    findings = _check(session, is_deep=not quick)
     is_damaged = any(finding.severity == "error" for finding in findings)
     if as_json:
         records = [asdict(finding) for finding in findings]
@@ -36,3 +41,13 @@ def command(session: Session, quick: bool, as_json: bool) -> None:
         session.output.line("all is well")
     if is_damaged:
         raise SystemExit(ExitCode.NO)
+
+
+def _check(session: Session, is_deep: bool) -> list[Finding]:
+    """Check the index, even one that is too damaged to be opened."""
+    from gossamer.store.check import check
+
+    try:
+        return session.open_index().check(deep=is_deep)
+    except (Damaged, Truncated):
+        return check(session.folder, is_deep)

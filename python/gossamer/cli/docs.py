@@ -6,6 +6,7 @@ Run it as `python -m gossamer.cli.docs > docs/cli.md`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 
@@ -144,6 +145,23 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "is_damaged": "whether a finding is an error",
         "findings": "`severity` (error or note), `what`, `repair`",
     },
+    "eval": {
+        "model": "",
+        "k": "how many of the nearest were looked for",
+        "questions": "how many were asked",
+        "is_made_from_text": "whether they are sentences of the index",
+        "chunks": "in the index",
+        "compared_chunks": "among which recall was measured",
+        "is_sample": "whether these are not all",
+        "rows": "for each recall `asked`: `reached`, `low`, `high` (95 %), `embedded`, "
+        "`embedded_p95`, `codes_touched`, `rounds`",
+        "modes": "for each mode: `searches`, `ms`, `cpu_ms`, `embedded`, `stages`",
+        "found": "for each mode, where files were named: `questions`, `share`, `low`, `high`",
+        "index_bytes": "",
+        "text_bytes": "",
+        "bytes_per_chunk": "",
+        "share_of_text": "`index_bytes` / `text_bytes`",
+    },
     "list": {
         "indexes": "`name`, `folder`, `files`, `chunks`, `text_bytes`, `index_bytes`, `changed`, "
         "`problem`",
@@ -180,8 +198,8 @@ def _pages_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[str,
 
 
 def _context(command: click.Command, parent: click.Context | None, name: str) -> click.Context:
-    settings = {"terminal_width": _WIDTH, "max_content_width": _WIDTH}
-    return click.Context(command, parent, name, **settings, **command.context_settings)
+    settings: dict[str, Any] = {"terminal_width": _WIDTH, **command.context_settings}
+    return click.Context(command, parent, name, max_content_width=_WIDTH, **settings)
 
 
 def _exit_codes() -> dict[str, str]:

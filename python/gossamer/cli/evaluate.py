@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_steps
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.words import counted, share, size
 
 if TYPE_CHECKING:
     from gossamer.evaluate import Evaluation
@@ -25,17 +25,26 @@ _RECALLS = (0.80, 0.90, 0.95, 0.98)
     "--questions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Your questions, one on each line; else they are made from the index.",
+    help="Your questions, one on each line, or JSON lines with `question` and the `path` of the "
+    "file that answers it. Without it sentences of the index are asked.",
 )
 @click.option(
     "--count",
     type=click.IntRange(min=1),
     metavar="N",
-    default=100,
+    default=50,
     show_default=True,
     help="How many questions at most.",
 )
-@click.option("-k", default=3, show_default=True, type=click.IntRange(min=1), metavar="N")
+@click.option(
+    "-k",
+    "--k",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many of the nearest chunks to find.",
+)
 @click.option(
     "--recall",
     "recalls",
@@ -50,14 +59,15 @@ _RECALLS = (0.80, 0.90, 0.95, 0.98)
     "--chunks",
     type=click.IntRange(min=0),
     metavar="N",
-    default=0,
-    help="Compare with exact search over so many chunks only; 0 for all.",
+    default=5000,
+    show_default=True,
+    help="Measure on a sample of so many chunks, each of which is embedded once; 0 for all.",
 )
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Also draw recall against cost (needs matplotlib).",
+    help="Also draw recall against cost, as an SVG file.",
 )
 @as_json_option
 @common_options()
@@ -72,16 +82,10 @@ def command(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure recall against exact search, and what a question costs, on this index.
+    """Measure recall against exact search, and what a question costs, on this index."""
+    from gossamer.evaluate import evaluate, read_questions, save_plot
 
-    Exact search embeds every chunk once, which takes as long as `gossamer add` did.
-    """
-    from gossamer.evaluate import evaluate, save_plot
-
-    asked = None
-    if questions is not None:
-        lines = questions.read_text(encoding="utf-8", errors="replace").splitlines()
-        asked = [line.strip() for line in lines if line.strip()]
+    asked = None if questions is None else read_questions(questions)
     with show_steps(session.output) as progress:
         evaluation = evaluate(
             session.open_index(),
@@ -89,11 +93,11 @@ def command(
             count=count,
             k=k,
             recalls=recalls,
-            chunks=chunks,
+            max_chunks=chunks,
             progress=progress,
         )
     if as_json:
-        session.output.json(asdict(evaluation))
+        session.output.json(evaluation.to_json())
     else:
         _show(session.output, evaluation)
     if plot is not None:
@@ -102,12 +106,63 @@ def command(
 
 
 def _show(output: Output, evaluation: Evaluation) -> None:
-    """Print a row for each recall, with a column for each number that was measured."""
-    rows = evaluation.rows
-    names = [field.name for field in fields(rows[0])] if rows else []
-    columns = [Column(name.replace("_", " "), is_number=True) for name in names]
-    output.table(columns, [[_number(getattr(row, name)) for name in names] for row in rows])
+    origin = " made from its text" if evaluation.is_made_from_text else ""
+    output.line(
+        f"{counted(evaluation.questions, 'question')}{origin}, the {evaluation.k} nearest of "
+        f"{counted(evaluation.compared_chunks, 'chunk')}, model {evaluation.model}"
+    )
+    output.line(
+        f"index: {counted(evaluation.chunks, 'chunk')}, {size(evaluation.index_bytes)} "
+        f"({evaluation.bytes_per_chunk:,.0f} bytes a chunk), "
+        f"{share(evaluation.index_bytes, evaluation.text_bytes)} of the text"
+    )
+    output.line()
+    _show_recalls(output, evaluation)
+    output.line()
+    _show_modes(output, evaluation)
+    if evaluation.found:
+        output.line()
+        _show_found(output, evaluation)
 
 
-def _number(value: object) -> str:
-    return f"{value:,.3g}" if isinstance(value, float) else str(value)
+def _show_recalls(output: Output, evaluation: Evaluation) -> None:
+    names = ("recall asked", "reached", "95 % between", "embedded", "p95", "codes", "rounds")
+    rows = [
+        (
+            f"{row.asked:.2f}",
+            f"{row.reached:.3f}",
+            f"{row.low:.2f}-{row.high:.2f}",
+            f"{row.embedded:.1f}",
+            f"{row.embedded_p95:.0f}",
+            f"{row.codes_touched:,.0f}",
+            f"{row.rounds:.1f}",
+        )
+        for row in evaluation.rows
+    ]
+    output.table([Column(name, is_number=True) for name in names], rows)
+
+
+def _show_modes(output: Output, evaluation: Evaluation) -> None:
+    names = ("searches", "ms", "CPU ms", "embedded")
+    rows = [
+        (
+            row.mode,
+            f"{row.searches:,}",
+            f"{row.ms:,.1f}",
+            f"{row.cpu_ms:,.1f}",
+            f"{row.embedded:.1f}",
+        )
+        for row in evaluation.modes
+    ]
+    columns = [Column("whole search"), *(Column(name, is_number=True) for name in names)]
+    output.table(columns, rows)
+
+
+def _show_found(output: Output, evaluation: Evaluation) -> None:
+    names = ("questions", "share", "95 % between")
+    rows = [
+        (row.mode, f"{row.questions:,}", f"{row.share:.3f}", f"{row.low:.2f}-{row.high:.2f}")
+        for row in evaluation.found
+    ]
+    columns = [Column("the file was found"), *(Column(name, is_number=True) for name in names)]
+    output.table(columns, rows)

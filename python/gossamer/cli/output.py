@@ -97,8 +97,8 @@ class Output:
     def _write(self, file: IO[str], pieces: Line, indent: int = 0) -> None:
         clean = [_as_piece(piece) for piece in pieces]
         if not _is_terminal(file):
-            text = "".join(text for text, _ in clean)
-            print("\n".join(" " * indent + line for line in text.split("\n")).rstrip(), file=file)
+            lines = "".join(text for text, _ in clean).split("\n")
+            print("\n".join(" " * indent + line for line in lines).rstrip(), file=file)
             return
         from rich.padding import Padding
 

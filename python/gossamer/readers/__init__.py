@@ -20,7 +20,7 @@ from gossamer.records import Document
 
 __all__ = ["READER_VERSION", "Limits", "Reader", "kind_of", "load_bytes", "read_data", "read_file"]
 
-# Raised whenever the same bytes give another document than before.
+# Raised whenever the same bytes give other documents than before, or are cut into other chunks.
 READER_VERSION = 1
 
 
