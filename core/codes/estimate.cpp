@@ -57,6 +57,12 @@ void check_range(float base, std::span<const float> tables, std::span<const floa
          "the query's values are too large, or not finite: distances cannot be estimated");
 }
 
+constexpr float kMiddleByte = 127.5f;
+// So many candidates tell how much codes miss around a query.
+constexpr std::size_t kAsked = 64;
+// Beyond this it is not the data that is odd but the codebook or a byte.
+constexpr float kMostScale = 2.0f;
+
 }  // namespace
 
 Estimator::Estimator(const Codebook& codebook, const float* query)
@@ -92,9 +98,24 @@ void Estimator::fill_inner_product(const Codebook& codebook, std::span<const flo
       coarse_[i] = table.inner_product_f32(mapped.data(), parts.coarse.data() + i * mapped.size(),
                                            mapped.size());
   }
+  const float middle = parts.correction_low + kMiddleByte * parts.correction_step;
+  if (middle > 0.0f) correction_step_ = parts.correction_step / middle;
   const float unseen = unseen_energy(codebook.seen_energy(query.data(), mapped), dot(query, query));
   error_ =
       std::sqrt(weighted_energy(mapped, parts.residual_variance) + parts.rest_variance * unseen);
+}
+
+float Estimator::error_among(std::span<const Candidate> candidates,
+                             std::span<const std::uint8_t> codes) const {
+  const std::size_t count = std::min(candidates.size(), kAsked);
+  if (count == 0) return error_;
+  float bytes = 0.0f;
+  for (const Candidate& candidate : candidates.first(count)) {
+    bytes += codes[(candidate.node + std::size_t{1}) * code_bytes() - 1];
+  }
+  // x.(x - x^) is about the squared length of what a code misses.
+  const float energy = 1.0f + (bytes / static_cast<float>(count) - kMiddleByte) * correction_step_;
+  return error_ * std::clamp(std::sqrt(std::max(energy, 0.0f)), 1.0f / kMostScale, kMostScale);
 }
 
 void Estimator::fill_l2(const CodebookParts& parts, std::span<const float> query,

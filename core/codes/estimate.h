@@ -31,6 +31,11 @@ class Estimator {
   // Standard deviation of (exact distance - estimate) for this query, from the residuals
   // seen in training: what decides when a search may stop.
   float error() const { return error_; }
+  // The same for the nearest of these candidates, whose codes are rows of `codes`: where they say
+  // that they miss more than codes did in training, estimates are off by more (inner product and
+  // cosine; the same as error() for L2).
+  float error_among(std::span<const Candidate> candidates,
+                    std::span<const std::uint8_t> codes) const;
 
   std::size_t code_bytes() const { return pieces_ + (coarse_.empty() ? 0 : kCoarseBytes); }
   // What estimate() adds up: a constant, a table of 256 for each byte after the coarse id, and one
@@ -53,6 +58,9 @@ class Estimator {
   std::size_t pieces_;  // bytes after the coarse id: pieces and the correction
   float base_ = 0.0f;
   float error_ = 0.0f;
+  // What a step of the correction byte is worth, against what it says at the middle of its range;
+  // 0 where it says nothing about errors.
+  float correction_step_ = 0.0f;
   std::vector<float> tables_;
   std::vector<float> coarse_;
 };

@@ -46,8 +46,8 @@ ScanSample scan_sample(const Codebook& codebook, const float* query,
                        const Bitmap* allowed) {
   const Estimator estimator(codebook, query);
   ScanSample sample;
-  sample.error = estimator.error();
   sample.candidates = scan(estimator, codes, count, kListed, allowed);
+  sample.error = estimator.error_among(sample.candidates, codes);
   sample.exact.resize(sample.candidates.size());
   return sample;
 }

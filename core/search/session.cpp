@@ -38,10 +38,10 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
     case Strategy::kScan:
       counters_.codes_touched += scanned.empty() ? 0 : view.node_count;
       if (scanned.empty()) scanned = scan_codes(first_scan(k_, effort_));
-      plan_.emplace<Rerank>(std::move(scanned), estimator_->error(), k_, effort_);
+      start_rerank(std::move(scanned));
       break;
     case Strategy::kWalk:
-      plan_.emplace<Rerank>(walk_codes(), estimator_->error(), k_, effort_);
+      start_rerank(walk_codes());
       break;
     case Strategy::kTwoLevel:
       plan_.emplace<TwoLevel>(view_, *estimator_, effort_, scratch_);
@@ -149,6 +149,11 @@ std::vector<Candidate> SearchSession::scan_codes(std::size_t best) {
               std::min(best, view_.allowed_count), view_.allowed);
 }
 
+void SearchSession::start_rerank(std::vector<Candidate> candidates) {
+  const float error = estimator_->error_among(candidates, view_.codes->bytes());
+  plan_.emplace<Rerank>(std::move(candidates), error, k_, effort_);
+}
+
 std::vector<Candidate> SearchSession::walk_codes() {
   LayeredWalk walk(*view_.graph, effort_.beam, 0, view_.hidden, scratch_);
   const auto measure = [&](NodeId node, float& distance) {
@@ -177,7 +182,7 @@ bool SearchSession::fall_back() {
   if (view_.codebook != nullptr && !view_.kept->has_all()) {
     if (!estimator_) estimator_.emplace(*view_.codebook, query_.data());
     may_extend_ = true;
-    plan_.emplace<Rerank>(scan_codes(first_scan(k_, effort_)), estimator_->error(), k_, effort_);
+    start_rerank(scan_codes(first_scan(k_, effort_)));
   } else {
     plan_.emplace<ExactScan>(view_);
   }

@@ -67,6 +67,7 @@ class SearchSession {
   void offer(const Candidate& candidate);
   std::vector<Candidate> scan_codes(std::size_t best);
   std::vector<Candidate> walk_codes();
+  void start_rerank(std::vector<Candidate> candidates);
   // A walk may end with fewer hits than the filter allows, or meet vectors that are not to be
   // had: then everything is looked at.
   bool fall_back();

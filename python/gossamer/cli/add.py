@@ -60,7 +60,7 @@ def walk_options_from(options: dict[str, Any]) -> WalkOptions:
     )
 
 
-@click.command("add")
+@click.command("add", short_help="Bring files and folders into the index, or up to date.")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @walk_options
 @click.option(
@@ -216,9 +216,13 @@ def describe_changes(report: UpdateReport) -> str:
         )
         if number
     ]
-    chunks = [counted(report.chunks_embedded, "chunk") + " embedded"]
-    if report.chunks_reused:
-        chunks.append(f"{report.chunks_reused:,} reused")
-    if report.chunks_resumed:
-        chunks.append(f"{report.chunks_resumed:,} resumed")
-    return f"{', '.join(files)}; {', '.join(chunks)}"
+    chunks = [
+        f"{counted(number, 'chunk')} {what}"
+        for number, what in (
+            (report.chunks_embedded, "embedded"),
+            (report.chunks_reused, "reused"),
+            (report.chunks_resumed, "resumed"),
+        )
+        if number
+    ]
+    return "; ".join(filter(None, [", ".join(files), ", ".join(chunks)]))

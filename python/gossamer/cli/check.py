@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("check")
+@click.command("check", short_help="Verify the index, and say how to repair it.")
 @click.option("--quick", is_flag=True, help="Compare sizes and tables only; do not read it all.")
 @as_json_option
 @common_options()

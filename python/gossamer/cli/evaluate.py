@@ -20,7 +20,7 @@ __all__ = ["command"]
 _RECALLS = (0.80, 0.90, 0.95, 0.98)
 
 
-@click.command("eval")
+@click.command("eval", short_help="Measure recall and cost on this index.")
 @click.option(
     "--questions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -126,7 +126,7 @@ def _show(output: Output, evaluation: Evaluation) -> None:
 
 
 def _show_recalls(output: Output, evaluation: Evaluation) -> None:
-    names = ("recall asked", "reached", "95 % between", "embedded", "p95", "codes", "rounds")
+    names = ("recall", "reached", "95 %", "embedded", "p95", "codes", "rounds")
     rows = [
         (
             f"{row.asked:.2f}",
@@ -159,7 +159,7 @@ def _show_modes(output: Output, evaluation: Evaluation) -> None:
 
 
 def _show_found(output: Output, evaluation: Evaluation) -> None:
-    names = ("questions", "share", "95 % between")
+    names = ("questions", "share", "95 %")
     rows = [
         (row.mode, f"{row.questions:,}", f"{row.share:.3f}", f"{row.low:.2f}-{row.high:.2f}")
         for row in evaluation.found

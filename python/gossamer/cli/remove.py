@@ -14,7 +14,7 @@ from gossamer.errors import UnknownId
 __all__ = ["command"]
 
 
-@click.command("remove")
+@click.command("remove", short_help="Take files and folders out of the index.")
 @click.argument("paths", nargs=-1, required=True)
 @common_options()
 @pass_session

@@ -34,7 +34,7 @@ def filter_options(command: Command) -> Command:
     return command
 
 
-@click.command("search")
+@click.command("search", short_help="Find the places that answer a question.")
 @click.argument("question", nargs=-1, required=True)
 @click.option(
     "-k",

@@ -20,7 +20,7 @@ __all__ = ["command"]
 _LINE_BYTES = 400
 
 
-@click.command("show")
+@click.command("show", short_help="Show a chunk and what stands around it.")
 @click.argument("id", type=click.IntRange(min=0))
 @click.option(
     "--lines",

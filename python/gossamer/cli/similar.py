@@ -13,7 +13,7 @@ from gossamer.cli.session import Session, as_json_option, common_options, pass_s
 __all__ = ["command"]
 
 
-@click.command("similar")
+@click.command("similar", short_help="Find what is like a place or a chunk.")
 @click.argument("place", metavar="PATH:LINE|ID")
 @click.option(
     "-k",

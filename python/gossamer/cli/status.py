@@ -22,7 +22,7 @@ _MUCH_TEXT = 10**9
 _LEFT_OUT_SHOWN = 12
 
 
-@click.command("status")
+@click.command("status", short_help="Say what is indexed, what it takes, whether it is fresh.")
 @as_json_option
 @common_options()
 @pass_session

@@ -28,7 +28,7 @@ _WAIT_S = 60.0
 _AGAIN_MS = 30_000
 
 
-@click.command("watch")
+@click.command("watch", short_help="Keep the index up to date while files change.")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @walk_options
 @click.option(
@@ -59,7 +59,7 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
             if has_changed or not is_done:
                 is_done = _update(output, index, roots, walk)
     except KeyboardInterrupt:
-        pass  # in the middle of an update; what was embedded is kept for the next
+        pass  # also in the middle of an update: what was embedded is kept for the next
     output.note("stopped watching")
 
 
@@ -89,6 +89,6 @@ def _changes(roots: Sequence[Path], index_folder: Path, settle_ms: int) -> Itera
         debounce=settle_ms,
         rust_timeout=_AGAIN_MS,
         yield_on_timeout=True,
-        raise_interrupt=False,
+        raise_interrupt=True,
     ):
         yield bool(changes)
