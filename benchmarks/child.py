@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,50 @@ def build_bounded(memory: str, path: str) -> dict[str, Any]:
     return {"seconds": seconds, "peak": peak}
 
 
+def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:
+    """Index the RFCs in this process: its peak, and what the folder holds.
+
+    `embedding` is "real", or "stand-in" for noise; it ends after `seconds` (0: when all is done).
+    """
+    from benchmarks import folders, indexes
+    from benchmarks.stand_in import StandIn
+    from gossamer.embed import load_embedder
+
+    class Enough(Exception):  # noqa: N818 - nothing is wrong
+        pass
+
+    chunks = 0
+
+    def watch(progress: Any) -> None:
+        nonlocal chunks
+        chunks = progress.chunks_embedded
+        if int(seconds) and time.perf_counter() - start > int(seconds):
+            raise Enough
+
+    corpus = folders.rfc()
+    embedder = load_embedder("minilm")
+    index = indexes.create_index(
+        indexes.scratch_folder("rfc"), StandIn(embedder) if embedding == "stand-in" else embedder
+    )
+    start = time.perf_counter()
+    with suppress(Enough):
+        index.add_paths([corpus], progress=watch)
+    took = time.perf_counter() - start
+    peak = peak_bytes()
+    status = index.status()
+    return {
+        "seconds": took,
+        "peak": peak,
+        "chunks": chunks,
+        "files": status.indexed,
+        "total_bytes": status.total_bytes,
+        "text_bytes": status.text_bytes,
+        "bytes_by_part": dict(status.bytes_by_part),
+    }
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task for task in (open_ours, search_ours, load_hnswlib, build_bounded)
+    task.__name__: task for task in (open_ours, search_ours, load_hnswlib, build_bounded, index_rfc)
 }
 
 if __name__ == "__main__":

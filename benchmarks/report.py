@@ -16,7 +16,11 @@ from typing import Any
 from benchmarks.datasets import REPOSITORY
 
 RESULTS = Path(__file__).parent / "results"
-COMPARED = ("gossamer", "numpy", "faiss-cpu", "hnswlib", "usearch", "bm25s")
+COMPARED = ("gossamer", "numpy", "onnxruntime", "faiss-cpu", "hnswlib", "usearch", "bm25s")
+
+
+class Skipped(Exception):  # noqa: N818 - nothing went wrong
+    """Raised by a case that cannot be measured here; says why."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from gossamer.text import zstd
 
 SETS = ("scifact", "hotpotqa", "locomo", "cosqa")
 CUT = 10
+READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,17 @@ class Retrieval:
     """One text for each document, and for each question the grades of its answers."""
 
     name: str
-    texts: list[str]
+    ids: list[str]
+    titles: list[str]  # "" for none
+    bodies: list[str]
     questions: list[str]
-    grades: list[Mapping[int, float]]  # by position in `texts`
+    grades: list[Mapping[int, float]]  # by position of the document
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The documents with their titles."""
+        pairs = zip(self.titles, self.bodies, strict=True)
+        return [f"{title}\n{body}" if title else body for title, body in pairs]
 
 
 @cache
@@ -40,7 +49,9 @@ def retrieval(name: str) -> Retrieval:
     asked = [q for q in records(folder / "queries.jsonl.zst") if q["id"] in grades]
     return Retrieval(
         name=name,
-        texts=[f"{d['title']}\n{d['text']}" if d["title"] else d["text"] for d in documents],
+        ids=[document["id"] for document in documents],
+        titles=[document["title"] for document in documents],
+        bodies=[document["text"] for document in documents],
         questions=[question["text"] for question in asked],
         grades=[grades[question["id"]] for question in asked],
     )
@@ -59,9 +70,15 @@ def ndcg(ranked: Sequence[Sequence[int]], grades: Sequence[Mapping[int, float]])
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
-    """Return the records of a compressed file of JSON lines."""
-    text = zstd.ZstdDecompressor().decompress(path.read_bytes())
-    return (json.loads(line) for line in text.split(b"\n") if line)
+    """Give the records of a compressed file of JSON lines, one after another."""
+    decompressor = zstd.ZstdDecompressor()
+    rest = b""
+    with open(path, "rb") as file:
+        while block := file.read(READ_BYTES):
+            *lines, rest = (rest + decompressor.decompress(block)).split(b"\n")
+            yield from (json.loads(line) for line in lines if line)
+    if rest:
+        yield json.loads(rest)
 
 
 def data_folder() -> Path:

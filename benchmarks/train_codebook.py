@@ -10,8 +10,6 @@ DATA holds a folder for each corpus (see README.md). Equal vectors give equal by
 """
 
 import argparse
-import io
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.retrieval import records
 from gossamer import VectorIndex, train_codebook
 from gossamer._core import make_calibration
 from gossamer.embed import Embedder, load_embedder
-from gossamer.text.zstd import zstd
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.model_pack import Calibration, pack_codebook
 
@@ -49,11 +47,11 @@ SEED = 5
 
 RECALLS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99)
 # What the margin rises by for each e-fold of chunks, as subsamples tell (`dial` shows it).
-GROWTH = 0.25
+GROWTH = 0.33
 # The number of chunks that the table is for.
 COUNT = 10_000
 # Which of the margins that the corpora need is taken: nearly the widest.
-SAFE = 0.8
+SAFE = 0.85
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def embed(data: Path, target: Path) -> None:
         texts = list(texts_of(data / name))
         np.save(target / f"{name}.npy", embedder.embed(_cut(texts, embedder)).astype(np.float16))
         path = data / name / "queries.jsonl.zst"
-        questions = [record["text"] for record in read_records(path)] if path.exists() else []
+        questions = [record["text"] for record in records(path)] if path.exists() else []
         vectors = [embedder.embed_question(question) for question in questions]
         rows = np.array(vectors, dtype=np.float16).reshape(-1, embedder.dim)
         np.save(target / f"{name}-questions.npy", rows)
@@ -108,20 +106,12 @@ def texts_of(folder: Path) -> Iterator[str]:
     """What is embedded of a corpus: its chunks, its documents, or windows of long ones."""
     chunks = folder / "chunks.jsonl.zst"
     draw = random.Random(SEED)
-    for record in read_records(chunks if chunks.exists() else folder / "corpus.jsonl.zst"):
+    for record in records(chunks if chunks.exists() else folder / "corpus.jsonl.zst"):
         if folder.name in WINDOWS:
             for _ in range(WINDOWS[folder.name]):
                 yield _window(record["text"], draw)
         else:
             yield ". ".join(filter(None, [record.get("title", ""), record["text"]]))
-
-
-def read_records(path: Path) -> Iterator[dict[str, str]]:
-    """Read JSON lines from a compressed file."""
-    with zstd.open(path, "rb") as file:
-        for line in io.TextIOWrapper(file, encoding="utf-8"):
-            if line.strip():
-                yield json.loads(line)
 
 
 def read_corpora(folder: Path) -> list[Corpus]:

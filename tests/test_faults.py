@@ -1,9 +1,14 @@
 """The whole product killed, starved and raced: an index is in one of its states, never between."""
 
+import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import signal
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +16,14 @@ import pytest
 from faults import count_calls, failing_at, needs_fork, run_killed_at
 from tiny_embedder import TinyEmbedder, use_tiny
 
-from gossamer.errors import NoIndex, Unwritable
+from gossamer.errors import Locked, NoIndex, Unwritable
 from gossamer.index import Index
+from gossamer.records import Hit
 
-# Kill points over all operations together. Beyond what the operations have calls for, as by hand
-# with a thousand, there are further rounds with more files.
+# Kill points over all operations together; with more of them, such as a thousand by hand, there
+# are rounds with other points and more files.
 KILL_POINTS = int(os.environ.get("GOSSAMER_KILL_POINTS", "200"))
-ROUNDS = 1 + KILL_POINTS // 400
+ROUNDS = 1 + KILL_POINTS // 250
 MODES = ("hybrid", "semantic", "lexical")
 QUESTIONS = ("whale in the sea", "when is the lease due")
 
@@ -177,10 +183,11 @@ def test_killed_at_any_moment_an_index_answers_as_before_or_as_after(
     make: Callable[[Path, int], Made], round: int, tmp_path: Path
 ):
     operation = prepare(make, tmp_path, round)
-    calls = count_calls(lambda: operation.run(operation.copy("counted")))
+    counted = operation.copy("counted")
+    calls = count_calls(lambda: operation.run(counted))
     most = -(-KILL_POINTS // (ROUNDS * len(OPERATIONS)))
 
-    for point in np.unique(np.linspace(1, calls, most).astype(int)).tolist():
+    for point in (1 + np.random.default_rng(round).permutation(calls)[:most]).tolist():
         folder = operation.copy("killed")
         assert run_killed_at(point, lambda: operation.run(folder))  # noqa: B023
 
@@ -212,8 +219,9 @@ def test_a_full_disk_at_any_write_is_named_and_leaves_the_old_state(
     make: Callable[[Path, int], Made], tmp_path: Path
 ):
     operation = prepare(make, tmp_path)
+    counted = operation.copy("counted")
     with failing_at(10**9) as calls:
-        operation.run(operation.copy("counted"))
+        operation.run(counted)
 
     for point in range(1, calls[0] + 1):
         folder = operation.copy("full")
@@ -235,3 +243,160 @@ def error_of(operation: Operation, folder: Path) -> Unwritable | None:
     except Unwritable as error:
         return error
     return None
+
+
+def test_a_read_only_folder_is_named_and_can_still_be_searched(
+    make: Callable[[Path, int], Made], tmp_path: Path
+):
+    operation = prepare(make, tmp_path)
+    folder = operation.copy("read-only")
+
+    with failing_at(1, errno.EROFS):
+        found = answers(folder)
+        with pytest.raises(Unwritable, match="read-only"):
+            operation.run(folder)
+
+    assert found == operation.before
+    assert answers(folder) == operation.before
+    assert Index.open(folder).check() == []
+
+
+@needs_fork
+def test_what_was_embedded_before_a_kill_is_not_embedded_again(
+    tmp_path: Path, embedder: TinyEmbedder, monkeypatch: pytest.MonkeyPatch
+):
+    write_files(tmp_path / "files", round=2)
+    index = Index.create(tmp_path / "index", model="tiny")
+    whole = Index.create(tmp_path / "whole", model="tiny")
+    total = whole.add_paths([tmp_path / "files"]).chunks_embedded
+    dying = TinyEmbedder(before=KillAt(8))
+
+    def add_and_die() -> None:
+        use_tiny(monkeypatch, with_codes=True, embedder=dying)
+        Index.open(index.folder).add_paths([tmp_path / "files"])
+
+    assert run_killed_at(10**9, add_and_die)
+    embedder.embedded.clear()
+    report = index.add_paths([tmp_path / "files"])
+
+    assert (report.chunks_resumed, report.chunks_embedded) == (7, total - 7)
+    assert len(embedder.embedded) == total - 7
+    assert answers(index.folder) == answers(whole.folder)
+    assert index.check() == []
+
+
+class KillAt:
+    """Kills the process at the n-th batch of texts."""
+
+    def __init__(self, batch: int) -> None:
+        self._left = batch
+
+    def __call__(self, _: Sequence[str]) -> None:
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@needs_fork
+def test_of_two_writers_one_is_told_who_the_other_is_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    index = Index.create(tmp_path / "index", model="tiny")
+    inside, has_entered = os.pipe()
+    may_leave, leave = os.pipe()
+
+    def wait(_: Sequence[str]) -> None:
+        os.write(has_entered, b"1")
+        os.read(may_leave, 1)
+
+    def add_slowly() -> None:
+        use_tiny(monkeypatch, with_codes=True, embedder=TinyEmbedder(before=wait))
+        Index.open(index.folder).add_texts([{"id": "slow", "text": "A slow whale."}])
+
+    child = start(add_slowly)
+    os.read(inside, 1)
+    with pytest.raises(Locked, match=f"process {child} .*add"):
+        index.add_texts([{"id": "fast", "text": "A fast whale."}])
+    with pytest.raises(Locked):
+        index.remove(["slow"])
+    os.write(leave, b"1")
+    assert finish(child) == 0
+    index.add_texts([{"id": "fast", "text": "A fast whale."}])
+
+    assert {hit.source for hit in index.search("whale")} == {"slow", "fast"}
+    assert index.check() == []
+
+
+@needs_fork
+def test_writers_that_wait_for_each_other_lose_nothing(tmp_path: Path):
+    folder = Index.create(tmp_path / "index", model="tiny").folder
+
+    def add(writer: int) -> None:
+        for number in range(4):
+            text = {"id": f"{writer}/{number}", "text": f"Whale {number} of {writer}."}
+            Index.open(folder).add_texts([text], wait_s=60)
+
+    children = [start(partial(add, writer)) for writer in range(3)]
+
+    assert [finish(child) for child in children] == [0, 0, 0]
+    hits = Index.open(folder).search("whale", 100)
+    assert {hit.source for hit in hits} == {f"{w}/{n}" for w in range(3) for n in range(4)}
+    assert Index.open(folder).check() == []
+
+
+@needs_fork
+@pytest.mark.parametrize("lexical", ["scan", "fts5"])
+def test_a_reader_sees_whole_states_only_while_another_process_commits(
+    tmp_path: Path, lexical: str
+):
+    index = Index.create(tmp_path / "index", model="tiny", lexical=lexical)
+
+    def put(version: int) -> None:
+        names = ("a", "b", "c")
+        texts = [{"id": name, "text": f"Whale {name}, state{version}."} for name in names]
+        writing = Index.open(index.folder)
+        writing.add_texts(texts)
+        if version % 5 == 0:
+            writing.compact()
+
+    put(0)
+    child = start(lambda: [put(version) for version in range(1, 20)])
+    versions: list[int] = []
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        for reader in (index, Index.open(index.folder)):
+            for mode in MODES:
+                versions.append(version_of(reader.search("whale", mode=mode)))
+    versions.append(version_of(index.search("whale")))
+
+    assert versions == sorted(versions)
+    assert versions[-1] == 19
+    assert len(set(versions)) > 1
+    assert index.check() == []
+
+
+def version_of(hits: Sequence[Hit]) -> int:
+    """Give the one state that all hits are of."""
+    (version,) = {int(hit.text.rstrip(".").rpartition("state")[2]) for hit in hits}
+    assert {hit.source for hit in hits} == {"a", "b", "c"}
+    return version
+
+
+def start(function: Callable[[], object]) -> int:
+    """Run a function in a child process; give its number."""
+    with warnings.catch_warnings():
+        # Newer Pythons warn of forks beside threads; ours only wait.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child:
+        return child
+    try:
+        function()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def finish(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -90,8 +90,9 @@ class LexicalPass {
     if (allowed) allowed_.emplace(allowed->data(), allowed->data() + allowed->size());
   }
 
-  auto add_files(const nb::list& paths, const IdRow& bounds, const IdRow& starts, const IdRow& ends,
-                 const NumberRow& numbers, unsigned threads, Progress* progress) {
+  auto add_files(const nb::typed<nb::list, nb::bytes>& paths, const IdRow& bounds,
+                 const IdRow& starts, const IdRow& ends, const NumberRow& numbers, unsigned threads,
+                 Progress* progress) {
     std::vector<std::string> files;
     for (const nb::handle path : paths) files.emplace_back(view_of(nb::cast<nb::bytes>(path)));
     const Spans spans(starts, ends, numbers);

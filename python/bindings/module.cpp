@@ -9,6 +9,8 @@
 #include "text.h"
 
 NB_MODULE(_core, m) {
+  // What a process caches until it ends (a tokenizer, a codebook) is no leak.
+  nanobind::set_leak_warnings(false);
   m.def(
       "kernels", [] { return gossamer::kernels().name; },
       "Name of the instruction set that distances are computed with.");

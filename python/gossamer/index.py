@@ -117,8 +117,9 @@ class Index:
         """Bring files and folders into the index: only what is new or changed is read.
 
         What was indexed below them and is gone from the disk leaves the index. Without `paths`
-        everything that was added before is brought up to date. Locked if another process changes
-        the index and does not finish within `wait_s`.
+        everything that was added before is brought up to date. `options` are remembered with the
+        paths they come with. Locked if another process changes the index and does not finish
+        within `wait_s`.
         """
         with begin(self.folder, "add", wait_s) as writer:
             assert writer.snapshot is not None
@@ -127,7 +128,7 @@ class Index:
                 writer,
                 self._opened.model,
                 [_absolute(root) for root in roots],
-                options or WalkOptions(),
+                options,
                 limits or Limits(),
                 progress or _silent,
             )

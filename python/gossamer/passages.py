@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gossamer.chunking import embedded_text
 from gossamer.records import Span
-from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of
+from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of, hash_of_bytes
 
 __all__ = ["Passage", "Passages", "context_line"]
 
@@ -58,6 +58,7 @@ class Passages:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.stale_rows: set[int] = set()
+        self._fresh: dict[str, bool] = {}  # files of stored texts that were looked at
 
     @property
     def stale_paths(self) -> tuple[str, ...]:
@@ -69,6 +70,11 @@ class Passages:
     def stale_documents(self) -> NDArray[np.bool_]:
         """Whether each document belongs to such a source."""
         return np.isin(self._snapshot.catalogue.source_rows, list(self.stale_rows))
+
+    def note_unreadable(self, paths: Sequence[str]) -> None:
+        """Take files for stale that are gone or too short, as a pass over them found."""
+        rows = (self._snapshot.catalogue.find_path(path) for path in paths)
+        self.stale_rows.update(row for row in rows if row is not None)
 
     def read(self, ids: NDArray[np.int64]) -> list[Passage | None]:
         """Give the passage of each chunk; None where its text is no longer what was indexed."""
@@ -129,13 +135,26 @@ class Passages:
         document = catalogue.document(row)
         with _TextReader(self._snapshot, source, document) as text:
             title = _title_of(document, text.read)
-            if title is None:
+            if title is None or not self._is_source_fresh(source, document):
                 return [None] * len(spans)
             line = context_line(source.name if source.root else "", title)
             return [
                 _read_chunk(text.read, source, document, title, line, span, context)
                 for span, context in zip(spans, contexts, strict=True)
             ]
+
+    def _is_source_fresh(self, source: SourceRecord, document: DocumentRecord) -> bool:
+        """Say whether a file whose text is stored is still the one it was taken from.
+
+        Verbatim text is compared itself. With `store_text` files may move or go: what was
+        indexed stands.
+        """
+        if document.is_verbatim or not source.root or self._snapshot.manifest.settings.store_text:
+            return True
+        known = self._fresh.get(source.path)
+        if known is None:
+            known = self._fresh[source.path] = _is_same_file(source)
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +202,19 @@ def _read_chunk(
         return None
     *headings, body = texts
     return _Text(source, document, title, body, embedded_text(line, headings, body))
+
+
+def _is_same_file(source: SourceRecord) -> bool:
+    """Compare size and time, and where the time is another the content."""
+    try:
+        status = os.stat(source.path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != source.size:
+            return False
+        if status.st_mtime_ns == source.mtime_ns:
+            return True
+        return hash_of_bytes(Path(source.path).read_bytes()) == source.content_hash
+    except OSError:
+        return False
 
 
 def _open_regular(path: str) -> BinaryIO | None:

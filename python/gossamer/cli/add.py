@@ -49,15 +49,16 @@ def walk_options(command: Any) -> Any:
     return command
 
 
-def walk_options_from(options: dict[str, Any]) -> WalkOptions:
-    """Take what `walk_options` gave out of a command's options."""
+def walk_options_from(options: dict[str, Any]) -> WalkOptions | None:
+    """Take what `walk_options` gave out of a command's options; None: the remembered ones."""
     from gossamer.sources.folder import WalkOptions
 
-    return WalkOptions(
+    chosen = WalkOptions(
         exclude=options.pop("exclude"),
         include=options.pop("include"),
         include_hidden=options.pop("hidden"),
     )
+    return None if chosen == WalkOptions() else chosen
 
 
 @click.command("add", short_help="Bring files and folders into the index, or up to date.")

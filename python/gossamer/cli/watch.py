@@ -63,7 +63,7 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
     output.note("stopped watching")
 
 
-def _update(output: Output, index: Index, roots: Sequence[Path], walk: WalkOptions) -> bool:
+def _update(output: Output, index: Index, roots: Sequence[Path], walk: WalkOptions | None) -> bool:
     """Bring the index up to date; say what happened, and whether it went well."""
     now = datetime.now().strftime("%H:%M:%S")
     try:

@@ -20,6 +20,7 @@ from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
 from gossamer.records import Hit
 from gossamer.store import HotVectors, hash_of_text
+from gossamer.store.journal import as_kept
 from gossamer.vectors.session import Supplied
 from gossamer.vectors.vector_index import VectorIndex
 
@@ -137,7 +138,7 @@ def _question_vector(index: Searchable, query: Query, stages: Stages) -> Floats:
     with stages.time("load model"):
         embedder = index.embedder()
     with stages.time("embed question"):
-        vector = embedder.embed_question(query.question)
+        vector = as_kept(embedder.embed_question(query.question))
     if index.hot is not None:
         index.hot.put_question(name, vector)
     return vector
@@ -148,7 +149,7 @@ def _by_words(index: Searchable, query: Query, stages: Stages) -> LexicalResult:
         if index.lexical is not None:
             return index.lexical(query, _DEPTH + query.k)
         layout = index.layout
-        return rank(
+        words = rank(
             query.question,
             _DEPTH + query.k,
             layout.files,
@@ -156,6 +157,8 @@ def _by_words(index: Searchable, query: Query, stages: Stages) -> LexicalResult:
             allowed=query.allowed,
             threads=index.threads,
         )
+        index.passages.note_unreadable([str(layout.files.paths[i]) for i in words.files_failed])
+        return words
 
 
 def _by_meaning(index: Searchable, query: Query, vector: Floats, stages: Stages) -> _Ranking:
@@ -196,7 +199,8 @@ def _vectors_of(index: Searchable, ids: Ids, ranking: _Ranking) -> Supplied:
     is_read[is_read] = [passage is not None for passage in passages]
     texts = [passage.embedded for passage in passages if passage is not None]
     if texts:
-        vectors[is_read] = index.embedder().embed(texts)
+        # Rounded like those that are kept: whether one was at hand makes no difference to a hit.
+        vectors[is_read] = as_kept(index.embedder().embed(texts))
         if index.hot is not None:
             index.hot.put(ids[is_read], vectors[is_read])
     ranking.embedded += len(texts)

@@ -14,6 +14,7 @@ from gossamer.readers import READER_VERSION, Limits
 from gossamer.sources.folder import FoundFile, WalkOptions, walk
 from gossamer.store import Catalogue, Status, Writer
 from gossamer.store.stale import forget_stale, read_stale
+from gossamer.update.left_out import LeftOutFiles
 from gossamer.update.plan import plan_update
 from gossamer.update.prepare import READ_AGAIN, GivenText, Prepared
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
@@ -28,26 +29,30 @@ _SAME_READING = (READER_VERSION, READ_AGAIN)
 def add_paths(
     writer: Writer,
     model: IndexModel,
-    roots: Sequence[Path],
-    options: WalkOptions,
+    given: Sequence[Path],
+    options: WalkOptions | None,
     limits: Limits,
     watcher: Watcher,
 ) -> UpdateReport:
-    """Bring what is indexed below the roots up to date: new, changed and vanished files."""
-    _check_roots(roots)
+    """Bring what is indexed below the roots up to date: new, changed and vanished files.
+
+    `options` are remembered for the roots they are given with; without them the remembered ones
+    count, each root's own.
+    """
+    _check_roots(given)
     with _session(writer, model) as (session, report):
-        progress = UpdateProgress("looking")
+        session.choose_roots(given, options)
+        roots = [Path(root) for root in _and_below(given, session.roots)]
         left_out: list[tuple[Path, str]] = []
-        found = _counted(walk(roots, options, lambda *why: left_out.append(why)), progress, watcher)
+        found = _find(session, roots, UpdateProgress("looking"), watcher, left_out)
         catalogue = session.snapshot.catalogue
         plan = plan_update(catalogue, found, roots, read_stale(writer.folder))
         report.unchanged = plan.unchanged
-        gone = [catalogue.source(row) for row in plan.gone_rows]
-        session.roots = _merge_roots(session.roots, roots)
-        is_same = session.roots == session.snapshot.manifest.roots
-        if not plan.to_read and not gone and is_same:
-            return report
-        session.run(Work(list(_file_items(session, plan.to_read, limits)), gone), watcher)
+        notes = LeftOutFiles(catalogue, roots, left_out)
+        gone = [catalogue.source(row) for row in plan.gone_rows if not notes.is_noted(row)]
+        if plan.to_read or gone or notes.items or session.has_new_settings:
+            files = _file_items(session, plan.to_read, limits)
+            session.run(Work([*notes.items, *files], gone), watcher)
         forget_stale(writer.folder)
     return report
 
@@ -73,10 +78,8 @@ def remove_sources(
     with _session(writer, model) as (session, report):
         catalogue = session.snapshot.catalogue
         rows = sorted({row for name in names for row in _rows_of(catalogue, name)})
-        gone_roots = {Path(name).as_posix() for name in names}
-        session.roots = tuple(root for root in session.roots if root not in gone_roots)
-        is_same = session.roots == session.snapshot.manifest.roots
-        if rows or not is_same:
+        session.forget_roots(names)
+        if rows or session.has_new_settings:
             session.run(Work([], [catalogue.source(row) for row in rows]), watcher)
     return report
 
@@ -103,24 +106,31 @@ def _check_roots(roots: Sequence[Path]) -> None:
         )
 
 
-def _merge_roots(old: Sequence[str], new: Sequence[Path]) -> tuple[str, ...]:
-    """Give all roots, each once, without those that stand below another."""
-    roots = sorted({*old, *(root.as_posix() for root in new)})
-    return tuple(
-        root
-        for root in roots
-        if not any(root.startswith(f"{other.rstrip('/')}/") for other in roots if other != root)
-    )
+def _and_below(given: Sequence[Path], known: Sequence[str]) -> list[str]:
+    """Give the roots and those known ones that stand below them, whose options are their own."""
+    roots = {root.as_posix() for root in given}
+    below = tuple(f"{root.rstrip('/')}/" for root in roots)
+    return sorted(roots | {root for root in known if root.startswith(below)})
 
 
-def _counted(
-    found: Iterable[FoundFile], progress: UpdateProgress, watcher: Watcher
-) -> Iterator[FoundFile]:
-    for file in found:
-        progress.files_total += 1
-        if progress.files_total % 256 == 0:
-            watcher(progress)
-        yield file
+def _find(
+    session: UpdateSession,
+    roots: Sequence[Path],
+    progress: UpdateProgress,
+    watcher: Watcher,
+    left_out: list[tuple[Path, str]],
+) -> list[FoundFile]:
+    """Walk each root by its own options; give every file once."""
+    found: dict[Path, FoundFile] = {}
+    for root in roots:
+        if not root.exists():
+            continue  # a root below a given one, and gone with it
+        for file in walk([root], session.walk_options(root), lambda *why: left_out.append(why)):
+            found.setdefault(file.path, file)
+            progress.files_total = len(found)
+            if len(found) % 256 == 0:
+                watcher(progress)
+    return list(found.values())
 
 
 def _file_items(

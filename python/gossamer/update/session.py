@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from gossamer.model import IndexModel
 from gossamer.readers import Limits
+from gossamer.sources.folder import WalkOptions
 from gossamer.store import HotVectors, Settings, Snapshot, Writer
 from gossamer.update.apply import Applier
 from gossamer.update.growing import GrowingVectors
@@ -18,6 +20,7 @@ from gossamer.update.hubs import HubVectors
 from gossamer.update.prepare import Preparer
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
+from gossamer.update.walk_settings import as_settings, from_settings
 from gossamer.update.words import GrowingWords
 from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
@@ -52,6 +55,31 @@ class UpdateSession:
         self._applier = Applier(
             writer, self._stamp, self._embed, self._vectors, self._words, report
         )
+
+    @property
+    def has_new_settings(self) -> bool:
+        """Whether roots or options are not those of the last commit."""
+        manifest = self.snapshot.manifest
+        return (self.roots, self.settings) != (manifest.roots, manifest.settings)
+
+    def choose_roots(self, given: Sequence[Path], options: WalkOptions | None) -> None:
+        """Remember roots, and the options that they came with if any did."""
+        names = [root.as_posix() for root in given]
+        self.roots = tuple(sorted({*self.roots, *names}))
+        if options is not None:
+            chosen = dict.fromkeys(names, as_settings(options))
+            self.settings = replace(self.settings, walk={**self.settings.walk, **chosen})
+
+    def forget_roots(self, names: Sequence[str]) -> None:
+        """Forget roots and what was remembered of them."""
+        gone = {Path(name).as_posix() for name in names}
+        self.roots = tuple(root for root in self.roots if root not in gone)
+        walk = {root: chosen for root, chosen in self.settings.walk.items() if root not in gone}
+        self.settings = replace(self.settings, walk=walk)
+
+    def walk_options(self, root: Path) -> WalkOptions:
+        """Give the options that a root was added with."""
+        return from_settings(self.settings.walk.get(root.as_posix()))
 
     def preparer(self, limits: Limits) -> Preparer:
         """Give what reads and cuts sources for this index."""

@@ -21,7 +21,7 @@ from gossamer.vectors.arrays import as_matrix, as_supplied, check_finite
 from gossamer.vectors.build import BuildRun, IndexPlan
 from gossamer.vectors.codes import Codebook, default_code_bytes, train_codebook
 from gossamer.vectors.options import parse_bytes
-from gossamer.vectors.session import VectorsOf
+from gossamer.vectors.session import Supplied, VectorsOf
 
 __all__ = ["Budget", "build_bounded"]
 
@@ -291,7 +291,10 @@ class _Source:
         """Vectors of these rows of the stream, which are sorted."""
         if self._vectors_of is not None:
             wanted = self._names[members].astype(np.int64)
-            return as_supplied(self._vectors_of(wanted), len(wanted), self._dim)
+            given = self._vectors_of(wanted)
+            if isinstance(given, Supplied):
+                raise InvalidArgument("a build needs every vector it asks for: none may be missing")
+            return as_supplied(given, len(wanted), self._dim)
         vectors = np.empty((len(members), self._dim), np.float32)
         start = checksum = 0
         for batch in _batches(self._stream, self._dim):

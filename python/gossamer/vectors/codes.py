@@ -47,6 +47,7 @@ _CORRECTION_BYTES = 1
 # How much of what a code misses of a vector, a query that finds it misses too: about half the
 # cosine between questions and their answers. Anything from 0.2 to 0.4 does nearly as well.
 _CORRELATION = 0.3
+_CORRECTION_ROOM = 2.0
 _STEPS = _TURNS + 4
 
 
@@ -281,4 +282,5 @@ def _measure_correction(
     draft = make_codebook(**parts, correction=(0.0, 0.0, correlation))
     missed = draft.corrections(rows, draft.encode(rows, threads), threads)
     low, high = np.quantile(missed, [0.0005, 0.9995])
-    return float(low), float(high - low) / 255, correlation
+    # Of other texts than those it was trained on a codebook misses up to twice as much.
+    return float(low), float(high - low) * _CORRECTION_ROOM / 255, correlation

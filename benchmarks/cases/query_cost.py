@@ -1,0 +1,124 @@
+"""What one question costs a user: warm, by stage, and from the command line."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.indexes import mdn_index, open_index
+from benchmarks.report import Result, Row
+from benchmarks.scale import scaled
+
+TITLE = "a question to mdn: default settings, chunks really embedded again"
+CPU_BAR_S = 1.5
+COLD_BAR_S = 1.5
+# Every tenth page has about 7,500 chunks, as the set has that LEANN was measured on.
+PARTS = (10, 1)
+COLD_REPETITIONS = scaled(5, 2)
+WARM_UP = "what is a web worker"
+QUESTIONS = (
+    "how do I center a div with flexbox",
+    "what is the difference between a promise and an async function when an error is thrown",
+    "how can a page find out whether the user prefers a dark color scheme",
+    "which headers must a server send so that another origin may read the answer",
+    "how long does a cookie live if no date is given",
+    "make an image load only when it is scrolled into view",
+    "what happens if two rules of the same specificity set the same property",
+    "read a file that the user chose, piece by piece",
+    "why does my grid item overflow its container",
+    "how to cancel a fetch that takes too long",
+    "keep a phone's screen from turning off while a video call is running",
+    "what is the order in which event listeners of parents and children are called",
+    "convert a string to a number without surprises",
+    "accessible names for buttons that show only an icon",
+    "store a few megabytes of structured data in the browser",
+)[: scaled(15, 4)]
+# Measured by others on 2 cores: 7,497 chunks of another text, the same model, three questions.
+LEANN = "LEANN 0.3.8, quoted"
+LEANN_CPU_S = (70.0, 107.0)
+LEANN_EMBEDDED = 897.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Warm questions to one index, on average."""
+
+    chunks: int
+    cpu_s: float
+    slowest_cpu_s: float
+    wall_s: float
+    embedded: float
+    stages_ms: dict[str, float]
+
+
+def run() -> Result:
+    """A part and all of the pages; the command line with all of them."""
+    rows: list[Row] = []
+    details: dict[str, object] = {"questions": QUESTIONS, "leann_cpu_s": LEANN_CPU_S}
+    for every in PARTS:
+        cost = _warm(mdn_index(every))
+        details[f"{cost.chunks} chunks"] = asdict(cost)
+        rows += _rows(cost, is_compared=every == PARTS[0])
+    cold = _cold(mdn_index(PARTS[-1]))
+    details["cold_s"] = cold
+    rows.append(Row("s of `gossamer search` in a new process", cold))
+    rows.append(Row("s more than warm", cold - cost.wall_s, bar=COLD_BAR_S))
+    return Result(rows, details)
+
+
+def _rows(cost: Cost, is_compared: bool) -> list[Row]:
+    where = f"{cost.chunks} chunks"
+    theirs = (LEANN_CPU_S[0], LEANN) if is_compared else (None, "")
+    embedded = (LEANN_EMBEDDED, LEANN) if is_compared else (None, "")
+    return [
+        Row(f"{where}: CPU s", cost.cpu_s, *theirs, bar=CPU_BAR_S),
+        Row(f"{where}: CPU s, slowest", cost.slowest_cpu_s, bar=CPU_BAR_S),
+        Row(f"{where}: wall s", cost.wall_s),
+        Row(f"{where}: chunks embedded again", cost.embedded, *embedded),
+        *(Row(f"{where}: ms, {stage}", ms) for stage, ms in cost.stages_ms.items()),
+    ]
+
+
+def _warm(folder: Path) -> Cost:
+    index = open_index(folder)
+    index.search(WARM_UP)
+    cpu, wall, explained = [], [], []
+    for question in QUESTIONS:
+        start = time.perf_counter(), time.process_time()
+        results = index.search(question)
+        wall.append(time.perf_counter() - start[0])
+        cpu.append(time.process_time() - start[1])
+        explained.append(results.explanation)
+    stages = dict.fromkeys(stage for one in explained for stage in one.stages)
+    return Cost(
+        chunks=explained[0].chunks,
+        cpu_s=float(np.mean(cpu)),
+        slowest_cpu_s=max(cpu),
+        wall_s=float(np.mean(wall)),
+        embedded=float(np.mean([one.chunks_embedded for one in explained])),
+        stages_ms={
+            stage: float(np.mean([one.stages.get(stage, 0.0) for one in explained]))
+            for stage in stages
+        },
+    )
+
+
+def _cold(folder: Path) -> float:
+    """Seconds from the command to its end, on average over questions; the best of several."""
+    questions = QUESTIONS[:3]
+    return float(np.mean([_best_of_command(folder, question) for question in questions]))
+
+
+def _best_of_command(folder: Path, question: str) -> float:
+    command = [sys.executable, "-m", "gossamer", "--index", str(folder), "search", question]
+    return min(_seconds(command) for _ in range(COLD_REPETITIONS))
+
+
+def _seconds(command: Sequence[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - start

@@ -1,0 +1,100 @@
+"""Indexes of the product that cases share, and every call that reaches inside them."""
+
+import atexit
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import folders
+from benchmarks.datasets import Floats, Ids
+from benchmarks.embedding_cache import cached_minilm
+from gossamer.embed import Embedder
+from gossamer.index import Index
+from gossamer.query.opened import OpenedState
+from gossamer.query.results import Results
+from gossamer.query.run import Query, run_query
+
+READ_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Every chunk of an index: what it says and its vector."""
+
+    ids: Ids  # rising
+    sources: list[str]
+    texts: list[str]
+    vectors: Floats
+
+
+@cache
+def mdn_index(every: int = 1) -> Path:
+    """Give the index of `folders.mdn(every)` with the default settings; built once a run."""
+    folder = scratch_folder(f"mdn-{every}")
+    create_index(folder, cached_minilm()).add_paths([folders.mdn(every)])
+    return folder
+
+
+def create_index(folder: Path, embedder: Embedder | None = None) -> Index:
+    """Make an empty index with the default model, embedded by `embedder` if given."""
+    index = Index.create(folder, model="minilm")
+    return index if embedder is None else with_embedder(index, embedder)
+
+
+def open_index(folder: Path, embedder: Embedder | None = None) -> Index:
+    """Open an index; see `create_index`."""
+    index = Index.open(folder)
+    return index if embedder is None else with_embedder(index, embedder)
+
+
+def with_embedder(index: Index, embedder: Embedder) -> Index:
+    """Let an index embed by something that gives the vectors of its own model."""
+    model = index._opened.model
+    assert embedder.fingerprint == model.embedder.fingerprint
+    model.embedder = embedder
+    return index
+
+
+def embedder_of(index: Index) -> Embedder:
+    """Give what an index embeds by."""
+    return index._opened.model.embedder
+
+
+def search(index: Index, question: str, k: int, mode: str, allowed: Ids | None = None) -> Results:
+    """Search as `Index.search` does, among the chunks with these ids (None: all)."""
+    state = _state(index)
+    mask = None if allowed is None else np.isin(state.layout.ids, allowed)
+    return run_query(state.searchable(), Query(question, k, mode, 0.90, mask))
+
+
+def read_chunks(index: Index) -> Chunks:
+    """Read the texts of all chunks back and embed them."""
+    state = _state(index)
+    sources: list[str] = []
+    texts: list[str] = []
+    for start in range(0, len(state.layout.ids), READ_AT_ONCE):
+        for passage in state.passages.read(state.layout.ids[start : start + READ_AT_ONCE]):
+            assert passage is not None, "the files have not changed"
+            sources.append(passage.source.path)
+            texts.append(passage.embedded)
+    return Chunks(state.layout.ids, sources, texts, embedder_of(index).embed(texts))
+
+
+def scratch_folder(name: str) -> Path:
+    """Give a path for an index of this run; what is there is removed when the run ends."""
+    return _scratch() / name
+
+
+@cache
+def _scratch() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="gossamer-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _state(index: Index) -> OpenedState:
+    return index._opened.state
