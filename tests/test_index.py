@@ -8,6 +8,7 @@ from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.errors import InvalidArgument, Locked, ModelMismatch, NoIndex, UnknownId
 from gossamer.index import Index
+from gossamer.sources.folder import WalkOptions
 from gossamer.store import begin
 from gossamer.update import run as update_run
 
@@ -373,3 +374,55 @@ def test_removing_a_folder_forgets_it_and_gives_its_space_back(index, notes):
     assert index.status().total_bytes < before
     assert len(index.search("bread")) == 0
     assert index.check() == []
+
+
+def test_options_are_remembered_with_the_folder_they_came_with(index, notes, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.txt").write_text("whales", encoding="utf-8")
+    (other / "b.log").write_text("whales", encoding="utf-8")
+    index.add_paths([other], options=WalkOptions(exclude=["*.log"]))
+
+    assert index.add_paths().is_nothing
+    assert index.status().indexed == 4
+
+    index.add_paths([other], options=WalkOptions())
+
+    assert index.status().indexed == 5
+
+
+def test_what_a_walk_cannot_take_is_in_the_status(index, notes, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (notes / "loop").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(notes / "pipe")
+
+    index.add_paths()
+
+    assert index.status().skipped == 2
+    assert index.add_paths().is_nothing
+    (notes / "loop").unlink()
+    index.add_paths()
+    assert index.status().skipped == 1
+
+
+def test_a_page_whose_text_is_stored_is_not_cited_once_its_file_is_gone(index, notes):
+    page = notes / "page.html"
+    page.write_text("<h1>Sea</h1><p>Whales sing in the sea.</p>", encoding="utf-8")
+    index.add_paths()
+    assert index.search("whales sing", k=1)[0].source == page.as_posix()
+    os.utime(page, ns=(0, 0))
+    assert index.search("whales sing", k=1)[0].source == page.as_posix()  # the same content
+
+    page.unlink()
+    results = Index.open(index.folder).search("whales sing", k=1)
+
+    assert results[0].source != page.as_posix()
+    assert results.stale == (page.as_posix(),)
+
+
+def test_a_file_that_became_shorter_is_stale_by_words_alone(index, notes):
+    (notes / "bread.txt").write_text("x", encoding="utf-8")
+
+    results = index.search("banana bread", mode="lexical")
+
+    assert results.stale == ((notes / "bread.txt").as_posix(),)

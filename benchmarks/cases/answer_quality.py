@@ -41,8 +41,10 @@ def run() -> Result:
     means = {
         mode: float(np.mean([scores[name][mode] for name in SETS])) for mode in scores[SETS[0]]
     }
-    for mode in ("semantic", "lexical"):
-        rows.append(Row("mean: hybrid", means["hybrid"], means[mode], mode, 1.0, True, True))
+    rows += [
+        Row("mean: hybrid", means["hybrid"], means[mode], mode, 1.0, True, by_ratio=True)
+        for mode in ("semantic", "lexical")
+    ]
     return Result(rows, {"ndcg": scores, "mean": means})
 
 
