@@ -195,7 +195,7 @@ def test_killed_at_any_moment_an_index_answers_as_before_or_as_after(
         assert answers(folder) in (operation.before, operation.after), f"killed at call {point}"
         operation.run(folder)
         assert answers(folder) == operation.after, f"killed at call {point} and repeated"
-        assert Index.open(folder).check() == []
+        assert errors_in(folder) == []
 
 
 @needs_fork
@@ -364,8 +364,7 @@ def test_a_reader_sees_whole_states_only_while_another_process_commits(
     versions: list[int] = []
     while os.waitpid(child, os.WNOHANG) == (0, 0):
         for reader in (index, Index.open(index.folder)):
-            for mode in MODES:
-                versions.append(version_of(reader.search("whale", mode=mode)))
+            versions += [version_of(reader.search("whale", mode=mode)) for mode in MODES]
     versions.append(version_of(index.search("whale")))
 
     assert versions == sorted(versions)

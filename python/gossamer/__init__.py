@@ -1,4 +1,4 @@
-"""Gossamer: vector search with an index a fiftieth of the usual size."""
+"""Gossamer: semantic search over your own data with an index a fiftieth of the usual size."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING
 from gossamer.errors import GossamerError
 
 if TYPE_CHECKING:
+    from gossamer.index import Index
+    from gossamer.query.results import Explanation, Results
+    from gossamer.readers import Limits
+    from gossamer.records import Hit
+    from gossamer.sources.folder import WalkOptions
+    from gossamer.status import IndexStatus
+    from gossamer.update.prepare import GivenText
+    from gossamer.update.report import UpdateProgress, UpdateReport
     from gossamer.vectors.codes import Codebook, train_codebook
     from gossamer.vectors.options import SlimOptions, propose_slim
     from gossamer.vectors.records import Effort, IndexStats, SearchResult, SearchStats
@@ -17,13 +25,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Codebook",
     "Effort",
+    "Explanation",
+    "GivenText",
     "GossamerError",
+    "Hit",
+    "Index",
     "IndexStats",
+    "IndexStatus",
+    "Limits",
+    "Results",
     "SearchResult",
     "SearchSession",
     "SearchStats",
     "SlimOptions",
+    "UpdateProgress",
+    "UpdateReport",
     "VectorIndex",
+    "WalkOptions",
     "__version__",
     "propose_slim",
     "train_codebook",
@@ -33,12 +51,22 @@ __all__ = [
 _MODULES = {
     "Codebook": "gossamer.vectors.codes",
     "Effort": "gossamer.vectors.records",
+    "Explanation": "gossamer.query.results",
+    "GivenText": "gossamer.update.prepare",
+    "Hit": "gossamer.records",
+    "Index": "gossamer.index",
     "IndexStats": "gossamer.vectors.records",
+    "IndexStatus": "gossamer.status",
+    "Limits": "gossamer.readers",
+    "Results": "gossamer.query.results",
     "SearchResult": "gossamer.vectors.records",
     "SearchSession": "gossamer.vectors.session",
     "SearchStats": "gossamer.vectors.records",
     "SlimOptions": "gossamer.vectors.options",
+    "UpdateProgress": "gossamer.update.report",
+    "UpdateReport": "gossamer.update.report",
     "VectorIndex": "gossamer.vectors.vector_index",
+    "WalkOptions": "gossamer.sources.folder",
     "propose_slim": "gossamer.vectors.options",
     "train_codebook": "gossamer.vectors.codes",
 }
