@@ -27,7 +27,7 @@ MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_F
 .PHONY: help build demo test test-core test-python fuzz lint format bench clean
 
 help:
-	@echo "make demo    build everything, index the sample, search it"
+	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
 	@echo "make test    C++ tests, one minute of fuzzing, Python tests"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
 	@echo "make bench   the benchmark table       (CASES=\"codes adaptive\" for some of it)"

@@ -15,8 +15,8 @@ from pathlib import Path
 __all__ = ["main", "write_reference"]
 
 QUESTIONS = (
-    "how do I choose what happens when an exception is raised?",
-    "when may a scan of the codes stop?",
+    "how is the metaclass of a class determined?",
+    "when is it safe to stop a scan?",
 )
 
 
