@@ -9,7 +9,7 @@ in 16 bits), both as .npy; rows of zeros are left out.
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from gossamer.store.lock import try_lock
 AT_ONCE = 64
 REPORT_EVERY_S = 15.0
 NO_LIMIT = 1 << 50
-IMPORTED_AT_ONCE = 4096
+LOOKED_UP_AT_ONCE = 4096
 
 
 class CachedEmbedder:
@@ -47,32 +47,29 @@ class CachedEmbedder:
         self.tokenizer = embedder.tokenizer
         self._log = Journal(folder / "vectors.log", self.fingerprint, self.dim, NO_LIMIT)
         self._new: dict[bytes, NDArray[np.float16]] = {}  # since the log was opened
+        self._spent_s = self._said_s = 0.0
 
     def __len__(self) -> int:
         return len(self._log) + len(self._new)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
         """Give the vectors; those that are missing are embedded and kept."""
-        named = {hash_of_text(text): text for text in texts}
-        missing = [name for name in self._missing(list(named))]
-        started = reported = time.monotonic()
-        for start in range(0, len(missing), AT_ONCE):
-            some = missing[start : start + AT_ONCE]
-            self.keep(some, self._embedder.embed([named[name] for name in some]))
-            if time.monotonic() - reported > REPORT_EVERY_S:
-                reported = time.monotonic()
-                done = start + len(some)
-                _say(f"embedded {done:,} of {len(missing):,} in {reported - started:.0f} s")
-        if progress is not None:
-            progress(len(texts))
-        return self._vectors([hash_of_text(text) for text in texts])
+        rows = np.zeros((len(texts), self.dim), np.float32)
+        for start in range(0, len(texts), LOOKED_UP_AT_ONCE):
+            here = slice(start, start + LOOKED_UP_AT_ONCE)
+            named = [(hash_of_text(text), text) for text in texts[here]]
+            self._embed_missing(dict(named))
+            rows[here] = self._vectors([name for name, _ in named])
+            if progress is not None:
+                progress(start + len(named))
+        return rows
 
     def embed_question(self, text: str) -> Floats:
         """Give the vector of a question, which is not that of the same text as a chunk."""
         name = hash_of_text(f"question: {text}")
         if self._missing([name]):
             self.keep([name], self._embedder.embed_question(text)[None])
-        return self._vectors([name])[0]
+        return self._vectors([name]).reshape(self.dim)
 
     def keep(self, names: Sequence[bytes], vectors: NDArray[np.floating]) -> None:
         """Take vectors in by the hashes of their texts; those that are here stay as they are."""
@@ -81,6 +78,17 @@ class CachedEmbedder:
         if fresh:
             self._log.add(fresh, vectors[is_missing])
             self._new.update(zip(fresh, vectors[is_missing].astype(np.float16), strict=True))
+
+    def _embed_missing(self, named: Mapping[bytes, str]) -> None:
+        missing = self._missing(list(named))
+        for start in range(0, len(missing), AT_ONCE):
+            some = missing[start : start + AT_ONCE]
+            started = time.monotonic()
+            self.keep(some, self._embedder.embed([named[name] for name in some]))
+            self._spent_s += time.monotonic() - started
+            if self._spent_s > self._said_s + REPORT_EVERY_S:
+                self._said_s = self._spent_s
+                _say(f"embedded {len(self._new):,} texts that were not kept, {self._spent_s:.0f} s")
 
     def _missing(self, names: list[bytes]) -> list[bytes]:
         return [names[place] for place in self._missing_places(names)]
@@ -116,10 +124,10 @@ def import_vectors(hashes: Path, vectors: Path) -> int:
     rows = np.load(vectors, mmap_mode="r", allow_pickle=False)
     if names.shape != (len(rows), HASH_BYTES) or rows.shape[1] != embedder.dim:
         raise SystemExit(f"{names.shape} and {rows.shape} are no hashes and vectors of this model")
-    for start in range(0, len(rows), IMPORTED_AT_ONCE):
-        some = np.asarray(rows[start : start + IMPORTED_AT_ONCE])
+    for start in range(0, len(rows), LOOKED_UP_AT_ONCE):
+        some = np.asarray(rows[start : start + LOOKED_UP_AT_ONCE])
         is_done = some.any(axis=1)
-        known = [name.tobytes() for name in names[start : start + IMPORTED_AT_ONCE][is_done]]
+        known = [name.tobytes() for name in names[start : start + LOOKED_UP_AT_ONCE][is_done]]
         embedder.keep(known, some[is_done])
     return len(embedder)
 

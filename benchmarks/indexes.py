@@ -31,12 +31,9 @@ class Chunks:
     vectors: Floats
 
 
-@cache
 def mdn_index(every: int = 1) -> Path:
     """Give the index of `folders.mdn(every)` with the default settings; built once a run."""
-    folder = scratch_folder(f"mdn-{every}")
-    create_index(folder, cached_minilm()).add_paths([folders.mdn(every)])
-    return folder
+    return _build_mdn(every)
 
 
 def create_index(folder: Path, embedder: Embedder | None = None) -> Index:
@@ -87,6 +84,13 @@ def read_chunks(index: Index) -> Chunks:
 def scratch_folder(name: str) -> Path:
     """Give a path for an index of this run; what is there is removed when the run ends."""
     return _scratch() / name
+
+
+@cache
+def _build_mdn(every: int) -> Path:
+    folder = scratch_folder(f"mdn-{every}")
+    create_index(folder, cached_minilm()).add_paths([folders.mdn(every)])
+    return folder
 
 
 @cache

@@ -1,7 +1,10 @@
 """What reading, cutting, encoding and committing cost beside the model's own work."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks import folders
 from benchmarks.indexes import create_index, read_chunks, scratch_folder
@@ -51,7 +54,7 @@ def run() -> Result:
     return Result(rows, {"chunks": count, "cores": usable_cpus(), "repetitions": REPETITIONS})
 
 
-def _bare_work(ids: list) -> Callable[[], None]:
+def _bare_work(ids: Sequence[NDArray[np.int64]]) -> Callable[[], None]:
     """Give what runs tokens through onnxruntime and does nothing else, on all cores."""
     model = find("minilm")
     assert model.graph is not None

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -75,13 +76,14 @@ def run() -> Result:
 
 def _rows(cost: Cost, is_compared: bool) -> list[Row]:
     where = f"{cost.chunks} chunks"
-    theirs = (LEANN_CPU_S[0], LEANN) if is_compared else (None, "")
-    embedded = (LEANN_EMBEDDED, LEANN) if is_compared else (None, "")
+    cpu_s = LEANN_CPU_S[0] if is_compared else None
+    embedded = LEANN_EMBEDDED if is_compared else None
+    rival = LEANN if is_compared else ""
     return [
-        Row(f"{where}: CPU s", cost.cpu_s, *theirs, bar=CPU_BAR_S),
+        Row(f"{where}: CPU s", cost.cpu_s, cpu_s, rival, CPU_BAR_S),
         Row(f"{where}: CPU s, slowest", cost.slowest_cpu_s, bar=CPU_BAR_S),
         Row(f"{where}: wall s", cost.wall_s),
-        Row(f"{where}: chunks embedded again", cost.embedded, *embedded),
+        Row(f"{where}: chunks embedded again", cost.embedded, embedded, rival),
         *(Row(f"{where}: ms, {stage}", ms) for stage, ms in cost.stages_ms.items()),
     ]
 
@@ -117,7 +119,7 @@ def _cold_and_warm(folder: Path) -> tuple[list[float], list[float]]:
     command = [sys.executable, "-m", "gossamer", "--index", str(folder), "search"]
     cold, warm = [], []
     for question in QUESTIONS[:COLD_QUESTIONS]:
-        works = [
+        works: list[Callable[[], object]] = [
             partial(subprocess.run, [*command, question], check=True, capture_output=True),
             partial(index.search, question),
         ]

@@ -143,6 +143,38 @@ TEST_CASE("the error is the query's share of the residual variances") {
   CHECK(Estimator(codebook, query.data()).error() == doctest::Approx(0.5f));
 }
 
+TEST_CASE("codes that say they miss more than usual make the error larger, within bounds") {
+  const Codebook codebook(small_parts(Metric::kInnerProduct));
+  const std::vector<float> query(kDim, 1.0f);
+  const Estimator estimator(codebook, query.data());
+  std::vector<Candidate> candidates;
+  for (NodeId node = 0; node < 100; ++node) candidates.push_back({0.0f, node});
+  // The middle of the byte stands for 1.55, its end for 4.1.
+  const auto scale = [&](unsigned first, unsigned later) {
+    std::vector<std::uint8_t> codes(100 * codebook.code_bytes());
+    for (std::size_t i = 0; i < 100; ++i) {
+      codes[(i + 1) * codebook.code_bytes() - 1] =
+          static_cast<std::uint8_t>(i < 64 ? first : later);
+    }
+    return estimator.error_among(candidates, codes) / estimator.error();
+  };
+
+  CHECK(scale(127, 127) == doctest::Approx(1.0f).epsilon(0.01));
+  CHECK(scale(255, 0) == doctest::Approx(std::sqrt(4.1f / 1.55f)).epsilon(0.01));
+  CHECK(scale(0, 255) == 0.5f);
+  CHECK(estimator.error_among({}, {}) == estimator.error());
+}
+
+TEST_CASE("the error of L2 estimates is that of training") {
+  const Codebook codebook(small_parts(Metric::kL2));
+  const std::vector<float> query(kDim, 1.0f);
+  const Estimator estimator(codebook, query.data());
+  const std::vector<std::uint8_t> codes(codebook.code_bytes(), 255);
+  const Candidate candidate{0.0f, 0};
+
+  CHECK(estimator.error_among({&candidate, 1}, codes) == estimator.error());
+}
+
 TEST_CASE("a query too large to compute with is refused") {
   const Codebook codebook(small_parts(Metric::kInnerProduct));
   const std::vector<float> query(kDim, std::numeric_limits<float>::max());
