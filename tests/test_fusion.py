@@ -23,11 +23,5 @@ def test_equals_go_by_their_best_place_and_then_by_id():
     assert ids(fuse({"semantic": [5], "lexical": [4]})) == [4, 5]
 
 
-def test_a_weight_of_nothing_silences_a_ranking():
-    fused = fuse({"semantic": [1], "lexical": [2, 3]}, {"lexical": 0.0})
-
-    assert ids(fused)[0] == 1
-
-
 def test_no_rankings_give_no_hits():
     assert fuse({}) == fuse({"semantic": []}) == []

@@ -22,9 +22,7 @@ class Fused:
     ranks: Mapping[str, int]
 
 
-def fuse(
-    rankings: Mapping[str, Sequence[int]], weights: Mapping[str, float] | None = None
-) -> list[Fused]:
+def fuse(rankings: Mapping[str, Sequence[int]]) -> list[Fused]:
     """Order the chunks of all rankings by the sum of their reciprocal ranks, best first.
 
     Scores need not be comparable between rankings: only places count. Equal sums go by the best
@@ -34,13 +32,10 @@ def fuse(
     for name, ids in rankings.items():
         for place, id in enumerate(ids, start=1):
             ranks.setdefault(id, {}).setdefault(name, place)
-    fused = [Fused(id, _score(places, weights), places) for id, places in ranks.items()]
+    fused = [Fused(id, _score(places), places) for id, places in ranks.items()]
     fused.sort(key=lambda hit: (-hit.score, min(hit.ranks.values()), hit.id))
     return fused
 
 
-def _score(places: Mapping[str, int], weights: Mapping[str, float] | None) -> float:
-    return sum(
-        (1.0 if weights is None else weights.get(name, 1.0)) / (_OFFSET + place)
-        for name, place in places.items()
-    )
+def _score(places: Mapping[str, int]) -> float:
+    return sum(1.0 / (_OFFSET + place) for place in places.values())
