@@ -1,6 +1,7 @@
 """Indexes that begin empty and grow: codes that move, vectors that cannot be had, model packs."""
 
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -597,3 +598,14 @@ def test_what_is_no_pack_is_refused(grown: gossamer.VectorIndex, tmp_path: Path)
         unpack_codebook(b"something else, long enough to have a header" * 4)
     with pytest.raises(Damaged, match="codebook"):
         unpack_codebook(path.read_bytes())
+
+
+def test_the_codebook_that_ships_opens_and_is_calibrated() -> None:
+    data = resources.files("gossamer.models").joinpath("data", "minilm.codebook").read_bytes()
+
+    codebook, calibration = unpack_codebook(data)
+
+    assert (codebook.dim, codebook.metric, codebook.code_bytes) == (384, "ip", 24)
+    assert calibration is not None
+    margins = [margin for _, margin, _ in dict(calibration.scan_tables())[3]]
+    assert margins == sorted(margins)
