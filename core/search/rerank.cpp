@@ -13,6 +13,10 @@ constexpr float kAskedFor = std::numeric_limits<float>::infinity();
 // Before anything is known of a query, its estimates are taken to be off by one standard error,
 // with the weight of so many candidates looked at.
 constexpr double kPriorWeight = 2;
+// Standard errors beyond which a mean error does not come from chance.
+constexpr double kStrange = 2;
+// Such texts are often like each other as well, so that many candidates are nearly as good.
+constexpr double kStrangeFade = 0.6;
 // The more was looked at in vain, the less the rest is worth: the margin shrinks by so many
 // standard errors each time the number of candidates grows e-fold. This and the prior were chosen
 // by what they save at equal recall (docs/decisions/0006).
@@ -74,8 +78,14 @@ std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
   }
   const auto error = static_cast<double>(error_);
   const auto looked_at = static_cast<double>(absorbed_ - missing_);
-  const double bias = (residual_sum_ + kPriorWeight * error) / (looked_at + kPriorWeight);
-  const double margin = static_cast<double>(effort_.margin) - kFade * std::log(looked_at + 1);
+  const double mean = residual_sum_ / std::max(looked_at, 1.0);
+  // Texts unlike any that the codebook was trained on are all off by the same much: there the prior
+  // is known to be wrong, and would end the search at once.
+  const bool is_strange = std::abs(mean) > kStrange * error;
+  const double weight = is_strange ? 0 : kPriorWeight;
+  const double bias = (residual_sum_ + weight * error) / (looked_at + weight);
+  const double fade = is_strange ? kStrangeFade : kFade;
+  const double margin = static_cast<double>(effort_.margin) - fade * std::log(looked_at + 1);
   const double limit = static_cast<double>(hits.last().distance) - bias + margin * error;
   const auto end = std::partition_point(
       candidates_.begin() + static_cast<std::ptrdiff_t>(asked_), candidates_.end(),
