@@ -92,6 +92,19 @@ TEST_CASE("with sure estimates hardly more than k candidates are looked at") {
   CHECK(lookup.asked() < 20);
 }
 
+TEST_CASE("estimates that are all too far off by the same much do not end the search") {
+  const Line line(4, true);
+  Lookup lookup = line.lookup();
+  TopK hits(1);
+  // The nodes are 9, 4, 1 and 0 away, and all seem to be about 100 away.
+  std::vector<Candidate> candidates{{100.0f, 3}, {100.1f, 2}, {100.2f, 1}, {100.3f, 0}};
+  Rerank rerank(std::move(candidates), 3.0f, 1, with_margin(4.0f));
+
+  rerank.resume(&lookup, hits);
+
+  CHECK(hits.items()[0] == Candidate{0, 0});
+}
+
 TEST_CASE("the wider the margin, the more is looked at") {
   const Line line(1000, false);
   std::size_t before = 0;
