@@ -172,7 +172,7 @@ def test_a_root_that_is_not_there_does_not_empty_the_index(index, notes):
     notes.rename(notes.parent / "unmounted")
 
     with pytest.raises(InvalidArgument, match="nothing was changed"):
-        index.add_paths()
+        index.add_paths([notes])
     assert index.status().indexed == 3
 
 
@@ -386,7 +386,7 @@ def test_options_are_remembered_with_the_folder_they_came_with(index, notes, tmp
     assert index.add_paths().is_nothing
     assert index.status().indexed == 4
 
-    index.add_paths([other], options=WalkOptions())
+    index.add_paths([other], reset_options=True)
 
     assert index.status().indexed == 5
 

@@ -62,14 +62,17 @@ class Helper:
         changes = writer.changes()
         journal = writer.journal(MODEL.fingerprint, DIM)
         old = None if writer.snapshot is None else writer.snapshot.open_vectors(self.codebook)
-        changes.remove_sources(changes._old.find_text(id) for id in remove)
+        catalogue = changes._old
+        changes.remove_sources(catalogue.find_text(id) for id in remove)
+        rows = {catalogue.find_text(id) for id in (*remove, *texts)} - {None}
+        gone = [catalogue.chunks_of(row) for row in rows]
         ids, vectors = [], []
         for id, text in texts.items():
             document, source = self.store(writer, id, text)
             ids.append(changes.replace_source(source, [document]))
             vectors.append(self.vectors_of([text]))
             journal.add([hash_of_text(text)], vectors[-1])
-        save = self.saver(old, changes.removed_ids, ids, vectors)
+        save = self.saver(old, gone, ids, vectors)
         return writer.commit(
             changes, save_vectors=save, model=MODEL, settings=Settings(), roots=(), **options
         )
@@ -82,8 +85,8 @@ class Helper:
         return document, SourceRecord("", id, 0, 0, hash_of_bytes(data), "text")
 
     def saver(self, index, removed, ids, vectors):
-        if index is not None and removed.size:
-            index.delete(removed)
+        if index is not None and removed:
+            index.delete(np.concatenate(removed))
             index.compact()
         if ids:
             rows, names = np.concatenate(vectors), np.concatenate(ids)
@@ -248,13 +251,6 @@ def test_the_vectors_that_are_there_can_stay(helper, folder):
 
     assert helper.content(folder) == OLD
     assert open_index(folder).catalogue.stat_of(0) == (0, 5)
-
-
-def test_a_codebook_of_its_own_stays_with_the_index(helper, tmp_path):
-    helper.put(tmp_path, OLD, codebook=helper.codebook.to_bytes())
-    helper.put(tmp_path, {"b": "two"})
-
-    assert open_index(tmp_path).codebook == helper.codebook.to_bytes()
 
 
 def test_chunks_without_vectors_are_refused(helper, tmp_path):

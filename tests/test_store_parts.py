@@ -27,7 +27,6 @@ MANIFEST = Manifest(
     settings=Settings(walk={"hidden": False, "ignore": ["*.log"]}),
     roots=("/home/a/notes", "/home/\udc80"),
     next_chunk_id=100,
-    next_source_id=10,
     files=(FileEntry("catalogue-9.gsc", 10, "ab"), FileEntry("texts-3.gst", 5, "cd")),
     counts={"chunks": 99},
 )

@@ -18,6 +18,7 @@ __all__ = [
     "NotGossamer",
     "TooLarge",
     "Truncated",
+    "Unavailable",
     "UnknownId",
     "UnknownVersion",
     "Unreachable",
@@ -114,6 +115,10 @@ class Unreachable(GossamerError):
 
 class Unreadable(GossamerError):
     """A file that cannot be read as what it seems to be; it is left out of the index."""
+
+
+class Unavailable(Unreadable):
+    """A file that the disk does not give now: no permission, an error of the disk; tried again."""
 
 
 class LeftOut(Unreadable):

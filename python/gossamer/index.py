@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self
 
 from gossamer.embed import load_embedder
-from gossamer.errors import InvalidArgument
+from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.filters import combine
 from gossamer.model import shipped_pack, stamp_of
 from gossamer.models import default_model
@@ -20,11 +19,16 @@ from gossamer.query.run import Query, locate, run_query
 from gossamer.readers import Limits
 from gossamer.records import Hit
 from gossamer.sources.folder import WalkOptions
+from gossamer.sources.junk import is_junk
 from gossamer.status import IndexStatus, read_status
-from gossamer.store import Settings, begin
+from gossamer.store import Settings, Writer, begin
 from gossamer.store.check import Finding, check
+from gossamer.store.folder import read_manifest
+from gossamer.store.manifest import MANIFEST
 from gossamer.store.stale import note_stale
-from gossamer.update.add import add_paths, add_texts, remove_sources
+from gossamer.store.writer import is_own_file
+from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
+from gossamer.update.given import as_given_text
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
 from gossamer.update.session import UpdateSession
@@ -34,6 +38,7 @@ __all__ = ["Index"]
 
 # Bytes of code for a chunk where the model ships no codebook of another size.
 _CODE_BYTES = 32
+_LEAST_CODE_BYTES, _MOST_CODE_BYTES = 2, 64  # what the engine takes
 _LEAST_CHUNK_TOKENS = 32
 _KEEPS = "none, all, or hot:BYTES such as hot:50MB"
 
@@ -80,12 +85,13 @@ class Index:
         pack = shipped_pack(embedder.fingerprint)
         own = _CODE_BYTES if pack is None else pack.codebook.code_bytes
         settings = Settings(
-            code_bytes=own if code_bytes is None else code_bytes,
+            code_bytes=own if code_bytes is None else _check_code_bytes(code_bytes, embedder.dim),
             store_text=store_text,
             keep=_check_keep(keep),
             lexical=_check_lexical(lexical),
         )
         folder = Path(folder)
+        _check_is_free(folder)
         with begin(folder, "create") as writer:
             if writer.snapshot is not None:
                 raise InvalidArgument(
@@ -110,6 +116,7 @@ class Index:
         paths: Sequence[str | os.PathLike[str]] | None = None,
         *,
         options: WalkOptions | None = None,
+        reset_options: bool = False,
         limits: Limits | None = None,
         wait_s: float = 0.0,
         progress: Watcher | None = None,
@@ -117,21 +124,15 @@ class Index:
         """Bring files and folders into the index: only what is new or changed is read.
 
         What was indexed below them and is gone from the disk leaves the index. Without `paths`
-        everything that was added before is brought up to date. `options` are remembered with the
-        paths they come with. Locked if another process changes the index and does not finish
-        within `wait_s`.
+        everything that was added before is brought up to date; of what is not there or cannot be
+        read then, what was indexed is kept, and `problems` of the report names it. `options` are
+        added to those that the paths came with before, or take their place (`reset_options`).
+        Locked if another process changes the index and does not finish within `wait_s`.
         """
-        with begin(self.folder, "add", wait_s) as writer:
-            assert writer.snapshot is not None
-            roots = writer.snapshot.manifest.roots if paths is None else paths
-            return add_paths(
-                writer,
-                self._opened.model,
-                [_absolute(root) for root in roots],
-                options,
-                limits or Limits(),
-                progress or _silent,
-            )
+        given = None if paths is None else [_absolute(path) for path in paths]
+        to_add = PathsToAdd(given, options, reset_options, limits or Limits())
+        with self._begin("add", wait_s) as writer:
+            return add_paths(writer, self._opened.model, to_add, progress or _silent)
 
     def add_texts(
         self,
@@ -142,20 +143,26 @@ class Index:
     ) -> UpdateReport:
         """Put texts in under ids of their own; one whose id is there already takes its place.
 
+        One that is there just so is left as it is.
+
         A text is a GivenText, or a mapping with "id" and "text", and "title", "markup" ("plain",
         "markdown", ...) and "metadata" if wanted. Their text is kept, compressed.
         """
         given = [as_given_text(text) for text in texts]
-        with begin(self.folder, "add", wait_s) as writer:
+        with self._begin("add", wait_s) as writer:
             return add_texts(writer, self._opened.model, given, progress or _silent)
 
     def remove(
         self, names: Sequence[str | os.PathLike[str]], *, wait_s: float = 0.0
     ) -> UpdateReport:
-        """Take out texts by id, files by path, and everything below folders."""
-        known = [_as_name(name) for name in names]
-        with begin(self.folder, "remove", wait_s) as writer:
-            return remove_sources(writer, self._opened.model, known, _silent)
+        """Take out texts by id, files by path, and everything below folders.
+
+        A str is tried as the id of a text and as a path. Names of nothing are passed over.
+        """
+        texts = [name for name in names if isinstance(name, str)]
+        paths = [_absolute(name) for name in names]
+        with self._begin("remove", wait_s) as writer:
+            return remove_sources(writer, self._opened.model, texts, paths, _silent)
 
     def search(
         self,
@@ -177,6 +184,8 @@ class Index:
         metadata such as `lang == "en" and year >= 2020`; `paths` are globs, `types` kinds of
         files, `after` and `before` dates of files.
         """
+        if not any(map(str.isalnum, question)):
+            raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
         state = self._opened.state
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
         return self._run(state, Query(question, k, mode, recall, state.allowed(condition)))
@@ -193,7 +202,9 @@ class Index:
     ) -> Results:
         """Find chunks like the one with this id, or the one at "PATH:LINE", without itself."""
         state = self._opened.state
-        passage = state.passage(place) if isinstance(place, int) else state.passage_at(place)
+        passage = (
+            state.passage(_check_id(place)) if isinstance(place, int) else state.passage_at(place)
+        )
         allowed = state.allowed(combine(where=where, paths=paths, types=types))
         is_other = state.layout.ids != passage.id
         return self._run(
@@ -211,12 +222,12 @@ class Index:
     def get(self, id: int) -> Hit:
         """Give a chunk by its id; UnknownId if it is gone or its text has changed."""
         state = self._opened.state
-        return locate(state.passages, state.passage(id))
+        return locate(state.passages, state.passage(_check_id(id)))
 
     def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of the text before and after it."""
         state = self._opened.state
-        passage = state.passage(id)
+        passage = state.passage(_check_id(id))
         before, after = state.passages.text_around(passage, margin)
         return before, locate(state.passages, passage), after
 
@@ -227,7 +238,7 @@ class Index:
     def compact(self, *, wait_s: float = 0.0) -> tuple[int, int]:
         """Give all space of what was removed back; say how many bytes there were and are."""
         before = self.status().total_bytes
-        with begin(self.folder, "compact", wait_s) as writer:
+        with self._begin("compact", wait_s) as writer:
             session = UpdateSession(writer, self._opened.model, UpdateReport())
             with closing(session):
                 session.commit(True, dead_share=0.0)
@@ -237,6 +248,13 @@ class Index:
         """Verify everything in the folder; nothing if all is well."""
         pack = self._opened.model.pack
         return check(self.folder, deep, None if pack is None else pack.codebook)
+
+    @contextmanager
+    def _begin(self, command: str, wait_s: float) -> Iterator[Writer]:
+        """Open the index for changes; NoIndex, and nothing is made, if it has gone meanwhile."""
+        read_manifest(self.folder)
+        with begin(self.folder, command, wait_s) as writer:
+            yield writer
 
     def _run(self, state: OpenedState, query: Query) -> Results:
         if query.k < 1:
@@ -248,28 +266,42 @@ class Index:
         return results
 
 
-def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
-    """Check a text that was given; InvalidArgument says what is missing or wrong."""
-    if isinstance(text, GivenText):
-        return text
-    unknown = set(text) - {field.name for field in fields(GivenText)}
-    if unknown:
-        raise InvalidArgument(f"a text has no {', '.join(sorted(unknown))}; put it into metadata")
-    for name in ("id", "text"):
-        if not isinstance(text.get(name), str) or not text[name]:
-            raise InvalidArgument(f"a text needs {name!r}, a string that is not empty: {text!r}")
-    return GivenText(**text)  # type: ignore[arg-type]
-
-
 def _absolute(path: str | os.PathLike[str]) -> Path:
     """Give a path from the root of the disk, without "..": the same file has the same path."""
     return Path(os.path.abspath(Path(path).expanduser()))
 
 
-def _as_name(name: str | os.PathLike[str]) -> str:
-    """Give a path as it is indexed; what is no path on this disk may be the id of a text."""
-    path = _absolute(name)
-    return str(path) if isinstance(name, os.PathLike) or path.exists() else str(name)
+def _check_id(id: int) -> int:
+    if not 0 < id < 1 << 63:
+        raise UnknownId(f"there is no chunk {id} in the index")
+    return id
+
+
+def _check_is_free(folder: Path) -> None:
+    """Refuse a folder that holds anything but what a killed `create` may have left."""
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise InvalidArgument(f"{folder} is a file; choose a new or empty folder") from None
+    if MANIFEST in names:
+        return  # said later, when no other process makes it
+    others = [name for name in names if not (is_own_file(name) or is_junk(name))]
+    if others:
+        raise InvalidArgument(
+            f"{folder} is not empty (it holds {others[0]}); an index needs a folder of its own: "
+            "choose a new or empty one"
+        )
+
+
+def _check_code_bytes(code_bytes: int, dim: int) -> int:
+    most = min(_MOST_CODE_BYTES, dim + 1)
+    if not _LEAST_CODE_BYTES <= code_bytes <= most:
+        raise InvalidArgument(
+            f"code_bytes must be {_LEAST_CODE_BYTES} to {most} for this model, got {code_bytes}"
+        )
+    return code_bytes
 
 
 def _check_keep(keep: str) -> str:

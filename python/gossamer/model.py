@@ -27,7 +27,17 @@ class IndexModel:
         self._stamp = stamp
         self._settings = settings
         self._threads = threads
+        self._given_spec = spec
         self._spec = spec or stamp.name
+
+    def fitting(self, stamp: ModelStamp, settings: Settings) -> IndexModel:
+        """Give the model for another state of the index: itself, unless it was made anew."""
+        mine, others = self._settings, settings
+        is_same = self._stamp == stamp and (mine.keep, mine.code_bytes) == (
+            others.keep,
+            others.code_bytes,
+        )
+        return self if is_same else IndexModel(stamp, settings, self._threads, self._given_spec)
 
     @cached_property
     def embedder(self) -> Embedder:

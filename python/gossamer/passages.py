@@ -61,6 +61,11 @@ class Passages:
         self._fresh: dict[str, bool] = {}  # files of stored texts that were looked at
 
     @property
+    def folder(self) -> Path:
+        """The index folder."""
+        return self._snapshot.folder
+
+    @property
     def stale_paths(self) -> tuple[str, ...]:
         """The sources whose text was found not to be what was indexed."""
         paths = self._snapshot.catalogue.paths
@@ -119,6 +124,26 @@ class Passages:
         first = 1 + before.count(b"\n")
         return first, first + inside.count(b"\n")
 
+    def at_place(self, row: int, number: int) -> Passage | None:
+        """Give the last chunk of a source that begins at or before a line (page, ...).
+
+        The first chunk where all begin behind it; None if its text is not what was indexed.
+        """
+        catalogue = self._snapshot.catalogue
+        ids = catalogue.chunks_of(row)
+        if not len(ids):
+            return None
+        starts, _ = catalogue.spans(ids)
+        rows = catalogue.document_rows(ids)
+        begins = np.zeros(len(ids), bool)
+        for document_row in catalogue.documents_of(row):
+            is_here = rows == document_row
+            begins[is_here] = starts[is_here] < self._offset_behind(row, document_row, number)
+        (before,) = np.nonzero(begins)
+        chosen = before[-1] if len(before) else 0
+        (passage,) = self.read(ids[chosen : chosen + 1])
+        return passage
+
     def text_around(self, passage: Passage, margin: int) -> tuple[str, str]:
         """Give up to `margin` bytes of text before and after a passage."""
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
@@ -126,6 +151,20 @@ class Passages:
             end = min(_body_length(passage.document), passage.end + margin)
             after = text.read(passage.end, end) or b""
         return before.decode("utf-8", "ignore"), after.decode("utf-8", "ignore")
+
+    def _offset_behind(self, source_row: int, row: int, number: int) -> int:
+        """Give where in a document's text the first line (page, ...) after this one begins."""
+        document = self._snapshot.catalogue.document(row)
+        if document.places:
+            later = (offset for offset, place in document.places if place > number)
+            return next(later, document.text_length)
+        if number < 1:
+            return 0
+        source = self._snapshot.catalogue.source(source_row)
+        with _TextReader(self._snapshot, source, document) as text:
+            found = text.read(0, document.text_length) or b""
+        (ends,) = np.nonzero(np.frombuffer(found, np.uint8) == ord("\n"))
+        return int(ends[number - 1]) + 1 if number <= len(ends) else document.text_length
 
     def _read_document(
         self, row: int, spans: Sequence[Span], contexts: Sequence[tuple[Span, ...]]

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.sources.folder import as_stored_time
 from gossamer.store import Catalogue, Snapshot, Status
 
 __all__ = ["IndexStatus", "bytes_by_part", "read_status"]
@@ -55,9 +60,8 @@ class IndexStatus:
 def read_status(snapshot: Snapshot) -> IndexStatus:
     """Count what the index holds, and look at each indexed file."""
     catalogue, manifest = snapshot.catalogue, snapshot.manifest
-    sources = [catalogue.source(row) for row in range(catalogue.source_count)]
-    left_out = [source for source in sources if source.status != Status.INDEXED]
-    indexed = [source for source in sources if source.status == Status.INDEXED]
+    statuses = catalogue.tables["status"]
+    is_indexed = statuses == Status.INDEXED
     changed, missing = _look_at_files(catalogue)
     return IndexStatus(
         name=snapshot.folder.name,
@@ -67,13 +71,13 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         created=manifest.created,
         changed=manifest.changed,
         roots=tuple(manifest.roots),
-        indexed=len(indexed),
-        skipped=sum(source.status == Status.SKIPPED for source in sources),
-        failed=sum(source.status == Status.FAILED for source in sources),
-        reasons=dict(Counter(source.reason for source in left_out).most_common()),
-        kinds=dict(Counter(source.kind for source in indexed).most_common()),
+        indexed=int(is_indexed.sum()),
+        skipped=int((statuses == Status.SKIPPED).sum()),
+        failed=int((statuses == Status.FAILED).sum()),
+        reasons=_count_words(catalogue, "reason", ~is_indexed),
+        kinds=_count_words(catalogue, "kind", is_indexed),
         documents=catalogue.document_count,
-        chunks=len(catalogue.chunk_ids),
+        chunks=catalogue.chunk_count,
         text_bytes=manifest.counts.get("text_bytes", 0),
         bytes_by_part=bytes_by_part(snapshot.folder),
         changed_files=changed,
@@ -81,26 +85,35 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
     )
 
 
+def _count_words(catalogue: Catalogue, column: str, rows: NDArray[np.bool_]) -> dict[str, int]:
+    """Count how often each word stands in a column of these sources, the most frequent first."""
+    numbers = Counter(catalogue.tables[column][rows].tolist())
+    return {catalogue.words[number]: count for number, count in numbers.most_common()}
+
+
 def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
     """Count the indexed files that are not as they were, and those that are gone."""
     changed = missing = 0
-    for row in range(catalogue.source_count):
-        source = catalogue.source(row)
-        if not source.root or source.status != Status.INDEXED:
-            continue
+    tables = catalogue.tables
+    (rows,) = np.nonzero((tables["root"] != 0) & (tables["status"] == Status.INDEXED))
+    for row in rows.tolist():
         try:
-            found = os.stat(source.path)
-        except OSError:
+            found = os.stat(catalogue.paths[row])
+        except (OSError, ValueError):
             missing += 1
             continue
-        changed += (found.st_size, found.st_mtime_ns) != (source.size, source.mtime_ns)
+        changed += (found.st_size, as_stored_time(found.st_mtime_ns)) != catalogue.stat_of(row)
     return changed, missing
 
 
 def bytes_by_part(folder: Path) -> dict[str, int]:
     """Add up the bytes of the folder's files, by what they are."""
     sizes: Counter[str] = Counter()
-    for entry in os.scandir(folder):
-        if entry.is_file(follow_symlinks=False):
-            sizes[entry.name.split("-")[0].split(".")[0].lower()] += entry.stat().st_size
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            # A commit meanwhile takes files away.
+            with suppress(FileNotFoundError):
+                if entry.is_file(follow_symlinks=False):
+                    part = entry.name.split("-")[0].split(".")[0].lower()
+                    sizes[part] += entry.stat().st_size
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))

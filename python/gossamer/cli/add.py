@@ -18,7 +18,6 @@ from gossamer.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from gossamer.index import Index
-    from gossamer.sources.folder import WalkOptions
     from gossamer.store import Manifest
     from gossamer.update.report import UpdateReport
 
@@ -37,8 +36,13 @@ _CHOSEN_ONCE = {
 
 
 def walk_options(command: Any) -> Any:
-    """Take --exclude, --include and --hidden."""
+    """Take --exclude, --include, --hidden and --reset-options."""
     for option in (
+        click.option(
+            "--reset-options",
+            is_flag=True,
+            help="Forget the options above that PATHS were added with before.",
+        ),
         click.option("--hidden", is_flag=True, help="Also files and folders whose name has a dot."),
         click.option(
             "--include", metavar="GLOB", multiple=True, help="Only files like this (*.md, docs/)."
@@ -49,8 +53,8 @@ def walk_options(command: Any) -> Any:
     return command
 
 
-def walk_options_from(options: dict[str, Any]) -> WalkOptions | None:
-    """Take what `walk_options` gave out of a command's options; None: the remembered ones."""
+def walk_options_from(options: dict[str, Any], has_paths: bool) -> dict[str, Any]:
+    """Take what `walk_options` gave out of a command's options, for `Index.add_paths`."""
     from gossamer.sources.folder import WalkOptions
 
     chosen = WalkOptions(
@@ -58,7 +62,14 @@ def walk_options_from(options: dict[str, Any]) -> WalkOptions | None:
         include=options.pop("include"),
         include_hidden=options.pop("hidden"),
     )
-    return None if chosen == WalkOptions() else chosen
+    is_reset = options.pop("reset_options")
+    is_usual = chosen == WalkOptions()
+    if not has_paths and (is_reset or not is_usual):
+        raise InvalidArgument(
+            "--exclude, --include, --hidden and --reset-options are remembered with the folders "
+            "they are given with; name the folders too, as in `gossamer add FOLDER --exclude GLOB`"
+        )
+    return {"options": None if is_usual else chosen, "reset_options": is_reset}
 
 
 @click.command("add", short_help="Bring files and folders into the index, or up to date.")
@@ -97,14 +108,15 @@ def command(
     """Bring PATHS into the index: makes it if there is none, reads only what is new or changed.
 
     Files that are gone leave the index. Without PATHS everything added before is brought up to
-    date. It can be stopped at any time; repeating it goes on where it stopped.
+    date. It can be stopped at any time; repeating it goes on where it stopped. What --exclude,
+    --include and --hidden say is remembered with PATHS, and added to what was said before.
     """
-    walk = walk_options_from(options)
+    walk = walk_options_from(options, bool(paths))
     chosen = {name: value for name, value in options.items() if value is not None}
     index = _open_or_create(session, chosen, has_paths=bool(paths))
     with show_update(session.output) as progress:
         try:
-            report = index.add_paths(paths or None, options=walk, wait_s=wait, progress=progress)
+            report = index.add_paths(paths or None, wait_s=wait, progress=progress, **walk)
         except KeyboardInterrupt:
             raise _Stopped from None
     _show_report(session.output, index, report, as_json)
@@ -196,7 +208,7 @@ def _show_report(output: Output, index: Index, report: UpdateReport, as_json: bo
 
 
 def _show_problems(output: Output, report: UpdateReport) -> None:
-    output.line((f"{counted(report.failed, 'file')} could not be read:", "warning"))
+    output.line((f"{counted(len(report.problems), 'path')} could not be read:", "warning"))
     rows = [(near_path(path), why) for path, why in report.problems[:_SHOWN_PROBLEMS]]
     output.table([Column("", style="path", may_fold=True), Column("", may_fold=True)], rows)
     if len(report.problems) > _SHOWN_PROBLEMS:
@@ -213,6 +225,7 @@ def describe_changes(report: UpdateReport) -> str:
             (report.added, "added"),
             (report.updated, "updated"),
             (report.removed, "removed"),
+            (report.lost, "lost"),
             (report.unchanged, "unchanged"),
         )
         if number

@@ -106,6 +106,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "added": "files",
         "updated": "",
         "removed": "",
+        "lost": "indexed before, and now skipped or failed",
         "unchanged": "",
         "skipped": "not text, or left out on purpose",
         "failed": "could not be read",

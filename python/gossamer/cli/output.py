@@ -6,6 +6,7 @@ Answers go to standard output; notes, progress and errors to standard error.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ __all__ = ["Column", "Line", "Output", "Piece", "printable"]
 # A stretch of text and what it is: a key of _STYLES, or "" for plain text.
 Piece = tuple[str, str]
 Line = Sequence[Piece | str]
+
+# What breaks a line or is no character.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _STYLES = {
     "": "",
@@ -162,7 +166,12 @@ _HARMLESS = _harmless()
 
 def _as_piece(piece: Piece | str) -> Piece:
     text, style = (piece, "") if isinstance(piece, str) else piece
-    return printable(text), style
+    return (_escaped(text) if style == "path" else printable(text)), style
+
+
+def _escaped(path: str) -> str:
+    """Write what would break a line as in a program's source: a path stays on one line."""
+    return printable(_UNSHOWN.sub(lambda found: repr(found[0])[1:-1], path))
 
 
 def _rich_text(pieces: Sequence[Piece]) -> Text:

@@ -27,14 +27,12 @@ def command(session: Session, paths: tuple[str, ...]) -> None:
 
     index = session.open_index()
     roots = read_manifest(index.folder).roots
-    # A file may be gone from the disk: it is known by its whole path all the same.
-    names = [*paths, *(_absolute(path) for path in paths)]
-    report = index.remove(names)
+    report = index.remove(paths)
     left = read_manifest(index.folder).roots
     if not report.removed and left == roots:
         raise UnknownId(f"there is nothing of {', '.join(paths)} in the index")
     session.output.note(f"{counted(report.removed, 'file')} removed")
-    if any(Path(root) in Path(name).parents for root in left for name in names):
+    if any(Path(root) in Path(name).parents for root in left for name in map(_absolute, paths)):
         session.output.note(
             "the next `gossamer add` of the folder above brings back what is still there; "
             "name it in a .gossamerignore file to keep it out"

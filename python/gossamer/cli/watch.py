@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,11 @@ from gossamer.cli.add import describe_changes, walk_options, walk_options_from
 from gossamer.cli.output import Output
 from gossamer.cli.progress import show_update
 from gossamer.cli.session import Session, common_options, pass_session
-from gossamer.cli.words import counted, duration
+from gossamer.cli.words import counted, duration, near_path
 from gossamer.errors import GossamerError, InvalidArgument
 
 if TYPE_CHECKING:
     from gossamer.index import Index
-    from gossamer.sources.folder import WalkOptions
 
 __all__ = ["command"]
 
@@ -46,35 +45,52 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
 
     Runs until Ctrl-C. Needs an index: `gossamer add` first.
     """
-    walk = walk_options_from(options)
+    from gossamer.store.folder import read_manifest
+
+    walk = walk_options_from(options, bool(paths))
     index = session.open_index()
-    roots = list(paths) or [Path(root) for root in index.status().roots]
+    roots = list(paths) or [Path(root) for root in read_manifest(index.folder).roots]
     if not roots:
         raise InvalidArgument("nothing was added to this index yet; `gossamer add FOLDER` first")
     output = session.output
     output.note(f"watching {counted(len(roots), 'place')}; Ctrl-C stops")
     try:
-        is_done = _update(output, index, roots, walk)
+        said: set[tuple[str, str]] = set()
+        is_done = _update(output, index, paths or None, walk, said)
         for has_changed in _changes(roots, session.folder, settle):
             if has_changed or not is_done:
-                is_done = _update(output, index, roots, walk)
+                is_done = _update(output, index, paths or None, walk, said)
     except KeyboardInterrupt:
         pass  # also in the middle of an update: what was embedded is kept for the next
     output.note("stopped watching")
 
 
-def _update(output: Output, index: Index, roots: Sequence[Path], walk: WalkOptions | None) -> bool:
-    """Bring the index up to date; say what happened, and whether it went well."""
+def _update(
+    output: Output,
+    index: Index,
+    paths: Sequence[Path] | None,
+    walk: Mapping[str, Any],
+    said: set[tuple[str, str]],
+) -> bool:
+    """Bring the index up to date; say what happened, and whether it went well.
+
+    `said` are the problems that the user knows of already.
+    """
     now = datetime.now().strftime("%H:%M:%S")
     try:
         with show_update(output) as progress:
-            report = index.add_paths(roots, options=walk, wait_s=_WAIT_S, progress=progress)
+            report = index.add_paths(paths, wait_s=_WAIT_S, progress=progress, **walk)
     except (GossamerError, OSError) as error:
         output.note((f"{now}  not updated: {error}; it is tried again", "warning"))
         return False
     if not report.is_nothing:
         output.line(f"{now}  {describe_changes(report)} in {duration(report.seconds)}")
-    return True
+    for path, why in report.problems:
+        if (path, why) not in said:
+            output.note((f"{now}  {near_path(path)} not updated: {why}", "warning"))
+    said.clear()
+    said.update(report.problems)
+    return not report.problems
 
 
 def _changes(roots: Sequence[Path], index_folder: Path, settle_ms: int) -> Iterator[bool]:

@@ -1,8 +1,8 @@
 """Filters: which documents a search looks at, by what is known of them.
 
 An expression compares fields with values: `type == "pdf" and year >= 2020 and not draft`. Fields
-are the document's metadata and path, type, title, modified, size, source and extension; a name
-with other characters than letters stands in backquotes. Operators are `== != < <= > >=`, `in`,
+are the document's metadata and path, type, modified, size, source and extension; a name with
+other characters than letters stands in backquotes. Operators are `== != < <= > >=`, `in`,
 `not in`, `and`, `or`, `not` and parentheses; values are texts in quotes, numbers, dates such as
 2024-05, true, false, none and lists. What holds where values do not fit each other:
 
@@ -11,7 +11,7 @@ with other characters than letters stands in backquotes. Operators are `== != < 
 - Values of different kinds (text, number, true/false) are unequal and in no order.
 - A date is compared as far as the shorter one goes: all of 2024 is `== "2024"`, `<= "2024"` and not
   `> "2024"`.
-- `"word" in title` looks within a text.
+- `"word" in path` looks within a text.
 """
 
 from __future__ import annotations
@@ -87,7 +87,19 @@ def combine(
     if not filters:
         return None
     names = frozenset(name for filter_ in filters for name in filter_.names)
-    return Filter(names, all_of([filter_.matches for filter_ in filters]))
+    key = repr((_key_of(where), tuple(paths), tuple(types), after, before))
+    is_known = not isinstance(where, Filter) or where.key is not None
+    return Filter(
+        names, all_of([filter_.matches for filter_ in filters]), key if is_known else None
+    )
+
+
+def _key_of(where: str | Mapping[str, object] | Filter | None) -> object:
+    if isinstance(where, Filter):
+        return where.key
+    if not isinstance(where, Mapping):
+        return where
+    return {name: dict(c) if isinstance(c, Mapping) else c for name, c in where.items()}
 
 
 def _type_filter(types: Iterable[str]) -> Filter:

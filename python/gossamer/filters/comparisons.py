@@ -36,6 +36,7 @@ class Filter:
 
     names: frozenset[str]  # the fields it asks for
     _test: Test
+    key: str | None = None  # equal for filters that let the same through; None if not known
 
     def matches(self, fields: Fields) -> bool:
         """Say whether a document with these fields is to be looked at; never raises."""

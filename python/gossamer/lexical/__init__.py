@@ -15,7 +15,10 @@ from gossamer.lexical.scan import (
     terms_of,
 )
 
+WORDS = "words.sqlite"  # how the file of `fts5` is called in an index folder
+
 __all__ = [
+    "WORDS",
     "Buffer",
     "Files",
     "LexicalPass",

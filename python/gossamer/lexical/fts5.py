@@ -6,9 +6,11 @@ It holds our own terms, so that it finds what the native pass finds, in every sc
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,7 @@ _APPLICATION = 0x676F7373  # "goss"
 _VERSION = 1
 _NOTHING = -1  # the generation before the first
 _WAIT_S = 30.0
+_REPAIR = "delete this file: the next update makes it anew from the texts"
 _ROWS_AT_ONCE = 4096
 # The tokenizer that splits at ASCII signs and spaces only: terms hold none of them.
 _TABLE = "CREATE VIRTUAL TABLE chunks USING fts5(terms, tokenize='ascii'{})"
@@ -47,22 +50,34 @@ class FtsIndex:
     number of the generation to come, and takes nothing away yet: chunks that leave are only
     listed, and chunks that came have ids from `next_id` on. So readers of the old generation
     still see what they did, and after a crash before the manifest was written the next `begin`
-    undoes it.
+    undoes it. Any thread may search.
     """
 
-    def __init__(self, path: Path, generation: int, next_id: int) -> None:
-        """Open the index for a generation of the manifest; an empty one is made if none is there.
+    def __init__(
+        self, path: Path, generation: int, next_id: int, *, is_read_only: bool = False
+    ) -> None:
+        """Open the index for a generation of the manifest.
 
-        `next_id` is larger than every id of that generation.
+        `next_id` is larger than every id of that generation. If there is none, an empty one is
+        made, unless `is_read_only`: then nothing is ever written, and it is Unreadable.
         """
         self._path = path
         self._generation = generation
         self._next_id = self._free_id = next_id
+        self._lock = RLock()  # a connection serves one thread at a time
         with self._translated():
-            self._database = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+            self._database = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={'ro' if is_read_only else 'rwc'}",
+                uri=True,
+                timeout=_WAIT_S,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        # Whoever searches may forget it, as an opened index does when there is a newer state.
+        weakref.finalize(self, self._database.close)
         try:
             with self._translated():
-                self._prepare()
+                self._prepare(is_read_only)
                 self._stored = self._stored_generation()
         except BaseException:
             self._database.close()
@@ -76,6 +91,8 @@ class FtsIndex:
         it is not complete.
         """
         path.unlink(missing_ok=True)
+        # What an interrupted change left beside it belongs to the old one.
+        path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
         return cls(path, _NOTHING, 0)
 
     @property
@@ -108,6 +125,18 @@ class FtsIndex:
                 "INSERT INTO chunks(rowid, terms) VALUES (?, ?)", self._new_rows(ids, texts)
             )
 
+    def flush(self) -> None:
+        """Write what was added to an index that is made anew, of which nothing counts yet.
+
+        A change is held in memory until it is committed, which a whole index may not fit in.
+        """
+        self._expect_change()
+        if self._generation != _NOTHING:
+            raise WrongState("readers use this index: only commit() may write the change")
+        with self._translated():
+            self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
+
     def remove(self, ids: Iterable[int]) -> None:
         """Remove chunks, between `begin` and `commit`; unknown ids are ignored."""
         self._expect_change()
@@ -132,10 +161,20 @@ class FtsIndex:
         self._generation = self._stored = generation
         self._next_id = next_id
 
-    def rollback(self) -> None:
-        """Forget the change; nothing happens when there is none."""
-        if self._database.in_transaction:
-            self._database.execute("ROLLBACK")
+    def compact(self) -> None:
+        """Give the space of removed chunks back, once the manifest names this generation."""
+        self.begin()
+        with self._translated():
+            self._database.execute("COMMIT")
+            self._database.execute("INSERT INTO chunks(chunks) VALUES ('optimize')")
+            self._database.execute("VACUUM")
+
+    def verify(self) -> None:
+        """Read all of it; Damaged if it is not as SQLite wrote it."""
+        with self._lock, self._translated():
+            (found,) = self._database.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise Damaged(f"{self._path}: {' '.join(str(found).split())}; {_REPAIR}")
 
     def search(
         self, question: str, n: int, allowed: NDArray[np.bool_] | None = None
@@ -150,18 +189,33 @@ class FtsIndex:
         ids: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         scores: list[NDArray[np.float32]] = [np.empty(0, np.float32)]
         missing = n
-        for found, values in self._ranked(terms) if terms and n else ():
-            keep = _is_allowed(found, allowed)
-            ids.append(found[keep][:missing])
-            scores.append(values[keep][:missing])
-            missing -= len(ids[-1])
-            if missing <= 0:
-                break
+        # Closed at once: an unfinished question would keep a writer from committing.
+        with self._lock, closing(self._ranked(terms if n else [])) as ranked:
+            for found, values in ranked:
+                keep = _is_allowed(found, allowed)
+                ids.append(found[keep][:missing])
+                scores.append(values[keep][:missing])
+                missing -= len(ids[-1])
+                if missing <= 0:
+                    break
         return np.concatenate(ids), np.concatenate(scores)
+
+    def count_terms(self, question: str) -> dict[str, int]:
+        """Say of each term of a question how many chunks hold it."""
+        with self._lock, self._translated():
+            is_hidden = self._hides_leaving()
+            return {
+                term: self._database.execute(
+                    "SELECT count(*) FROM chunks WHERE chunks MATCH ? "
+                    "AND rowid < ? AND NOT (? AND rowid IN leaving)",
+                    (f'"{term}"', self._next_id, is_hidden),
+                ).fetchone()[0]
+                for term in terms_of(question)
+            }
 
     def __len__(self) -> int:
         """How many chunks there are."""
-        with self._translated():
+        with self._lock, self._translated():
             (count,) = self._database.execute(
                 "SELECT count(*) FROM chunks_docsize WHERE id < ? AND NOT (? AND id IN leaving)",
                 (self._next_id, self._hides_leaving()),
@@ -178,8 +232,12 @@ class FtsIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ranked(self, terms: list[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def _ranked(
+        self, terms: list[str]
+    ) -> Generator[tuple[NDArray[np.int64], NDArray[np.float32]], None, None]:
         """All chunks with any of the terms, best first, some at a time."""
+        if not terms:
+            return
         match = " OR ".join(f'"{term}"' for term in terms)
         with self._translated():
             rows = self._database.execute(
@@ -204,7 +262,7 @@ class FtsIndex:
         """Chunks leave with the generation that was committed last; older ones still have them."""
         return self._stored_generation() == self._generation
 
-    def _prepare(self) -> None:
+    def _prepare(self, is_read_only: bool) -> None:
         execute = self._database.execute
         execute("PRAGMA trusted_schema = OFF")
         execute("PRAGMA cell_size_check = ON")
@@ -213,7 +271,7 @@ class FtsIndex:
         (application,) = execute("PRAGMA application_id").fetchone()
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application == 0 and tables == 0:
+        if application == 0 and tables == 0 and not is_read_only:
             self._create()
         elif application != _APPLICATION:
             raise NotGossamer(f"{self._path} is a database of another program; name another file")
@@ -242,7 +300,7 @@ class FtsIndex:
     def _stored_generation(self) -> int:
         row = self._database.execute("SELECT generation FROM state").fetchone()
         if row is None or not isinstance(row[0], int):
-            raise Damaged(f"{self._path} does not say its generation; delete it and add again")
+            raise Damaged(f"{self._path} does not say its generation; {_REPAIR}")
         return row[0]
 
     def _expect_change(self) -> None:
@@ -254,7 +312,9 @@ class FtsIndex:
         try:
             yield
         except sqlite3.Error as error:
-            raise _reason(error)(f"{self._path}: {error}") from error
+            reason = _reason(error)
+            repair = f"; {_REPAIR}" if reason in (Damaged, NotGossamer) else ""
+            raise reason(f"{self._path}: {error}{repair}") from error
 
 
 def _is_allowed(ids: NDArray[np.int64], allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

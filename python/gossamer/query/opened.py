@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -11,23 +12,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.errors import InvalidArgument, UnknownId
+from gossamer.errors import GossamerError, InvalidArgument, UnknownId
 from gossamer.filters import Filter
-from gossamer.lexical import LexicalResult
+from gossamer.lexical import WORDS, LexicalResult
 from gossamer.model import IndexModel
 from gossamer.passages import Passage, Passages
 from gossamer.query.layout import ChunkLayout
 from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
 from gossamer.store import HotVectors, Snapshot, open_index
+from gossamer.store.folder import explaining_damage
 from gossamer.update.session import open_hot, open_vectors
-from gossamer.update.words import WORDS
 from gossamer.vectors.vector_index import VectorIndex
 
 if TYPE_CHECKING:
     from gossamer.lexical.fts5 import FtsIndex
 
 __all__ = ["OpenedIndex", "OpenedState"]
+
+_MOST_FILTERS = 16  # whose answers are remembered
 
 
 class OpenedIndex:
@@ -37,17 +40,25 @@ class OpenedIndex:
         self._folder = folder
         self._threads = threads
         snapshot = open_index(folder)
-        self.model = IndexModel(
-            snapshot.manifest.model, snapshot.manifest.settings, threads, model_spec
-        )
-        self._state = OpenedState(snapshot, self.model, threads)
+        manifest = snapshot.manifest
+        model = IndexModel(manifest.model, manifest.settings, threads, model_spec)
+        self._state = OpenedState(snapshot, model, threads)
 
     @property
     def state(self) -> OpenedState:
         """The state that was committed last."""
-        if not self._state.snapshot.is_current():
-            self._state = OpenedState(open_index(self._folder), self.model, self._threads)
+        old = self._state
+        if not old.snapshot.is_current():
+            snapshot = open_index(self._folder)
+            # Where the folder was deleted and made anew, the model may be another one too.
+            model = old.model.fitting(snapshot.manifest.model, snapshot.manifest.settings)
+            self._state = OpenedState(snapshot, model, self._threads)
         return self._state
+
+    @property
+    def model(self) -> IndexModel:
+        """The model of the state that was committed last."""
+        return self.state.model
 
 
 class OpenedState:
@@ -55,9 +66,14 @@ class OpenedState:
 
     def __init__(self, snapshot: Snapshot, model: IndexModel, threads: int) -> None:
         self.snapshot = snapshot
-        self.passages = Passages(snapshot)
-        self._model = model
+        self.model = model
         self._threads = threads
+        self._allowed: dict[Hashable, NDArray[np.bool_]] = {}
+
+    @property
+    def passages(self) -> Passages:
+        """A new look at the texts: what was stale or fresh a question ago need not be now."""
+        return Passages(self.snapshot)
 
     @cached_property
     def layout(self) -> ChunkLayout:
@@ -67,7 +83,8 @@ class OpenedState:
     @cached_property
     def vectors(self) -> VectorIndex | None:
         """The engine's index; None while nothing is indexed."""
-        return open_vectors(self.snapshot, self._model)
+        with explaining_damage(self.snapshot.folder):
+            return open_vectors(self.snapshot, self.model)
 
     @cached_property
     def hot(self) -> HotVectors | None:
@@ -83,8 +100,12 @@ class OpenedState:
             return None
         from gossamer.lexical.fts5 import FtsIndex
 
-        index = FtsIndex(path, manifest.generation, manifest.next_chunk_id)
-        return index if index.is_complete else None
+        with suppress(GossamerError):
+            index = FtsIndex(path, manifest.generation, manifest.next_chunk_id, is_read_only=True)
+            if index.is_complete:
+                return index
+            index.close()
+        return None
 
     def searchable(self) -> Searchable:
         """Give what a query reads."""
@@ -92,7 +113,7 @@ class OpenedState:
             passages=self.passages,
             layout=self.layout,
             vectors=self.vectors,
-            embedder=lambda: self._model.embedder,
+            embedder=lambda: self.model.embedder,
             hot=self.hot,
             lexical=self._by_word_index if self.words is not None else None,
             threads=self._threads,
@@ -102,11 +123,20 @@ class OpenedState:
         """Say of each chunk whether the filter lets it through; None without a filter."""
         if condition is None:
             return None
-        return self.layout.numbers_of(allowed_documents(self.snapshot.catalogue, condition))
+        known = self._allowed.get(condition.key)
+        if known is None:
+            documents = allowed_documents(self.snapshot.catalogue, condition)
+            known = self.layout.numbers_of(documents)
+            if condition.key is not None:
+                if len(self._allowed) >= _MOST_FILTERS:
+                    self._allowed.clear()
+                self._allowed[condition.key] = known
+        return known
 
     def passage(self, id: int) -> Passage:
         """Give a chunk; UnknownId if it is gone or its text has changed."""
-        (passage,) = self.passages.read(np.array([id], np.int64))
+        with explaining_damage(self.snapshot.folder):
+            (passage,) = self.passages.read(np.array([id], np.int64))
         if passage is None:
             raise UnknownId(f"the text of chunk {id} is not what was indexed; add it again")
         return passage
@@ -122,29 +152,30 @@ class OpenedState:
             row = catalogue.find_text(path)
         if row is None:
             raise UnknownId(f"{path} is not in the index")
-        found = None
-        for passage in self.passages.read(catalogue.chunks_of(row)):
-            if passage is not None:
-                first, _ = self.passages.place_of(passage)
-                if found is None or first <= int(number):
-                    found = passage
+        with explaining_damage(self.snapshot.folder):
+            found = self.passages.at_place(row, int(number))
         if found is None:
             raise UnknownId(f"the text of {path} has changed since it was indexed; add it again")
         return found
 
-    def _by_word_index(self, query: Query, n: int) -> LexicalResult:
+    def _by_word_index(self, query: Query, n: int) -> LexicalResult | None:
+        """Ask the lexical index; None where it turns out to be damaged or locked."""
         assert self.words is not None
         ids = self.layout.ids
         allowed = None
         if query.allowed is not None:
             allowed = np.zeros(self.snapshot.manifest.next_chunk_id, bool)
             allowed[ids[query.allowed]] = True
-        found, scores = self.words.search(query.question, n, allowed)
+        try:
+            found, scores = self.words.search(query.question, n, allowed)
+            counts = self.words.count_terms(query.question)
+        except GossamerError:
+            return None
         return LexicalResult(
             numbers=np.searchsorted(ids, found).astype(np.uint32),
             scores=scores,
-            terms=(),
-            chunks_with=(),
+            terms=tuple(counts),
+            chunks_with=tuple(counts.values()),
             chunks=len(ids),
             chunks_unreadable=0,
             files_opened=0,

@@ -20,6 +20,7 @@ from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
 from gossamer.records import Hit
 from gossamer.store import HotVectors, hash_of_text
+from gossamer.store.folder import explaining_damage
 from gossamer.store.journal import as_kept
 from gossamer.vectors.session import Supplied
 from gossamer.vectors.vector_index import VectorIndex
@@ -57,7 +58,7 @@ class Searchable:
     vectors: VectorIndex | None  # None while nothing is indexed
     embedder: Callable[[], Embedder]  # loaded when first asked for
     hot: HotVectors | None
-    lexical: Callable[[Query, int], LexicalResult] | None = None  # instead of a pass
+    lexical: Callable[[Query, int], LexicalResult | None] | None = None  # instead of a pass
     threads: int = 0
 
 
@@ -81,6 +82,11 @@ def run_query(index: Searchable, query: Query) -> Results:
     """
     if query.mode not in MODES:
         raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, got {query.mode!r}")
+    with explaining_damage(index.passages.folder):
+        return _run(index, query)
+
+
+def _run(index: Searchable, query: Query) -> Results:
     started = time.perf_counter()
     stages = Stages()
     while True:
@@ -146,8 +152,9 @@ def _question_vector(index: Searchable, query: Query, stages: Stages) -> Floats:
 
 def _by_words(index: Searchable, query: Query, stages: Stages) -> LexicalResult:
     with stages.time("words"):
-        if index.lexical is not None:
-            return index.lexical(query, _DEPTH + query.k)
+        found = None if index.lexical is None else index.lexical(query, _DEPTH + query.k)
+        if found is not None:
+            return found
         layout = index.layout
         words = rank(
             query.question,

@@ -11,17 +11,33 @@ import importlib
 import os
 import stat
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from gossamer.errors import LeftOut, Unreadable
+from gossamer.errors import LeftOut, Unavailable, Unreadable
 from gossamer.readers.formats import HEAD_BYTES, kind_of, module_of, reason_to_skip
 from gossamer.readers.limits import Limits
 from gossamer.records import Document
 
-__all__ = ["READER_VERSION", "Limits", "Reader", "kind_of", "load_bytes", "read_data", "read_file"]
+__all__ = [
+    "READER_VERSION",
+    "Limits",
+    "Loaded",
+    "Reader",
+    "kind_of",
+    "load_bytes",
+    "read_data",
+    "read_file",
+]
 
 # Raised whenever the same bytes give other documents than before, or are cut into other chunks.
 READER_VERSION = 1
+
+
+class Loaded(NamedTuple):
+    """The bytes of a file, and the time it had when they were read."""
+
+    data: bytes
+    mtime_ns: int
 
 
 class Reader(Protocol):
@@ -38,11 +54,14 @@ def read_file(path: Path, limits: Limits | None = None) -> list[Document]:
     No bytes, however damaged or hostile, give any other exception.
     """
     limits = limits or Limits()
-    return read_data(path, load_bytes(path, limits), limits)
+    return read_data(path, load_bytes(path, limits).data, limits)
 
 
-def load_bytes(path: Path, limits: Limits) -> bytes:
-    """Give the bytes of a file that is to be read; LeftOut or Unreadable for any other."""
+def load_bytes(path: Path, limits: Limits) -> Loaded:
+    """Give the bytes of a file that is to be read; LeftOut or Unreadable for any other.
+
+    Unavailable where the disk does not give them now, whatever is in them.
+    """
     if (reason := reason_to_skip(path, limits)) is not None:
         raise LeftOut(reason)
     return _bytes_of(path, limits.max_file_bytes)
@@ -71,24 +90,26 @@ def read_data(path: Path, data: bytes, limits: Limits | None = None) -> list[Doc
     return _within(documents, limits)
 
 
-def _bytes_of(path: Path, most: int) -> bytes:
+def _bytes_of(path: Path, most: int) -> Loaded:
     """Read a regular file, and never more than `most` bytes even if it grows meanwhile."""
     try:
         # Opening a pipe or a device could wait for ever or do something: look first.
         _check_is_file(os.stat(path), most)
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with open(os.open(path, flags), "rb") as file:
-            _check_is_file(os.fstat(file.fileno()), most)
+            status = os.fstat(file.fileno())
+            _check_is_file(status, most)
             data = file.read(most + 1)
     except FileNotFoundError:
-        raise Unreadable("the file is gone") from None
+        raise Unavailable("the file is gone") from None
     except PermissionError:
-        raise Unreadable("no permission to read the file") from None
+        raise Unavailable("no permission to read the file") from None
     except (OSError, ValueError) as error:
-        raise Unreadable(f"the file cannot be read: {_words_of(error)}") from error
+        raise Unavailable(f"the file cannot be read: {_words_of(error)}") from error
     if len(data) > most:
         raise Unreadable(_too_big(len(data), most))
-    return data
+    # The time from before the bytes: what is written meanwhile makes it another one.
+    return Loaded(data, status.st_mtime_ns)
 
 
 def _check_is_file(status: os.stat_result, most: int) -> None:

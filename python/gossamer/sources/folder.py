@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from gossamer.sources.ignore import IgnoreRules
 from gossamer.sources.junk import folder_reason, is_junk
 from gossamer.sources.rules import Rules
 
-__all__ = ["FoundFile", "Report", "WalkOptions", "walk"]
+__all__ = ["FoundFile", "Report", "WalkOptions", "as_stored_time", "walk", "walk_each"]
 
 # Told of what is left out though a user might expect it: the path and why.
 Report = Callable[[Path, str], None]
+
+_LEAST_TIME, _MOST_TIME = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,38 @@ def walk(roots: Sequence[Path], options: WalkOptions, report: Report) -> Iterato
     A file that is itself a root is always given. Nothing is raised for what the disk holds:
     folders that cannot be read, files that vanish and names that are not Unicode go to `report`.
     """
-    return _Walk(options, report).run(roots)
+    return _run([(_Walk(options, report), sorted(_absolute(roots), key=str))])
+
+
+def walk_each(
+    roots: Mapping[Path, WalkOptions], report: Report, unreadable: Callable[[Path, str], None]
+) -> Iterator[FoundFile]:
+    """Walk several roots, each by its own options; every file is given once in all.
+
+    Paths that the disk would not show go to `unreadable` too: what is below one may be there.
+    """
+    given: set[str] = set()
+    return _run(
+        [(_Walk(roots[root], report, unreadable, given), [root]) for root in sorted(roots, key=str)]
+    )
+
+
+def as_stored_time(mtime_ns: int) -> int:
+    """Give the time of a file in 64 bits: some disks have dates beyond the year 2262."""
+    return min(max(mtime_ns, _LEAST_TIME), _MOST_TIME)
+
+
+def _run(walks: Sequence[tuple[_Walk, Sequence[Path]]]) -> Iterator[FoundFile]:
+    """Give all files that have a path of their own before any that a link leads to."""
+    for one, roots in walks:
+        for root in roots:
+            yield from one.run(root)
+    for one, _ in walks:
+        yield from one.follow_links()
+
+
+def _absolute(roots: Sequence[Path]) -> set[Path]:
+    return {Path(os.path.abspath(root)) for root in roots}
 
 
 @dataclass(slots=True)
@@ -58,22 +91,30 @@ class _Folder:
 
 
 class _Walk:
-    def __init__(self, options: WalkOptions, report: Report) -> None:
+    def __init__(
+        self,
+        options: WalkOptions,
+        report: Report,
+        unreadable: Callable[[Path, str], None] = lambda *_: None,
+        given: set[str] | None = None,
+    ) -> None:
         self._options = options
         self._report_path = report
+        self._unreadable = unreadable
         self._exclude = IgnoreRules(options.exclude)
         self._include = IgnoreRules(options.include)
-        self._given: set[str] = set()  # real paths
+        self._given = set() if given is None else given  # real paths
         self._visited: set[tuple[int, int]] = set()  # folders, by device and inode
         self._links: list[tuple[str, Path, _Folder]] = []
         self._root = Path()
         self._root_length = 0
 
-    def run(self, roots: Sequence[Path]) -> Iterator[FoundFile]:
-        for root in sorted({Path(os.path.abspath(root)) for root in roots}, key=str):
-            self._root = root
-            self._root_length = _length_with_separator(str(root))
-            yield from self._walk_root(str(root))
+    def run(self, root: Path) -> Iterator[FoundFile]:
+        self._root = root
+        self._root_length = _length_with_separator(str(root))
+        yield from self._walk_root(str(root))
+
+    def follow_links(self) -> Iterator[FoundFile]:
         while self._links:
             links, self._links = sorted(self._links, key=lambda link: link[0]), []
             for path, root, folder in links:
@@ -85,7 +126,7 @@ class _Walk:
         try:
             status = os.stat(path)
         except (OSError, ValueError) as error:
-            self._report(path, _words_of(error))
+            self._report_unreadable(path, error)
             return
         if not stat.S_ISDIR(status.st_mode):
             if (found := self._found(path, os.path.realpath(path), status)) is not None:
@@ -120,7 +161,7 @@ class _Walk:
             with os.scandir(folder.path) as scan:
                 entries = {entry.name: entry for entry in scan}
         except OSError as error:
-            self._report(folder.path, _words_of(error))
+            self._report_unreadable(folder.path, error)
             return []
         if (reason := folder_reason(entries, self._options.include_junk)) is not None:
             self._report(folder.path, reason)
@@ -168,8 +209,10 @@ class _Walk:
     def _found_entry(self, folder: _Folder, entry: os.DirEntry[str]) -> FoundFile | None:
         try:
             status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return None  # it vanished since the folder was listed
         except OSError as error:
-            self._report(entry.path, _words_of(error))
+            self._report_unreadable(entry.path, error)
             return None
         return self._found(entry.path, os.path.join(folder.real, entry.name), status)
 
@@ -181,7 +224,7 @@ class _Walk:
             self._report(path, "not a regular file (a pipe, socket or device)")
             return None
         self._given.add(real)
-        return FoundFile(Path(path), self._root, status.st_size, status.st_mtime_ns)
+        return FoundFile(Path(path), self._root, status.st_size, as_stored_time(status.st_mtime_ns))
 
     def _put_off(self, folder: _Folder, entry: os.DirEntry[str]) -> None:
         """Follow links when all else was given: what they lead to may have a path of its own."""
@@ -211,6 +254,11 @@ class _Walk:
 
     def _relative(self, path: str) -> str:
         return path[self._root_length :].replace(os.sep, "/")
+
+    def _report_unreadable(self, path: str, error: OSError | ValueError) -> None:
+        reason = _words_of(error)
+        self._report(path, reason)
+        self._unreadable(Path(path), reason)
 
     def _report(self, path: str, reason: str) -> None:
         self._report_path(Path(path), reason)

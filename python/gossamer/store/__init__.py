@@ -9,7 +9,6 @@ Reading::
     snapshot.catalogue                         # Catalogue: sources, documents, chunks
     snapshot.texts.read(segment, start, end)   # text of documents that are not read from files
     snapshot.open_vectors(codebook)            # VectorIndex, or None while nothing is indexed
-    snapshot.codebook                          # bytes of its own codebook; None: the model's
     snapshot.is_current()                      # False once a writer has committed
 
 Looking things up (ids are those of chunks; rows number sources and documents from 0)::
@@ -37,7 +36,6 @@ Writing::
         ids = changes.replace_source(source, documents)     # chunk ids, rising
         changes.remove_sources(rows)
         changes.touch_source(row, mtime_ns)                 # the same content, another time
-        changes.removed_ids                                 # chunks to delete from the engine
         save = lambda path: index.save(path, with_codebook=False)
         writer.commit(changes, save_vectors=save, model=..., settings=..., roots=..., ...)
 

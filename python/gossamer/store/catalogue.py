@@ -52,7 +52,6 @@ _DOCUMENTS = Schema(
 )
 SOURCES = Schema(
     (
-        Column("id", after=""),
         Column("root"),
         Column("kind"),
         Column("status"),
@@ -163,10 +162,6 @@ class Catalogue:
             reader_version=int(table["reader_version"][row]),
         )
 
-    def source_id(self, row: int) -> int:
-        """Give the id of a source, which no other one ever has."""
-        return int(self.tables["id"][row])
-
     def documents_of(self, row: int) -> range:
         """Give the rows of a source's documents."""
         start = int(self._first_documents[row])
@@ -234,8 +229,10 @@ class Catalogue:
         )
 
     def metadata(self) -> list[dict[str, Value]]:
-        """Give the metadata of every document, for filters."""
-        return [_decode_metadata(text) for text in self._documents.texts("metadata")]
+        """Give the metadata of every document, for filters; equal ones may be one object."""
+        texts = self._documents.texts("metadata")
+        known = {text: _decode_metadata(text) for text in set(texts)}
+        return [known[text] for text in texts]
 
     # Chunks
 

@@ -22,10 +22,9 @@ __all__ = ["Changes", "move_texts"]
 class Changes:
     """What is to be different in the next catalogue. `finish` gives it."""
 
-    def __init__(self, catalogue: Catalogue, next_chunk_id: int, next_source_id: int) -> None:
+    def __init__(self, catalogue: Catalogue, next_chunk_id: int) -> None:
         self._old = catalogue
         self.next_chunk_id = next_chunk_id
-        self.next_source_id = next_source_id
         self._is_removed = np.zeros(catalogue.source_count, bool)
         self._times: dict[int, int] = {}
         self._versions: dict[int, int] = {}
@@ -37,12 +36,6 @@ class Changes:
     def is_empty(self) -> bool:
         """Whether nothing was changed."""
         return not (self._is_new or self._times or self._is_removed.any())
-
-    @property
-    def removed_ids(self) -> Ints:
-        """The ids of chunks that the next catalogue does not have any more."""
-        ids = [self._old.chunks_of(row) for row in np.nonzero(self._is_removed)[0].tolist()]
-        return np.concatenate(ids) if ids else np.zeros(0, np.int64)
 
     def replace_source(
         self, source: SourceRecord, documents: Sequence[ChunkedDocument] = ()
@@ -98,7 +91,6 @@ class Changes:
 
     def _add_source(self, source: SourceRecord, document_count: int) -> None:
         self._draft.add(
-            id=self.next_source_id,
             root=self._word(source.root),
             kind=self._word(source.kind),
             status=int(source.status),
@@ -110,7 +102,6 @@ class Changes:
             documents=document_count,
             name=self._draft.add_bytes("name", _encode(source.name)),
         )
-        self.next_source_id += 1
 
     def _add_document(self, document: ChunkedDocument) -> None:
         draft, record = self._draft.children["documents"], document.record

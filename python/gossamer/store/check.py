@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from gossamer.errors import Damaged, GossamerError, Locked, MissingCodebook
-from gossamer.store.folder import Snapshot, open_index, read_manifest
+from gossamer.lexical import WORDS
+from gossamer.store.folder import Snapshot, read_manifest
 from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, fits
 from gossamer.store.manifest import FileEntry, Manifest
@@ -22,6 +23,7 @@ __all__ = ["Finding", "check"]
 
 _TRIES = 5  # a commit meanwhile makes what was found so far worthless
 _BACKUP = "take the folder from a backup, or delete it and add the files again"
+_WORDS_REPAIR = f"delete {WORDS}; the next `gossamer add` that changes something makes it anew"
 _ADD_AGAIN = "remove what it came from and add it again, or take the folder from a backup"
 
 
@@ -59,13 +61,15 @@ def _check_state(
 ) -> list[Finding]:
     findings = [finding for entry in manifest.files for finding in _check_file(folder, entry, deep)]
     try:
-        snapshot = open_index(folder)
+        snapshot = Snapshot(folder, manifest)
     except (GossamerError, OSError) as error:
-        return [*findings, Finding("error", str(error), _BACKUP)]
+        return findings or [Finding("error", f"{folder}: {error}", _BACKUP)]
     findings += _check_catalogue(snapshot)
     findings += _check_vectors(snapshot, codebook, deep)
     if deep:
         findings += _check_texts(snapshot)
+    if manifest.settings.lexical == "fts5":
+        findings += _check_words(snapshot, deep)
     findings += _check_rest(folder, manifest)
     return findings
 
@@ -128,6 +132,31 @@ def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
         except GossamerError as error:
             path = catalogue.paths[catalogue.source_rows[row]]
             yield Finding("error", f"the text of {path} cannot be read: {error}", _ADD_AGAIN)
+
+
+def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
+    """Compare the lexical index with the catalogue; searches do without a damaged one."""
+    from gossamer.lexical.fts5 import FtsIndex
+
+    manifest, path = snapshot.manifest, snapshot.folder / WORDS
+    count = snapshot.catalogue.chunk_count
+    if not path.exists():
+        if count:
+            yield Finding("note", f"{WORDS} is missing: searches read the texts", _WORDS_REPAIR)
+        return
+    try:
+        with FtsIndex(
+            path, manifest.generation, manifest.next_chunk_id, is_read_only=True
+        ) as index:
+            if deep:
+                index.verify()
+            if not index.is_complete:
+                yield Finding("note", f"{WORDS} lacks the last changes", _WORDS_REPAIR)
+            elif len(index) != count:
+                what = f"{WORDS} has {len(index)} chunks, where {count} belong"
+                yield Finding("error", what, _WORDS_REPAIR)
+    except GossamerError as error:
+        yield Finding("error", str(error), _WORDS_REPAIR)
 
 
 def _check_rest(folder: Path, manifest: Manifest) -> Iterator[Finding]:

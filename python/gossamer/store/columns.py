@@ -58,6 +58,8 @@ class Table:
     columns: dict[str, Ints] = field(default_factory=dict)
     children: dict[str, Table] = field(default_factory=dict)
     content: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    # Where each row's texts begin, by child; found when first asked for.
+    _starts: dict[str, Ints] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def empty(cls, schema: Schema) -> Table:
@@ -97,7 +99,9 @@ class Table:
     def texts(self, name: str, rows: Sequence[int] | None = None) -> list[bytes]:
         """Give the texts that these rows, or all of them, own in a child of bytes."""
         lengths, content = self.columns[name], self.children[name].content
-        starts = starts_of(lengths)
+        if name not in self._starts:
+            self._starts[name] = starts_of(lengths)
+        starts = self._starts[name]
         if rows is None:
             whole = content.tobytes()
             ends = (starts + lengths).tolist()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gossamer import _core
-from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex
+from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Truncated
 from gossamer.files import map_file
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.hashes import digest_of
@@ -15,7 +17,14 @@ from gossamer.store.texts import Texts
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["Snapshot", "default_folder", "list_indexes", "open_index", "read_manifest"]
+__all__ = [
+    "Snapshot",
+    "default_folder",
+    "explaining_damage",
+    "list_indexes",
+    "open_index",
+    "read_manifest",
+]
 
 # A writer commits rarely; one that does between two reads of ours does not do so this often.
 _TRIES = 20
@@ -35,9 +44,6 @@ class Snapshot:
             _check_size(folder, entry)
         self.texts = Texts({number: folder / e.name for number, e in segments.items()})
         self._vectors = [map_file(_check_size(folder, e)) for e in manifest.files_of("vectors")]
-        codebooks = [_read_whole(folder, entry) for entry in manifest.files_of("codebook")]
-        # The bytes of the index's own codebook; None where the model's is used.
-        self.codebook: bytes | None = codebooks[0] if codebooks else None
 
     def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
         """Give the engine's index, with the shared codebook; None while there is nothing in it."""
@@ -86,6 +92,15 @@ def read_manifest(folder: Path) -> Manifest:
         raise type(error)(f"{folder}: {error}") from None
 
 
+@contextmanager
+def explaining_damage(folder: Path) -> Iterator[None]:
+    """Let damage that is found within say where, and what to do."""
+    try:
+        yield
+    except (Damaged, Truncated) as error:
+        raise _as_damage(folder, error) from error
+
+
 def default_folder(name: str = "default") -> Path:
     """Give where the index of this name lives: below GOSSAMER_HOME, or the user's data."""
     if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|\0'):
@@ -129,6 +144,8 @@ def _read_whole(folder: Path, entry: FileEntry) -> bytes:
 def _as_damage(folder: Path, error: Exception) -> Exception:
     advice = "run `gossamer check`, take the folder from a backup, or build it again"
     if isinstance(error, GossamerError):
-        return type(error)(f"{folder}: {error}; {advice}")
+        what = str(error)
+        where = "" if what.startswith(str(folder)) else f"{folder}: "
+        return type(error)(where + (what if advice in what else f"{what}; {advice}"))
     name = Path(getattr(error, "filename", None) or "a file").name
     return Damaged(f"{folder}: {name} is missing; {advice}")

@@ -1,6 +1,7 @@
 """Hot vectors: what was asked for lately, kept within a budget, so that asking again is cheap.
 
-A cache and nothing else: it may be lost, damaged or another index's, and is then empty.
+A cache and nothing else: it may be lost, damaged or another index's, and is then empty. What a
+question adds is appended to a large file, which is written anew when enough was.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ __all__ = ["HOT", "HotVectors"]
 HOT = "hot.gsh"
 _LOCK = "hot.lock"
 _MAGIC, _VERSION = b"GSMHOTVS", 1
+_USES_MAGIC = b"GSMHOTUS"  # of a part that says what was used and has no vectors
 _HEADER = struct.Struct("<8sII32sQIII")  # .., dimension, stamp, clock, chunks, questions, checksum
 _ENTRY_BYTES = 8 + 8 + 4 + 4  # key, when it was used last, how often, checksum of the vector
 # An entry that was used twice as often stays for so many more questions.
 _USES_WORTH = 32
 # Questions may take this share of the budget.
 _QUESTION_SHARE = 0.1
+# A file is written anew for each question while it is small. Beyond that, what is new is appended
+# until it takes this share of the file, or so many bytes.
+_SMALL_BYTES = 1 << 22
+_TAIL_SHARE, _TAIL_BYTES = 1 / 16, 1 << 24
 
 
 @dataclass
@@ -66,9 +72,23 @@ class _News:
     uses: dict[int, int] = field(default_factory=dict)
     vectors: dict[int, NDArray[np.float16]] = field(default_factory=dict)
 
-    def use(self, key: int, clock: int) -> None:
-        self.used[key] = clock
-        self.uses[key] = self.uses.get(key, 0) + 1
+    def use(self, key: int, clock: int, times: int = 1) -> None:
+        self.used[key] = max(clock, self.used.get(key, 0))
+        self.uses[key] = self.uses.get(key, 0) + times
+
+
+@dataclass
+class _Kept:
+    """What a file holds: a part with almost everything, and what was appended to it."""
+
+    clock: int
+    chunks: _Entries
+    questions: _Entries
+    new_chunks: _News = field(default_factory=_News)
+    new_questions: _News = field(default_factory=_News)
+    base_end: int = 0
+    end: int = 0  # of the last part that is whole
+    size: int = 0
 
 
 class HotVectors:
@@ -76,7 +96,8 @@ class HotVectors:
 
     def __init__(self, folder: Path, stamp: bytes, dim: int, budget: int) -> None:
         self._folder, self._stamp, self._dim, self._budget = folder, stamp, dim, budget
-        self._clock, self._chunks, self._questions = _read(folder / HOT, stamp, dim)
+        self._kept = _read(folder / HOT, stamp, dim)
+        self._clock = self._kept.clock
         self._new_chunks, self._new_questions = _News(), _News()
 
     @classmethod
@@ -91,12 +112,13 @@ class HotVectors:
         return self._budget
 
     def __len__(self) -> int:
-        fresh = [key for key in self._new_chunks.vectors if not self._is_old(key)]
-        return len(self._chunks.keys) + len(fresh)
+        later = [*self._kept.new_chunks.vectors, *self._new_chunks.vectors]
+        return len(np.union1d(self._kept.chunks.keys, np.asarray(later, np.uint64)))
 
     def get(self, ids: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """Say which chunks' vectors are here, and give those, a row each."""
-        return self._get(self._chunks, self._new_chunks, np.asarray(ids, np.uint64))
+        kept, keys = self._kept, np.asarray(ids, np.uint64)
+        return self._get(kept.chunks, kept.new_chunks, self._new_chunks, keys)
 
     def put(self, ids: ArrayLike, vectors: ArrayLike) -> None:
         """Keep vectors of chunks of the current state of the index."""
@@ -109,7 +131,8 @@ class HotVectors:
         """Give the vector of a question by the hash of its text; None if it is not here."""
         self._clock += 1
         key = np.frombuffer(hash[:8], "<u8").astype(np.uint64)
-        known, vectors = self._get(self._questions, self._new_questions, key)
+        kept = self._kept
+        known, vectors = self._get(kept.questions, kept.new_questions, self._new_questions, key)
         return vectors[0] if known[0] else None
 
     def put_question(self, hash: bytes, vector: ArrayLike) -> None:
@@ -133,22 +156,20 @@ class HotVectors:
             with lock:
                 for left_behind in self._folder.glob(f".{HOT}.*.part"):
                     left_behind.unlink()
-                self._write(None if live_ids is None else np.asarray(live_ids, np.uint64))
+                if live_ids is not None or not self._append():
+                    self._write(None if live_ids is None else np.asarray(live_ids, np.uint64))
             return True
         return False
 
-    def _is_old(self, key: int) -> bool:
-        return bool(self._chunks.find(np.asarray([key], np.uint64))[0][0])
-
     def _get(
-        self, old: _Entries, new: _News, keys: NDArray[np.uint64]
+        self, old: _Entries, later: _News, new: _News, keys: NDArray[np.uint64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         mask = np.zeros(len(keys), bool)
         found: list[NDArray[np.float16]] = []
         known, places = old.find(keys)
         place_of = dict(zip(keys[known].tolist(), places.tolist(), strict=True))
         for row, key in enumerate(keys.tolist()):
-            vector = new.vectors.get(key)
+            vector = new.vectors.get(key, later.vectors.get(key))
             if vector is None and key in place_of:
                 vector = old.vectors[place_of[key]]
                 if zlib.crc32(vector.tobytes()) != old.sums[place_of[key]]:
@@ -160,20 +181,53 @@ class HotVectors:
         rows = np.stack(found) if found else np.zeros((0, self._dim), np.float16)
         return mask, rows.astype(np.float32)
 
+    def _append(self) -> bool:
+        """Put what was learnt at the end of the file; False where it is to be written anew."""
+        path = self._folder / HOT
+        kept = _read(path, self._stamp, self._dim)
+        clock = max(kept.clock, self._clock)
+        parts = _pack_news(self._stamp, self._dim, clock, self._new_chunks, self._new_questions)
+        size = kept.end + sum(map(len, parts))
+        # After a part that is not whole nothing can be appended, nor may the file be cut: others
+        # have it mapped.
+        if (
+            kept.base_end < _SMALL_BYTES
+            or kept.end != kept.size
+            or size > self._budget
+            or size - kept.base_end > _tail_bytes(kept.base_end)
+        ):
+            return False
+        with open(path, "ab") as file:
+            file.write(b"".join(parts))
+        self._forget_news(_read(path, self._stamp, self._dim))
+        return True
+
     def _write(self, live: NDArray[np.uint64] | None) -> None:
-        clock, chunks, questions = _read(self._folder / HOT, self._stamp, self._dim)
-        clock = max(clock, self._clock)
+        kept = _read(self._folder / HOT, self._stamp, self._dim)
+        clock = max(kept.clock, self._clock)
+        # With room for what will be appended.
         budget = self._budget - _HEADER.size
-        chunks = _merge(chunks, self._new_chunks, self._dim)
+        budget -= _tail_bytes(budget) if budget > _SMALL_BYTES else 0
+        chunks, questions = kept.chunks, kept.questions
+        for news in (kept.new_chunks, self._new_chunks):
+            chunks = _merge(chunks, news, self._dim)
+        for news in (kept.new_questions, self._new_questions):
+            questions = _merge(questions, news, self._dim)
         if live is not None:
             chunks = chunks.take(np.nonzero(np.isin(chunks.keys, live))[0])
-        questions = _merge(questions, self._new_questions, self._dim)
         questions = _within(questions, int(budget * _QUESTION_SHARE), self._dim)
-        rest = budget - _bytes_of(questions, self._dim)
-        chunks = _within(chunks, rest, self._dim)
+        chunks = _within(chunks, budget - _bytes_of(questions, self._dim), self._dim)
         write_file(self._folder / HOT, _pack(self._stamp, self._dim, clock, chunks, questions))
-        self._chunks, self._questions, self._clock = chunks, questions, clock
+        self._forget_news(_Kept(clock, chunks, questions))
+
+    def _forget_news(self, kept: _Kept) -> None:
+        self._kept, self._clock = kept, kept.clock
         self._new_chunks, self._new_questions = _News(), _News()
+
+
+def _tail_bytes(size: int) -> int:
+    """Give how much may be appended to a file of this size."""
+    return min(int(size * _TAIL_SHARE), _TAIL_BYTES)
 
 
 def _merge(old: _Entries, news: _News, dim: int) -> _Entries:
@@ -215,7 +269,39 @@ def _bytes_of(entries: _Entries, dim: int) -> int:
     return len(entries.keys) * (_ENTRY_BYTES + 2 * dim)
 
 
-def _pack(stamp: bytes, dim: int, clock: int, chunks: _Entries, questions: _Entries) -> list[bytes]:
+def _pack_news(stamp: bytes, dim: int, clock: int, chunks: _News, questions: _News) -> list[bytes]:
+    """Give what was learnt as two parts of a file: new vectors, and uses of old ones."""
+    parts: list[bytes] = []
+    for is_new in (True, False):
+        first = _entries_of_news(chunks, is_new, dim)
+        second = _entries_of_news(questions, is_new, dim)
+        if len(first.keys) or len(second.keys):
+            magic = _MAGIC if is_new else _USES_MAGIC
+            parts += _pack(stamp, dim, clock, first, second, magic)
+    return parts
+
+
+def _entries_of_news(news: _News, is_new: bool, dim: int) -> _Entries:
+    keys = sorted(key for key in news.used if (key in news.vectors) is is_new)
+    rows = [news.vectors[key] for key in keys] if is_new else []
+    sums = [zlib.crc32(row.tobytes()) for row in rows] if is_new else [0] * len(keys)
+    return _Entries(
+        np.asarray(keys, np.uint64),
+        np.asarray([news.used[key] for key in keys], np.uint64),
+        np.asarray([news.uses[key] for key in keys], np.uint32),
+        np.asarray(sums, np.uint32),
+        np.stack(rows) if rows else np.zeros((0, dim), np.float16),
+    )
+
+
+def _pack(
+    stamp: bytes,
+    dim: int,
+    clock: int,
+    chunks: _Entries,
+    questions: _Entries,
+    magic: bytes = _MAGIC,
+) -> list[bytes]:
     tables, vectors = [], []
     for entries in (chunks, questions):
         for part, kind in (
@@ -227,41 +313,83 @@ def _pack(stamp: bytes, dim: int, clock: int, chunks: _Entries, questions: _Entr
             tables.append(part.astype(kind).tobytes())
         vectors.append(np.ascontiguousarray(entries.vectors, "<f2").tobytes())
     counts = (len(chunks.keys), len(questions.keys))
-    head = _HEADER.pack(_MAGIC, _VERSION, dim, stamp, clock, *counts, 0)[:-4]
+    head = _HEADER.pack(magic, _VERSION, dim, stamp, clock, *counts, 0)[:-4]
     checksum = zlib.crc32(head + b"".join(tables)).to_bytes(4, "little")
     return [head, checksum, *tables, *vectors]
 
 
-def _read(path: Path, stamp: bytes, dim: int) -> tuple[int, _Entries, _Entries]:
+def _read(path: Path, stamp: bytes, dim: int) -> _Kept:
     """Read a file of hot vectors; nothing if there is none, or none that fits."""
     empty = _entries_of(np.zeros(0, np.uint8), 0, 0, np.zeros((0, dim), np.float16))
+    nothing = _Kept(0, empty, empty)
     try:
         # Windows does not replace a file that is mapped.
         is_mapped = sys.platform != "win32"
         data = map_file(path) if is_mapped else np.fromfile(path, np.uint8)
     except (OSError, GossamerError):
-        return 0, empty, empty
-    if len(data) < _HEADER.size:
-        return 0, empty, empty
-    *head, clock, chunks, questions, checksum = _HEADER.unpack_from(data.data)
-    tables_end = _HEADER.size + (chunks + questions) * _ENTRY_BYTES
-    if head != [_MAGIC, _VERSION, dim, stamp]:
-        return 0, empty, empty
-    if len(data) != tables_end + (chunks + questions) * 2 * dim:
-        return 0, empty, empty
-    covered = data[: _HEADER.size - 4].tobytes() + data[_HEADER.size : tables_end].tobytes()
+        return nothing
+    base = _read_part(data, 0, stamp, dim)
+    if base is None or base.magic != _MAGIC:
+        return nothing
+    kept = _Kept(base.clock, base.chunks, base.questions, base_end=base.end, size=len(data))
+    part: _Part | None = base
+    while part is not None:
+        kept.end, kept.clock = part.end, max(kept.clock, part.clock)
+        part = _read_part(data, part.end, stamp, dim)
+        if part is not None:
+            _add_to(kept.new_chunks, part.chunks)
+            _add_to(kept.new_questions, part.questions)
+    return kept
+
+
+def _add_to(news: _News, entries: _Entries) -> None:
+    """Take in entries that were appended, save damaged vectors."""
+    keys, used, uses = entries.keys.tolist(), entries.used.tolist(), entries.uses.tolist()
+    for key, clock, times in zip(keys, used, uses, strict=True):
+        news.use(key, clock, times)
+    # A part that only tells of uses has no vectors.
+    for key, row, checksum in zip(keys, entries.vectors, entries.sums.tolist(), strict=False):
+        if zlib.crc32(row.tobytes()) == checksum:
+            news.vectors[key] = row
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a file that is whole in itself."""
+
+    magic: bytes
+    clock: int
+    chunks: _Entries
+    questions: _Entries
+    end: int
+
+
+def _read_part(data: NDArray[np.uint8], start: int, stamp: bytes, dim: int) -> _Part | None:
+    """Read the part of a file that begins here; None if there is none that is whole and fits."""
+    if len(data) - start < _HEADER.size:
+        return None
+    magic, *head, clock, chunks, questions, checksum = _HEADER.unpack_from(data.data, start)
+    if magic not in (_MAGIC, _USES_MAGIC) or head != [_VERSION, dim, stamp]:
+        return None
+    tables = start + _HEADER.size
+    tables_end = tables + (chunks + questions) * _ENTRY_BYTES
+    end = tables_end + ((chunks + questions) * 2 * dim if magic == _MAGIC else 0)
+    if end > len(data):
+        return None
+    covered = data[start : tables - 4].tobytes() + data[tables:tables_end].tobytes()
     if zlib.crc32(covered) != checksum:
-        return 0, empty, empty
-    vectors = data[tables_end:].view("<f2").reshape(-1, dim)
-    first = _entries_of(data, _HEADER.size, chunks, vectors[:chunks])
-    second = _entries_of(data, _HEADER.size + chunks * _ENTRY_BYTES, questions, vectors[chunks:])
-    return clock, first, second
+        return None
+    vectors = np.frombuffer(data[tables_end:end].data, "<f2").reshape(-1, dim)
+    first = _entries_of(data, tables, chunks, vectors[:chunks])
+    second = _entries_of(data, tables + chunks * _ENTRY_BYTES, questions, vectors[chunks:])
+    return _Part(magic, clock, first, second, end)
 
 
 def _entries_of(
     data: NDArray[np.uint8], at: int, count: int, vectors: NDArray[np.float16]
 ) -> _Entries:
-    keys, used = data[at : at + 16 * count].view("<u8").astype(np.uint64).reshape(2, count)
     ends = at + 16 * count
-    uses, sums = data[ends : ends + 8 * count].view("<u4").astype(np.uint32).reshape(2, count)
+    keys, used = np.frombuffer(data[at:ends].tobytes(), "<u8").astype(np.uint64).reshape(2, count)
+    raw = data[ends : ends + 8 * count].tobytes()
+    uses, sums = np.frombuffer(raw, "<u4").astype(np.uint32).reshape(2, count)
     return _Entries(keys, used, uses, sums, vectors)

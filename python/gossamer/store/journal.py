@@ -39,6 +39,7 @@ class Journal:
         self._hashes = np.zeros((0, 2), "<u8")
         self._offsets = np.zeros(0, np.int64)
         self._mapped = np.zeros(0, np.uint8)
+        self._is_used = np.zeros(0, bool)
         header = _header(fingerprint, dim)
         whole = self._load(path, header)
         if whole and whole < path.stat().st_size:
@@ -68,6 +69,7 @@ class Journal:
         places = np.searchsorted(self._hashes[:, 0], keys[:, 0])
         places = np.minimum(places, len(self._hashes) - 1)
         known = (self._hashes[places] == keys).all(axis=1)
+        self._is_used[places[known]] = True
         starts = self._offsets[places[known]]
         rows = self._mapped[starts[:, None] + np.arange(2 * self._dim)]
         return known, rows.view("<f2").astype(np.float32)
@@ -95,10 +97,28 @@ class Journal:
             raise
         self._size += len(batch)
 
+    def close_unused(self, max_bytes: int) -> bytes:
+        """Close the file; give a log of what was there when it was opened and not found since.
+
+        Nothing where that is nothing, or more than `max_bytes`.
+        """
+        (rows,) = np.nonzero(~self._is_used)
+        log = b""
+        if 0 < len(rows) * (HASH_BYTES + 2 * self._dim) <= max_bytes:
+            log = self._mapped[: _HEADER.size].tobytes()
+        for at in range(0, len(rows) if log else 0, _BATCH_MOST):
+            some = rows[at : at + _BATCH_MOST]
+            vectors = self._mapped[self._offsets[some][:, None] + np.arange(2 * self._dim)]
+            body = self._hashes[some].tobytes() + vectors.tobytes()
+            log += _BATCH.pack(_BATCH_MAGIC, len(some), zlib.crc32(body)) + body
+        self.close()
+        return log
+
     def close(self) -> None:
         """Close the file; the log stays."""
         self._mapped = np.zeros(0, np.uint8)
         self._hashes, self._offsets = self._hashes[:0], self._offsets[:0]
+        self._is_used = self._is_used[:0]
         self._file.close()
 
     def _load(self, path: Path, header: bytes) -> int:
@@ -121,6 +141,7 @@ class Journal:
             order = np.argsort(keys[:, 0], kind="stable")
             self._hashes, self._offsets = keys[order], np.concatenate(offsets)[order]
             self._mapped = mapped
+        self._is_used = np.zeros(len(self._hashes), bool)
         return at
 
 

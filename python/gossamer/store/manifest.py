@@ -18,7 +18,7 @@ MANIFEST = "MANIFEST.gossamer"
 _FORMAT = "gossamer index"
 _VERSION = 1
 _MOST_BYTES = 1 << 24
-_NAME = re.compile(r"(vectors|catalogue|texts|codebook)-([1-9][0-9]{0,17})\.(gsm|gsc|gst|gsb)")
+_NAME = re.compile(r"(vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gsm|gsc|gst)")
 _REPAIR = "take the folder from a backup, or delete it and add the files again"
 
 _TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Mapping": dict}
@@ -45,7 +45,7 @@ class Settings:
 
     code_bytes: int = 32
     store_text: bool = False
-    keep: str = "none"  # vectors: "none" or "hot:50MB"
+    keep: str = "none"  # vectors: "none", "hot:50MB" or "all"
     lexical: str = "scan"  # "scan" or "fts5"
     walk: Mapping[str, Json] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class FileEntry:
 
     @property
     def kind(self) -> str:
-        """What the file is: "vectors", "catalogue", "texts" or "codebook"."""
+        """What the file is: "vectors", "catalogue" or "texts"."""
         return self.name.partition("-")[0]
 
     @property
@@ -81,7 +81,6 @@ class Manifest:
     settings: Settings
     roots: tuple[str, ...]
     next_chunk_id: int
-    next_source_id: int
     files: tuple[FileEntry, ...]
     counts: Mapping[str, int] = field(default_factory=dict)  # for status
 
@@ -138,7 +137,7 @@ def _manifest_of(values: dict[str, Any]) -> Manifest:
             raise ValueError(f"a file called {entry.name!r}")
     if len({entry.name for entry in files}) != len(files):
         raise ValueError("a file named twice")
-    for kind, most in (("vectors", 1), ("catalogue", 1), ("codebook", 1)):
+    for kind, most in (("vectors", 1), ("catalogue", 1)):
         if sum(entry.kind == kind for entry in files) > most:
             raise ValueError(f"more than one file of {kind}")
     if not any(entry.kind == "catalogue" for entry in files):

@@ -70,13 +70,6 @@ class DocumentRecord:
         """Whether the text is the file's own bytes, and is read there."""
         return self.segment == VERBATIM
 
-    def title_in(self, text: bytes) -> str:
-        """Give the title; `text` is the document's text, or its beginning up to the title."""
-        if self.title_span is None:
-            return self.title
-        start, end = self.title_span
-        return text[start:end].decode("utf-8", "replace")
-
 
 @dataclass(frozen=True, slots=True)
 class ChunkedDocument:

@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from gossamer.files import write_file
+
 __all__ = ["STALE", "forget_stale", "note_stale", "read_stale"]
 
 STALE = "stale.jsonl"
@@ -49,7 +51,11 @@ def read_stale(folder: Path) -> set[str]:
     return paths
 
 
-def forget_stale(folder: Path) -> None:
-    """Remove all notes, once the files were read again."""
+def forget_stale(folder: Path, kept: Iterable[str] = ()) -> None:
+    """Remove all notes but those of the paths in `kept`, once the other files were read again."""
+    lines = "".join(json.dumps(path) + "\n" for path in sorted(kept))
     with contextlib.suppress(OSError):
-        (folder / STALE).unlink(missing_ok=True)
+        if lines:
+            write_file(folder / STALE, [lines.encode("ascii")])
+        else:
+            (folder / STALE).unlink(missing_ok=True)

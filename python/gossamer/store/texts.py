@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,11 +51,6 @@ class TextsWriter:
         self._head = b""
         self._table: list[tuple[int, int]] = []
         self._length = 0
-
-    @property
-    def length(self) -> int:
-        """Bytes of text so far."""
-        return self._length
 
     def add(self, text: bytes) -> int:
         """Add a text; give the offset in the segment that it is read at."""
@@ -125,18 +120,6 @@ class Texts:
         first = start // size
         pieces = [self._block(segment, block) for block in range(first, -(-end // size))]
         return b"".join(pieces)[start - first * size : end - first * size]
-
-    def scan(self, segment: int, threads: int = 2) -> Iterator[tuple[int, bytes]]:
-        """Give all text of a segment, block by block, with the offset of each."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        source = self._segments[segment]
-        with ThreadPoolExecutor(threads) as pool:
-            # A few at a time: a segment may be larger than the memory.
-            for first in range(0, source.block_count, 4 * threads):
-                blocks = range(first, min(first + 4 * threads, source.block_count))
-                for block, text in zip(blocks, pool.map(source.block, blocks), strict=True):
-                    yield block * source.block_bytes, text
 
     def _unpack_block(self, segment: int, block: int) -> bytes:
         return self._segments[segment].block(block)

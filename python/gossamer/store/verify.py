@@ -26,13 +26,10 @@ def verify_tables(sources: Table, word_count: int) -> None:
         _within(documents[name], 0, word_count, f"{name} of a document")
     _within(sources["status"], 0, 3, "status of a source")
     _within(sources["size"], 0, _LARGEST_LENGTH, "size of a source")
-    _within(sources["id"], 0, _LARGEST, "id of a source")
     _within(documents["chunks"], 1, _LARGEST_LENGTH, "number of chunks of a document")
     _within(documents["segment"], 0, 1 << 31, "segment of a document")
     _within(documents["offset"], 0, _LARGEST, "offset of a document")
     _within(documents["length"], 0, _LARGEST_LENGTH, "length of a document")
-    if len(np.unique(sources["id"])) != len(sources):
-        raise Damaged("two sources of the catalogue have the same id")
     _verify_ids(documents)
     sizes = np.repeat(sources["size"], sources["documents"])
     lengths = np.where(documents["segment"] == 0, sizes, documents["length"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +20,7 @@ from gossamer.store.changes import Changes, move_texts
 from gossamer.store.folder import Snapshot, open_index, read_manifest
 from gossamer.store.hashes import digest_of, digest_of_file
 from gossamer.store.journal import JOURNAL, Journal
-from gossamer.store.lock import hold_lock
+from gossamer.store.lock import LOCK, hold_lock
 from gossamer.store.manifest import (
     MANIFEST,
     FileEntry,
@@ -32,9 +33,15 @@ from gossamer.store.records import VERBATIM, Status
 from gossamer.store.texts import Texts, TextsWriter, segments_to_rewrite
 from gossamer.store.unwritable import explaining
 
-__all__ = ["Writer", "begin", "find_orphans"]
+__all__ = ["Writer", "begin", "find_orphans", "is_own_file"]
 
-_ASIDE = re.compile(r"\.(MANIFEST\.gossamer|(vectors|catalogue|texts|codebook)-\d+\.\w+)\..*\.part")
+_ASIDE = re.compile(
+    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
+)
+
+# Vectors that an interrupted build left are kept for so long, and so much of them.
+_JOURNAL_S = 7 * 24 * 3600.0
+_MOST_JOURNAL_BYTES = 1 << 28
 
 
 @contextlib.contextmanager
@@ -70,13 +77,13 @@ class Writer:
         self._texts: TextsWriter | None = None
         self._segment = 0
         self._journal: Journal | None = None
+        self._journal_at = 0.0  # when an earlier build last wrote to it
 
     def changes(self) -> Changes:
         """Start the changes to the catalogue of the current state."""
         if self.snapshot is None:
-            return Changes(Catalogue.empty(), 1, 1)
-        manifest = self.snapshot.manifest
-        return Changes(self.snapshot.catalogue, manifest.next_chunk_id, manifest.next_source_id)
+            return Changes(Catalogue.empty(), 1)
+        return Changes(self.snapshot.catalogue, self.snapshot.manifest.next_chunk_id)
 
     def add_text(self, text: bytes) -> tuple[int, int]:
         """Put a document's text into the store; give its segment and offset there."""
@@ -90,6 +97,7 @@ class Writer:
         """Open the log of vectors of this build, with what an interrupted one left."""
         with explaining(self.folder):
             if self._journal is None:
+                self._journal_at = _time_of(self.folder / JOURNAL)
                 self._journal = Journal(self.folder / JOURNAL, fingerprint, dim, max_bytes)
             return self._journal
 
@@ -101,16 +109,15 @@ class Writer:
         model: ModelStamp,
         settings: Settings,
         roots: tuple[str, ...],
-        codebook: bytes | None = None,
-        counts: Mapping[str, int] | None = None,
         dead_share: float = 0.25,
+        keep_journal: bool = False,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
         `save_vectors` writes the engine's file to the path it is given; None leaves the one that
-        is there, whose ids must be those of the catalogue. `codebook` likewise. `counts` go to
-        the manifest beside those of the catalogue. Text segments with more dead text than
-        `dead_share` are written anew; 0 gives back all of it.
+        is there, whose ids must be those of the catalogue. Text segments with more dead text than
+        `dead_share` are written anew; 0 gives back all of it. With `keep_journal` vectors that an
+        interrupted build left and this one did not ask for stay for the next, for some days.
         """
         with explaining(self.folder):
             catalogue, texts = self._finish_texts(changes.finish(), dead_share)
@@ -125,19 +132,17 @@ class Writer:
                 settings=settings,
                 roots=roots,
                 next_chunk_id=changes.next_chunk_id,
-                next_source_id=changes.next_source_id,
                 files=(
                     *texts,
-                    *self._save_codebook(codebook),
                     *self._save_vectors(save_vectors, catalogue),
                     self._save_catalogue(catalogue),
                 ),
-                counts={**_counts_of(catalogue), **(counts or {})},
+                counts=_counts_of(catalogue),
             )
             data = manifest.to_bytes()
             Manifest.from_bytes(data)  # nothing is committed that could not be read
             write_file(self.folder / MANIFEST, [data])
-            self._forget_journal()
+            self.forget_journal(keep_unused=keep_journal)
             _remove_orphans(self.folder)
             self.snapshot = open_index(self.folder)
         return self.snapshot
@@ -199,16 +204,9 @@ class Writer:
         save(path)
         return [_entry_of(path)]
 
-    def _save_codebook(self, codebook: bytes | None) -> list[FileEntry]:
-        if codebook is None:
-            return [] if self.snapshot is None else self.snapshot.manifest.files_of("codebook")
-        return [self._save("codebook", codebook)]
-
     def _save_catalogue(self, catalogue: Catalogue) -> FileEntry:
-        return self._save("catalogue", catalogue.to_bytes())
-
-    def _save(self, kind: str, data: bytes) -> FileEntry:
-        path = self._path(kind, self._next_number())
+        data = catalogue.to_bytes()
+        path = self._path("catalogue", self._next_number())
         write_file(path, [data])
         return FileEntry(path.name, len(data), digest_of(data))
 
@@ -222,12 +220,23 @@ class Writer:
         ]
         return max(numbers, default=0) + 1
 
-    def _forget_journal(self) -> None:
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+    def forget_journal(self, *, keep_unused: bool = False) -> None:
+        """Delete the log of vectors; what nobody asked for yet may stay while it is new."""
+        path, rest = self.folder / JOURNAL, b""
         with contextlib.suppress(OSError):
-            (self.folder / JOURNAL).unlink(missing_ok=True)
+            was_opened, written_at = self._journal is not None, self._journal_at or _time_of(path)
+            if self._journal is not None:
+                rest = self._journal.close_unused(_MOST_JOURNAL_BYTES)
+                self._journal = None
+            if (
+                not keep_unused
+                or time.time() - written_at > _JOURNAL_S
+                or (was_opened and not rest)
+            ):
+                path.unlink(missing_ok=True)
+            elif rest:
+                write_file(path, [rest])
+                os.utime(path, (written_at, written_at))
 
     def _close(self) -> None:
         if self._texts is not None:
@@ -236,7 +245,12 @@ class Writer:
             self._journal.close()
 
 
-_ENDINGS = {"vectors": "gsm", "catalogue": "gsc", "texts": "gst", "codebook": "gsb"}
+_ENDINGS = {"vectors": "gsm", "catalogue": "gsc", "texts": "gst"}
+
+
+def is_own_file(name: str) -> bool:
+    """Whether this is a file that a process may leave that was killed while it made an index."""
+    return name in (LOCK, JOURNAL) or is_index_file(name) or _ASIDE.fullmatch(name) is not None
 
 
 def find_orphans(folder: Path) -> list[Path]:
@@ -289,6 +303,14 @@ def _counts_of(catalogue: Catalogue) -> dict[str, int]:
 
 def _entry_of(path: Path) -> FileEntry:
     return FileEntry(path.name, path.stat().st_size, digest_of_file(path))
+
+
+def _time_of(path: Path) -> float:
+    """Give when a file was written; now, if there is none."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return time.time()
 
 
 def _make_folder(folder: Path) -> None:

@@ -2,85 +2,113 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from gossamer.errors import InvalidArgument
 from gossamer.model import IndexModel
 from gossamer.readers import READER_VERSION, Limits
-from gossamer.sources.folder import FoundFile, WalkOptions, walk
+from gossamer.sources.folder import FoundFile, WalkOptions
 from gossamer.store import Catalogue, Status, Writer
 from gossamer.store.stale import forget_stale, read_stale
 from gossamer.update.left_out import LeftOutFiles
+from gossamer.update.looking import look
 from gossamer.update.plan import plan_update
-from gossamer.update.prepare import READ_AGAIN, GivenText, Prepared
-from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
+from gossamer.update.prepare import GivenText, Prepared, hash_of_given, version_of_reading
+from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work
 from gossamer.update.session import UpdateSession
 
-__all__ = ["add_paths", "add_texts", "remove_sources"]
+__all__ = ["PathsToAdd", "add_paths", "add_texts", "remove_sources"]
 
-_SAME_READING = (READER_VERSION, READ_AGAIN)
+
+@dataclass(frozen=True, slots=True)
+class PathsToAdd:
+    """Which roots to bring up to date, and how: None for all that were added before.
+
+    `options` are added to those that are remembered for the roots, and remembered with them;
+    with `are_options_new` they take their place.
+    """
+
+    given: Sequence[Path] | None
+    options: WalkOptions | None = None
+    are_options_new: bool = False
+    limits: Limits = field(default_factory=Limits)
 
 
 def add_paths(
-    writer: Writer,
-    model: IndexModel,
-    given: Sequence[Path],
-    options: WalkOptions | None,
-    limits: Limits,
-    watcher: Watcher,
+    writer: Writer, model: IndexModel, to_add: PathsToAdd, watcher: Watcher
 ) -> UpdateReport:
     """Bring what is indexed below the roots up to date: new, changed and vanished files.
 
-    `options` are remembered for the roots they are given with; without them the remembered ones
-    count, each root's own.
+    Of roots that were not given now and are not there, everything is kept.
     """
-    _check_roots(given)
+    _check_roots(to_add.given or ())
     with _session(writer, model) as (session, report):
-        session.choose_roots(given, options)
+        are_all = to_add.given is None
+        given = [Path(root) for root in session.roots] if to_add.given is None else to_add.given
+        session.choose_roots(given, to_add.options, are_new=to_add.are_options_new)
         roots = [Path(root) for root in _and_below(given, session.roots)]
-        left_out: list[tuple[Path, str]] = []
-        found = _find(session, roots, UpdateProgress("looking"), watcher, left_out)
-        catalogue = session.snapshot.catalogue
-        plan = plan_update(catalogue, found, roots, read_stale(writer.folder))
+        options = {root: session.walk_options(root) for root in roots}
+        looked = look(options, watcher, are_all_kept=are_all)
+        catalogue, stale = session.snapshot.catalogue, read_stale(writer.folder)
+        version = version_of_reading(to_add.limits)
+        plan = plan_update(catalogue, looked.found, roots, stale, version)
+        notes = LeftOutFiles(catalogue, roots, looked)
+        gone = [catalogue.source(row) for row in notes.gone_of(plan.gone_rows)]
         report.unchanged = plan.unchanged
-        notes = LeftOutFiles(catalogue, roots, left_out)
-        gone = [catalogue.source(row) for row in plan.gone_rows if not notes.is_noted(row)]
+        report.problems += notes.problems(plan.gone_rows)
+        session.is_complete = are_all and not looked.hidden
         if plan.to_read or gone or notes.items or session.has_new_settings:
-            files = _file_items(session, plan.to_read, limits)
+            files = _file_items(session, plan.to_read, to_add.limits)
             session.run(Work([*notes.items, *files], gone), watcher)
-        forget_stale(writer.folder)
+        if session.is_complete:
+            writer.forget_journal()
+        done = {file.path.as_posix() for file in looked.found}
+        _forget_notes(writer.folder, session.snapshot.catalogue, stale, done)
     return report
 
 
 def add_texts(
     writer: Writer, model: IndexModel, texts: Iterable[GivenText], watcher: Watcher
 ) -> UpdateReport:
-    """Put texts in; one whose id is there already takes its place."""
+    """Put texts in; one whose id is there already takes its place, unless it says the same."""
     with _session(writer, model) as (session, report):
         given = {text.id: text for text in texts}
-        if not given:
+        catalogue = session.snapshot.catalogue
+        new = [text for text in given.values() if not _is_indexed(catalogue, text)]
+        report.unchanged = len(given) - len(new)
+        if not new:
             return report
         preparer = session.preparer(Limits())
-        items = [(partial(preparer.prepare_text, text), len(text.text)) for text in given.values()]
+        items = [(partial(preparer.prepare_text, text), len(text.text)) for text in new]
         session.run(Work(items), watcher)
     return report
 
 
 def remove_sources(
-    writer: Writer, model: IndexModel, names: Sequence[str], watcher: Watcher
+    writer: Writer,
+    model: IndexModel,
+    texts: Sequence[str],
+    paths: Sequence[Path],
+    watcher: Watcher,
 ) -> UpdateReport:
-    """Take out files, everything below folders, and texts; a folder is no longer a root."""
+    """Take out texts by id, files by path, and everything below folders, which are no more roots.
+
+    Names of nothing are passed over.
+    """
     with _session(writer, model) as (session, report):
         catalogue = session.snapshot.catalogue
-        rows = sorted({row for name in names for row in _rows_of(catalogue, name)})
-        session.forget_roots(names)
+        rows = {row for text in texts if (row := catalogue.find_text(text)) is not None}
+        rows.update(row for path in paths for row in _rows_of(catalogue, path))
+        session.forget_roots(paths)
         if rows or session.has_new_settings:
-            session.run(Work([], [catalogue.source(row) for row in rows]), watcher)
+            session.run(Work([], [catalogue.source(row) for row in sorted(rows)]), watcher)
     return report
 
 
@@ -98,7 +126,7 @@ def _session(writer: Writer, model: IndexModel) -> Iterator[tuple[UpdateSession,
 
 def _check_roots(roots: Sequence[Path]) -> None:
     """Refuse paths that are not there: a disk that is not mounted must not empty the index."""
-    missing = [str(root) for root in roots if not root.exists()]
+    missing = [str(root) for root in roots if not os.path.exists(root)]
     if missing:
         raise InvalidArgument(
             f"there is no {', '.join(missing)}; nothing was changed. To take what was indexed of "
@@ -113,26 +141,6 @@ def _and_below(given: Sequence[Path], known: Sequence[str]) -> list[str]:
     return sorted(roots | {root for root in known if root.startswith(below)})
 
 
-def _find(
-    session: UpdateSession,
-    roots: Sequence[Path],
-    progress: UpdateProgress,
-    watcher: Watcher,
-    left_out: list[tuple[Path, str]],
-) -> list[FoundFile]:
-    """Walk each root by its own options; give every file once."""
-    found: dict[Path, FoundFile] = {}
-    for root in roots:
-        if not root.exists():
-            continue  # a root below a given one, and gone with it
-        for file in walk([root], session.walk_options(root), lambda *why: left_out.append(why)):
-            found.setdefault(file.path, file)
-            progress.files_total = len(found)
-            if len(found) % 256 == 0:
-                watcher(progress)
-    return list(found.values())
-
-
 def _file_items(
     session: UpdateSession, files: Sequence[FoundFile], limits: Limits
 ) -> Iterator[tuple[partial[Prepared], int]]:
@@ -141,27 +149,34 @@ def _file_items(
     preparer = session.preparer(limits)
     catalogue = session.snapshot.catalogue
     for file in files:
-        known = _content_hash(catalogue, catalogue.find_path(file.path))
+        row = catalogue.find_path(file.path)
+        known = None if row is None else catalogue.source(row)
         yield partial(preparer.prepare_file, file, known), file.size
 
 
-def _content_hash(catalogue: Catalogue, row: int | None) -> int:
-    """Hash of what is indexed of a file; 0 if nothing is, or it would be read differently now."""
+def _is_indexed(catalogue: Catalogue, text: GivenText) -> bool:
+    """Whether a text is in the index as it is given."""
+    row = catalogue.find_text(text.id)
     if row is None:
-        return 0
-    source = catalogue.source(row)
-    is_indexed = source.status == Status.INDEXED
-    return source.content_hash if is_indexed and source.reader_version in _SAME_READING else 0
+        return False
+    known = catalogue.source(row)
+    is_read_alike = known.status == Status.INDEXED and known.reader_version == READER_VERSION
+    return is_read_alike and known.content_hash == hash_of_given(text)
 
 
-def _rows_of(catalogue: Catalogue, name: str) -> list[int]:
-    """Rows of a text by its id, of a file by its path, or of all files below a folder."""
-    if (row := catalogue.find_text(name)) is not None:
-        return [row]
-    path = Path(name).as_posix()
-    below = f"{path.rstrip('/')}/"
+def _forget_notes(folder: Path, catalogue: Catalogue, stale: set[str], done: set[str]) -> None:
+    """Forget what searches noted of files that were read now or are not indexed any more."""
+    if stale:
+        kept = {path for path in stale - done if catalogue.find_path(path) is not None}
+        forget_stale(folder, kept)
+
+
+def _rows_of(catalogue: Catalogue, path: Path) -> list[int]:
+    """Rows of a file, or of all files below a folder."""
+    exact = path.as_posix()
+    below = f"{exact.rstrip('/')}/"
     return [
         row
         for row, known in enumerate(catalogue.paths)
-        if (known == path or known.startswith(below)) and catalogue.find_path(known) == row
+        if (known == exact or known.startswith(below)) and catalogue.find_path(known) == row
     ]

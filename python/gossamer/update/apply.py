@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import compress
+from dataclasses import dataclass, replace
+from itertools import compress, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.errors import InvalidArgument
 from gossamer.store import (
     ChunkedDocument,
     ModelStamp,
     SourceRecord,
     Status,
     Writer,
-    hash_of_text,
 )
 from gossamer.store.journal import as_kept
 from gossamer.store.records import DocumentRecord
@@ -30,6 +30,24 @@ Floats = NDArray[np.float32]
 
 # Texts embedded between two entries in the journal: what a killed process loses at most.
 _JOURNALED_AT_ONCE = 64
+# Chunks whose texts and vectors are in memory at one time.
+_CHUNKS_AT_ONCE = 2048
+# A check has 32 bits: among more chunks than these two different ones may well share it.
+_MOST_TOLD_APART = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A chunk that is to be embedded."""
+
+    id: int
+    name: bytes  # hash of its text
+    document: PreparedDocument
+    number: int  # of the chunk in its document
+
+    @property
+    def text(self) -> str:
+        return self.document.embedded(self.number)
 
 
 class Applier:
@@ -74,23 +92,23 @@ class Applier:
 
     def apply(self, wave: Sequence[Prepared], on_embedded: Callable[[int], None]) -> None:
         """Embed what is new in these sources and put them in."""
+        fresh: list[_Fresh] = []
+        old_ids = []
         for prepared in wave:
             if prepared.is_same:
-                self._touch(prepared.source)
-        wave = [prepared for prepared in wave if not prepared.is_same]
-        hashes = [[hash_of_text(text) for text in source.texts] for source in wave]
-        reusable = [
-            self._reusable(source.source, names) for source, names in zip(wave, hashes, strict=True)
-        ]
-        needed = {
-            name: text
-            for source, names, known in zip(wave, hashes, reusable, strict=True)
-            for name, text in zip(names, source.texts, strict=True)
-            if name not in known
-        }
+                self._touch(prepared)
+            else:
+                old_ids.append(self._put(prepared, fresh))
+        for start in range(0, len(fresh), _CHUNKS_AT_ONCE):
+            self._embed_and_add(fresh[start : start + _CHUNKS_AT_ONCE], on_embedded)
+        for ids in old_ids:
+            self._remove_chunks(ids)
+
+    def _embed_and_add(self, some: Sequence[_Fresh], on_embedded: Callable[[int], None]) -> None:
+        needed = {one.name: one for one in some}
         made = self._vectors_of(needed, on_embedded)
-        for source, names, known in zip(wave, hashes, reusable, strict=True):
-            self._put(source, names, known, made)
+        ids = np.array([one.id for one in some], np.int64)
+        self._vectors.add(ids, np.stack([made[one.name] for one in some]))
 
     def _reusable(self, source: SourceRecord, names: Sequence[bytes]) -> dict[bytes, int]:
         """Chunks of the same source that say the same: the id each has now, by hash.
@@ -103,20 +121,20 @@ class Applier:
         if row is None:
             return {}
         ids = self._catalogue.chunks_of(row)
+        if len(ids) > _MOST_TOLD_APART:
+            return {}
         by_check = dict(zip(self._catalogue.checks(ids).tolist(), ids.tolist(), strict=True))
         found = {name: by_check.get(_check(name)) for name in names}
         return {name: id for name, id in found.items() if id is not None}
 
     def _vectors_of(
-        self, needed: Mapping[bytes, str], on_embedded: Callable[[int], None]
+        self, needed: Mapping[bytes, _Fresh], on_embedded: Callable[[int], None]
     ) -> dict[bytes, Floats]:
         """Vectors by hash: from the journal of an interrupted run, or embedded now.
 
         All are rounded as the journal rounds them, so that a run that was interrupted gives the
         same index as one that was not.
         """
-        if not needed:
-            return {}
         names = list(needed)
         journal = self._writer.journal(self._stamp.fingerprint, self._stamp.dim)
         is_known, known = journal.find(names)
@@ -125,63 +143,85 @@ class Applier:
         missing = list(compress(names, (~is_known).tolist()))
         for start in range(0, len(missing), _JOURNALED_AT_ONCE):
             batch = missing[start : start + _JOURNALED_AT_ONCE]
-            vectors = self._embed([needed[name] for name in batch])
+            vectors = self._embed([needed[name].text for name in batch])
             journal.add(batch, vectors)
             made.update(zip(batch, as_kept(vectors), strict=True))
             self._report.chunks_embedded += len(batch)
             on_embedded(len(batch))
         return made
 
-    def _put(
-        self,
-        prepared: Prepared,
-        names: Sequence[bytes],
-        known: Mapping[bytes, int],
-        made: Mapping[bytes, Floats],
-    ) -> None:
+    def _put(self, prepared: Prepared, fresh: list[_Fresh]) -> NDArray[np.int64]:
+        """Put a source in, and what is to be embedded of it to `fresh`; give its old chunks."""
         row = self._row_of(prepared.source)
         old_ids = np.zeros(0, np.int64) if row is None else self._catalogue.chunks_of(row)
-        documents, checks = [], iter(_check(name) for name in names)
-        for document in prepared.documents:
-            record = self._place_text(document)
-            own = [next(checks) for _ in document.spans]
-            documents.append(ChunkedDocument(record, document.spans, own))
-        ids = self.changes.replace_source(prepared.source, documents)
+        was_indexed = row is not None and self._status_of(row) == Status.INDEXED
+        names = prepared.names
+        known = self._reusable(prepared.source, names)
+        documents = [
+            ChunkedDocument(self._place_text(one), one.spans, [_check(name) for name in one.names])
+            for one in prepared.documents
+        ]
+        try:
+            ids = self.changes.replace_source(prepared.source, documents)
+        except InvalidArgument as error:
+            # A reader gave what cannot be kept; that is no reason to stop for all other files.
+            return self._put(prepared.failed(error), fresh)
         is_moved = np.array([name in known for name in names], bool)
         moved_from = np.array([known[name] for name in names if name in known], np.int64)
         self._vectors.move(moved_from, ids[is_moved])
-        fresh = [made[name] for name in names if name not in known]
-        if fresh:
-            self._vectors.add(ids[~is_moved], np.stack(fresh))
-        if self._words is not None:
-            self._words.add(ids, prepared.texts)
-        self._remove_chunks(old_ids)
-        self._count(prepared.source, row is not None, len(moved_from))
+        places = ((one, n) for one in prepared.documents for n in range(len(one.spans)))
+        for id, name, (document, number) in zip(ids.tolist(), names, places, strict=True):
+            if name not in known:
+                fresh.append(_Fresh(id, name, document, number))
+        self._add_words(ids, prepared)
+        self._count(prepared.source, row is not None, was_indexed, len(moved_from))
+        return old_ids
+
+    def _add_words(self, ids: NDArray[np.int64], prepared: Prepared) -> None:
+        if self._words is None:
+            return
+        texts = prepared.texts()
+        for start in range(0, len(ids), _CHUNKS_AT_ONCE):
+            some = ids[start : start + _CHUNKS_AT_ONCE]
+            self._words.add(some, list(islice(texts, len(some))))
 
     def _remove_chunks(self, ids: NDArray[np.int64]) -> None:
         self._vectors.remove(ids)
         if self._words is not None:
             self._words.remove(ids)
 
-    def _touch(self, source: SourceRecord) -> None:
-        row = self._row_of(source)
+    def _touch(self, prepared: Prepared) -> None:
+        """Note that a source is as it was, at another time; nothing if the time is the same."""
+        source, row = prepared.source, self._row_of(prepared.source)
         assert row is not None
-        self.changes.touch_source(row, source.mtime_ns, source.reader_version)
-        self._report.unchanged += 1
+        known = self._catalogue.source(row)
+        if (source.mtime_ns, source.reader_version) != (known.mtime_ns, known.reader_version):
+            self.changes.touch_source(row, source.mtime_ns, source.reader_version)
+        if prepared.problem:
+            self._report.failed += 1
+            reason = f"{prepared.problem}; what is indexed of it is kept"
+            self._report.problems.append((source.path, reason))
+        else:
+            self._report.unchanged += 1
 
     def _place_text(self, document: PreparedDocument) -> DocumentRecord:
-        if document.text_to_store is None:
+        if not document.is_stored:
             return document.record
-        segment, offset = self._writer.add_text(document.text_to_store)
+        segment, offset = self._writer.add_text(document.text)
         return replace(document.record, segment=segment, offset=offset)
 
     def _row_of(self, source: SourceRecord) -> int | None:
         find = self._catalogue.find_path if source.root else self._catalogue.find_text
         return find(source.path)
 
-    def _count(self, source: SourceRecord, is_known: bool, reused: int) -> None:
+    def _status_of(self, row: int) -> int:
+        return int(self._catalogue.tables["status"][row])
+
+    def _count(self, source: SourceRecord, is_known: bool, was_indexed: bool, reused: int) -> None:
         report = self._report
         report.chunks_reused += reused
+        if source.status != Status.INDEXED and was_indexed:
+            report.lost += 1
         if source.status == Status.SKIPPED:
             report.skipped += 1
         elif source.status == Status.FAILED:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gossamer.readers import READER_VERSION
 from gossamer.sources.folder import FoundFile
 from gossamer.store import Catalogue
 
@@ -21,19 +20,19 @@ class Plan:
     gone_rows: Sequence[int]
     unchanged: int
 
-    @property
-    def bytes_to_read(self) -> int:
-        """How much there is to read, for a bar that tells how long it takes."""
-        return sum(file.size for file in self.to_read)
-
 
 def plan_update(
-    catalogue: Catalogue, found: Iterable[FoundFile], roots: Sequence[Path], stale: set[str]
+    catalogue: Catalogue,
+    found: Iterable[FoundFile],
+    roots: Sequence[Path],
+    stale: set[str],
+    version: int,
 ) -> Plan:
     """Compare the files below `roots` with what is indexed of them.
 
     A file counts as unchanged while its size and time are those it had, unless a search found
-    other text in it (`stale`, by path) or files of its kind are read differently now.
+    other text in it (`stale`, by path) or it would be read differently now: `version` is that of
+    the readers and their limits.
     """
     to_read: list[FoundFile] = []
     seen: set[int] = set()
@@ -43,7 +42,7 @@ def plan_update(
         row = catalogue.find_path(path)
         if row is not None:
             seen.add(row)
-        if row is None or path in stale or not _is_same(catalogue, row, file):
+        if row is None or path in stale or not _is_same(catalogue, row, file, version):
             to_read.append(file)
         else:
             unchanged += 1
@@ -51,8 +50,8 @@ def plan_update(
     return Plan(to_read, gone, unchanged)
 
 
-def _is_same(catalogue: Catalogue, row: int, file: FoundFile) -> bool:
-    is_read_alike = catalogue.tables["reader_version"][row] == READER_VERSION
+def _is_same(catalogue: Catalogue, row: int, file: FoundFile, version: int) -> bool:
+    is_read_alike = catalogue.tables["reader_version"][row] == version
     return bool(is_read_alike) and catalogue.stat_of(row) == (file.size, file.mtime_ns)
 
 

@@ -31,6 +31,7 @@ class UpdateReport:
     added: int = 0  # sources
     updated: int = 0
     removed: int = 0
+    lost: int = 0  # indexed before, and now skipped or failed
     unchanged: int = 0
     skipped: int = 0
     failed: int = 0
@@ -38,9 +39,9 @@ class UpdateReport:
     chunks_reused: int = 0  # unchanged chunks of changed files
     chunks_resumed: int = 0  # embedded by a run that was interrupted
     seconds: float = 0.0
-    problems: list[tuple[str, str]] = field(default_factory=list)  # path, why it failed
+    problems: list[tuple[str, str]] = field(default_factory=list)  # path, and what is wrong there
 
     @property
     def is_nothing(self) -> bool:
         """Whether the index is as it was."""
-        return not (self.added or self.updated or self.removed)
+        return not (self.added or self.updated or self.removed or self.lost)

@@ -16,9 +16,11 @@ __all__ = ["Work", "run_update"]
 
 # A long update commits so often: what is done can be searched, and is never done again.
 _COMMIT_EVERY_S = 60.0
-# Chunks whose texts and vectors are in memory at one time, and sources prepared ahead of them.
+# Chunks that are worth a batch.
 _CHUNKS_AT_ONCE = 512
-_SOURCES_AHEAD = 32
+# Bytes of text prepared ahead; a source without text counts too, and there are at most so many.
+_BYTES_AHEAD = 32 << 20
+_SOURCES_AHEAD = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,10 @@ def run_update(
     work: Work,
     commit: Callable[[bool], None],
     watcher: Watcher,
+    *,
+    must_commit: bool,
 ) -> None:
-    """Prepare, embed and put in every source of the work, and commit.
+    """Prepare, embed and put in every source of the work, and commit if anything is new.
 
     Whole sources only: a file is in the index as it was or as it is. What an interrupted update
     has embedded since its last commit is in the journal, and is not embedded again by the next.
@@ -44,16 +48,19 @@ def run_update(
         "embedding", 0, len(work.items), 0, sum(size for _, size in work.items)
     )
     watcher(progress)
-    committed_at = time.monotonic()
+    committed_at, is_committed = time.monotonic(), False
     applier.expect_moved(work.gone)
-    for wave in _waves(work_ahead(work.items, _prepare, _SOURCES_AHEAD)):
+    for wave in _waves(work_ahead(work.items, _prepare, _weight, _BYTES_AHEAD)):
         applier.apply([source for source, _ in wave], _counter(progress, watcher))
         _advance(progress, wave)
         watcher(progress)
         if time.monotonic() - committed_at > _COMMIT_EVERY_S:
             commit(False)
-            committed_at = time.monotonic()
+            committed_at, is_committed = time.monotonic(), True
     applier.remove(work.gone)
+    # Looked at, and found as it was: the state that is there can stay.
+    if not is_committed and applier.changes.is_empty and not must_commit:
+        return
     progress.phase = "writing"
     watcher(progress)
     commit(True)
@@ -64,13 +71,17 @@ def _prepare(item: tuple[Callable[[], Prepared], int]) -> tuple[Prepared, int]:
     return prepare(), size
 
 
+def _weight(prepared: tuple[Prepared, int]) -> int:
+    return prepared[0].text_bytes + _BYTES_AHEAD // _SOURCES_AHEAD
+
+
 def _waves(prepared: Iterable[tuple[Prepared, int]]) -> Iterator[list[tuple[Prepared, int]]]:
     """Gather sources until there are enough chunks to be worth a batch."""
     wave: list[tuple[Prepared, int]] = []
     chunks = 0
     for source, size in prepared:
         wave.append((source, size))
-        chunks += sum(len(document.spans) for document in source.documents)
+        chunks += source.chunk_count
         if chunks >= _CHUNKS_AT_ONCE:
             yield wave
             wave, chunks = [], 0
@@ -89,6 +100,4 @@ def _counter(progress: UpdateProgress, watcher: Watcher) -> Callable[[int], None
 def _advance(progress: UpdateProgress, wave: Sequence[tuple[Prepared, int]]) -> None:
     progress.files_done += len(wave)
     progress.bytes_done += sum(size for _, size in wave)
-    progress.chunks_done += sum(
-        len(document.spans) for source, _ in wave for document in source.documents
-    )
+    progress.chunks_done += sum(source.chunk_count for source, _ in wave)

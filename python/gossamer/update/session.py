@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.errors import NoIndex
 from gossamer.model import IndexModel
 from gossamer.readers import Limits
 from gossamer.sources.folder import WalkOptions
@@ -20,7 +21,7 @@ from gossamer.update.hubs import HubVectors
 from gossamer.update.prepare import Preparer
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
-from gossamer.update.walk_settings import as_settings, from_settings
+from gossamer.update.walk_settings import as_settings, from_settings, merge_settings
 from gossamer.update.words import GrowingWords
 from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
@@ -34,9 +35,14 @@ class UpdateSession:
     """Puts sources into an index and takes them out; nothing counts before it commits."""
 
     def __init__(self, writer: Writer, model: IndexModel, report: UpdateReport) -> None:
-        assert writer.snapshot is not None, "an index is created before it is updated"
+        if writer.snapshot is None:
+            raise NoIndex(f"there is no index in {writer.folder} any more; make it anew")
         self.snapshot: Snapshot = writer.snapshot
         manifest = self.snapshot.manifest
+        model = model.fitting(manifest.model, manifest.settings)
+        # Whether all that was ever added is looked at: vectors that no text needed then are of
+        # texts that are no more.
+        self.is_complete = False
         self.roots: tuple[str, ...] = manifest.roots
         self.settings: Settings = manifest.settings
         self._writer = writer
@@ -62,19 +68,33 @@ class UpdateSession:
         manifest = self.snapshot.manifest
         return (self.roots, self.settings) != (manifest.roots, manifest.settings)
 
-    def choose_roots(self, given: Sequence[Path], options: WalkOptions | None) -> None:
-        """Remember roots, and the options that they came with if any did."""
+    def choose_roots(
+        self, given: Sequence[Path], options: WalkOptions | None, *, are_new: bool = False
+    ) -> None:
+        """Remember roots, and add the options that they came with to their own.
+
+        With `are_new` their own are forgotten first.
+        """
         names = [root.as_posix() for root in given]
         self.roots = tuple(sorted({*self.roots, *names}))
-        if options is not None:
-            chosen = dict.fromkeys(names, as_settings(options))
-            self.settings = replace(self.settings, walk={**self.settings.walk, **chosen})
+        walk = dict(self.settings.walk)
+        for name in names:
+            known = {} if are_new else walk.pop(name, {})
+            walk.pop(name, None)
+            if chosen := merge_settings(known, as_settings(options or WalkOptions())):
+                walk[name] = chosen
+        self.settings = replace(self.settings, walk=walk)
 
-    def forget_roots(self, names: Sequence[str]) -> None:
-        """Forget roots and what was remembered of them."""
-        gone = {Path(name).as_posix() for name in names}
-        self.roots = tuple(root for root in self.roots if root not in gone)
-        walk = {root: chosen for root, chosen in self.settings.walk.items() if root not in gone}
+    def forget_roots(self, paths: Sequence[Path]) -> None:
+        """Forget roots at or below these paths, and what was remembered of them."""
+        gone = {path.as_posix() for path in paths}
+        below = tuple(f"{path.rstrip('/')}/" for path in gone)
+
+        def is_kept(root: str) -> bool:
+            return root not in gone and not root.startswith(below)
+
+        self.roots = tuple(root for root in self.roots if is_kept(root))
+        walk = {root: chosen for root, chosen in self.settings.walk.items() if is_kept(root)}
         self.settings = replace(self.settings, walk=walk)
 
     def walk_options(self, root: Path) -> WalkOptions:
@@ -92,7 +112,7 @@ class UpdateSession:
 
     def run(self, work: Work, watcher: Watcher) -> None:
         """Do the work and commit, now and then on the way and at the end."""
-        run_update(self._applier, work, self.commit, watcher)
+        run_update(self._applier, work, self.commit, watcher, must_commit=self.has_new_settings)
 
     def commit(self, is_last: bool, *, dead_share: float = 0.25) -> None:
         """Make what was done so far the state of the index."""
@@ -107,12 +127,13 @@ class UpdateSession:
             settings=self.settings,
             roots=self.roots,
             dead_share=dead_share,
+            keep_journal=not (is_last and self.is_complete),
         )
         self._applier.restart()
         if is_last and not self._vectors.keeps_vectors:
             self._keep_hubs()
-        if self._words is not None:
-            self._words.restart()
+        if self._words is not None and dead_share == 0:
+            self._words.compact()
 
     def _keep_hubs(self) -> None:
         if self._hot is not None and self._hubs is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gossamer.sources.folder import WalkOptions
 
-__all__ = ["as_settings", "from_settings"]
+__all__ = ["as_settings", "from_settings", "merge_settings"]
 
 
 def as_settings(options: WalkOptions) -> dict[str, Any]:
@@ -16,6 +16,16 @@ def as_settings(options: WalkOptions) -> dict[str, Any]:
     usual = asdict(WalkOptions())
     chosen = {name: value for name, value in asdict(options).items() if value != usual[name]}
     return {name: list(v) if isinstance(v, (list, tuple)) else v for name, v in chosen.items()}
+
+
+def merge_settings(earlier: object, later: Mapping[str, Any]) -> dict[str, Any]:
+    """Add options to those that are remembered: patterns to patterns, the rest in their place."""
+    merged = as_settings(from_settings(earlier))
+    for name, value in later.items():
+        known = merged.get(name, [])
+        is_list = isinstance(value, list) and isinstance(known, list)
+        merged[name] = list(dict.fromkeys([*known, *value])) if is_list else value
+    return merged
 
 
 def from_settings(remembered: object) -> WalkOptions:

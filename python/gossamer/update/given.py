@@ -1,0 +1,59 @@
+"""Texts that programs give, checked before anything is done with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+
+from gossamer.errors import InvalidArgument
+from gossamer.records import Value
+from gossamer.update.prepare import GivenText
+
+__all__ = ["as_given_text"]
+
+_MARKUPS = ("plain", "markdown", "rst", "rows")
+
+
+def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
+    """Check a text that was given; InvalidArgument says what is missing or wrong."""
+    if isinstance(text, GivenText):
+        values = {field.name: getattr(text, field.name) for field in fields(GivenText)}
+    elif isinstance(text, Mapping):
+        values = dict(text)
+    else:
+        raise InvalidArgument(f"a text is a GivenText or a mapping, got {type(text).__name__}")
+    unknown = values.keys() - {field.name for field in fields(GivenText)}
+    if unknown:
+        said = ", ".join(sorted(map(str, unknown)))
+        raise InvalidArgument(f"a text has no {said}; put it into metadata")
+    for name in ("id", "text"):
+        if not isinstance(values.get(name), str) or not values[name]:
+            raise InvalidArgument(f"a text needs {name!r}, a string that is not empty: {text!r}")
+    _check_title_and_markup(values)
+    _check_metadata(values["id"], values.get("metadata", {}))
+    return GivenText(**values)
+
+
+def _check_title_and_markup(values: Mapping[str, object]) -> None:
+    title, markup = values.get("title", ""), values.get("markup", "plain")
+    if not isinstance(title, str):
+        raise InvalidArgument(f"text {values['id']!r}: its title must be a string, got {title!r}")
+    is_known = isinstance(markup, str) and (markup in _MARKUPS or markup.startswith("code/"))
+    if not is_known:
+        raise InvalidArgument(
+            f"text {values['id']!r}: its markup must be {', '.join(_MARKUPS)} or code/LANGUAGE, "
+            f"got {markup!r}"
+        )
+
+
+def _check_metadata(id: str, metadata: object) -> None:
+    if not isinstance(metadata, Mapping):
+        raise InvalidArgument(f"text {id!r}: metadata must be a mapping, got {metadata!r}")
+    for key, value in metadata.items():
+        is_good = isinstance(key, str) and isinstance(value, Value)
+        if not is_good or (isinstance(value, float) and not math.isfinite(value)):
+            raise InvalidArgument(
+                f"text {id!r}: metadata is strings, finite numbers and booleans by name, got "
+                f"{key!r}: {value!r}; leave out what is not known"
+            )
