@@ -29,6 +29,7 @@ CASES = (
     "folder_bytes",
     "folder_recall",
     "answer_quality",
+    "encoder",
     "pipeline_speed",
     "query_cost",
     "update_cost",
