@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tiny_embedder import TinyEmbedder, use_tiny
 
 import gossamer
 
@@ -125,3 +126,9 @@ def sample() -> Sample:
         questions = arrays["questions"].astype(np.float32)
     truth = nearest_ids(questions, chunks, 10)
     return Sample(chunks, questions, truth, gossamer.train_codebook(chunks, 32))
+
+
+@pytest.fixture
+def embedder(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
+    """A model of a few lines in place of every other, with a codebook that ships with it."""
+    return use_tiny(monkeypatch, with_codes=True)

@@ -31,11 +31,6 @@ def count_words(text):
 
 
 @pytest.fixture
-def embedder(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
-    return use_tiny(monkeypatch, with_codes=True)
-
-
-@pytest.fixture
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     (folder / "home").mkdir(parents=True)

@@ -40,11 +40,6 @@ PAGE = (
 
 
 @pytest.fixture
-def embedder(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
-    return use_tiny(monkeypatch, with_codes=True)
-
-
-@pytest.fixture
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     folder.mkdir()

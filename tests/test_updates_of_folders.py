@@ -27,11 +27,6 @@ LONG_AGO = 10**9
 
 
 @pytest.fixture
-def embedder(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
-    return use_tiny(monkeypatch, with_codes=True)
-
-
-@pytest.fixture
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     write(folder / "bread.txt", "The banana bread needs an hour in the oven.")

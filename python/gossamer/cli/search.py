@@ -10,7 +10,7 @@ import click
 from gossamer.cli.failures import ExitCode
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 
-__all__ = ["command", "filter_options"]
+__all__ = ["command", "count_option", "filter_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -34,9 +34,7 @@ def filter_options(command: Command) -> Command:
     return command
 
 
-@click.command("search", short_help="Find the places that answer a question.")
-@click.argument("question", nargs=-1, required=True)
-@click.option(
+count_option = click.option(
     "-k",
     default=5,
     show_default=True,
@@ -44,6 +42,11 @@ def filter_options(command: Command) -> Command:
     metavar="N",
     help="How many hits.",
 )
+
+
+@click.command("search", short_help="Find the places that answer a question.")
+@click.argument("question", nargs=-1, required=True)
+@count_option
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "semantic", "lexical"]),

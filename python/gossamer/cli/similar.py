@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gossamer.cli.failures import ExitCode
-from gossamer.cli.search import filter_options
+from gossamer.cli.search import count_option, filter_options
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 
 __all__ = ["command"]
@@ -15,14 +15,7 @@ __all__ = ["command"]
 
 @click.command("similar", short_help="Find what is like a place or a chunk.")
 @click.argument("place", metavar="PATH:LINE|ID")
-@click.option(
-    "-k",
-    default=5,
-    show_default=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many hits.",
-)
+@count_option
 @filter_options
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @as_json_option
