@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -469,3 +470,70 @@ def test_a_full_cache_keeps_within_its_budget_and_is_appended_to(tmp_path, small
         assert (tmp_path / hot.HOT).stat().st_size <= 6000
 
     assert open_hot(tmp_path, budget=6000).get([298, 299])[0].all()
+
+
+@pytest.mark.parametrize("store_text", [False, True])
+@pytest.mark.parametrize("text", ["# Only zebra title", "zebra words\n\n# Last"])
+def test_a_text_that_ends_with_its_title_has_a_context(embedder, tmp_path, text, store_text):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "page.md").write_text(text, encoding="utf-8")
+    index = make(tmp_path, folder, store_text=store_text)
+    hit = index.search("zebra", k=1)[0]
+
+    before, same, after = index.context(hit.id)
+
+    assert before + same.text + after == text
+
+
+def test_words_are_not_built_while_a_text_cannot_be_read(embedder, notes, tmp_path):
+    index = make(tmp_path, notes, lexical="fts5")
+    (index.folder / WORDS).unlink()
+    (notes / "bread.txt").rename(tmp_path / "bread.txt")
+    index.add_texts([{"id": "a", "text": "whales"}])
+    (tmp_path / "bread.txt").rename(notes / "bread.txt")
+
+    assert index.search("banana", k=1, mode="lexical")[0].kind == "text"
+    index.add_texts([{"id": "b", "text": "dolphins"}])
+    assert (index.folder / WORDS).exists()
+    assert index.search("banana", k=1, mode="lexical")[0].kind == "text"
+    assert index.check() == []
+
+
+def test_a_damaged_hot_vector_is_mended_by_the_next_one(tmp_path):
+    def opened() -> HotVectors:
+        return HotVectors.open(tmp_path, "uuid", "model", 4, 1 << 20)
+
+    vector = np.ones((1, 4), np.float32)
+    first = opened()
+    first.put([7], vector)
+    first.save()
+    path = tmp_path / "hot.gsh"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x11")
+    assert not opened().get([7])[0].any()
+
+    again = opened()
+    again.put([7], vector)
+    again.save()
+
+    assert opened().get([7])[0].all()
+
+
+def test_globs_and_types_may_come_as_iterators(embedder, notes, tmp_path):
+    index = make(tmp_path, notes)
+
+    for kind in ("text", "html", "markdown"):
+        hits = index.search("the", k=9, mode="semantic", types=(t for t in [kind]))
+        assert {hit.kind for hit in hits} == {kind}
+
+
+def test_threads_share_the_cache_of_an_index(embedder, notes, tmp_path):
+    index = make(tmp_path, notes, keep="hot:1MB")
+
+    def ask(number: int) -> int:
+        return sum(len(index.search(f"bread ferry lease {number} {i}")) for i in range(20))
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, range(4)))
+
+    assert found == [found[0]] * 4

@@ -292,7 +292,7 @@ def test_removing_a_folder_forgets_every_root_at_or_below_it(index, notes, tmp_p
     assert index.status().indexed == 0
 
 
-def test_a_name_is_tried_as_a_text_and_as_a_path_and_a_path_as_a_path_only(
+def test_a_name_is_a_text_if_there_is_one_and_else_a_path_and_a_path_is_never_a_text(
     index, notes, monkeypatch
 ):
     monkeypatch.chdir(notes)
@@ -302,7 +302,11 @@ def test_a_name_is_tried_as_a_text_and_as_a_path_and_a_path_as_a_path_only(
     assert index.remove(["x"]).removed == 1
     shutil.rmtree(notes / "home")
     assert index.remove([str(notes / "home")]).removed == 1
-    assert index.remove(["bread.txt"]).removed == 2
+    assert index.remove(["bread.txt"]).removed == 1
+    assert index.search("banana bread", k=1)[0].source == (notes / "bread.txt").as_posix()
+    assert index.remove(["bread.txt"]).removed == 1
+    with pytest.raises(InvalidArgument, match="not empty"):
+        index.remove([""])
 
 
 def test_later_options_are_added_to_earlier_ones(index, notes):
@@ -549,3 +553,24 @@ def test_what_work_ahead_raises_is_raised_in_its_turn():
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+def test_a_root_below_another_one_that_is_away_keeps_what_it_holds(index, notes):
+    stick = notes / "stick"
+    write(stick / "whales.txt", "Whales sing in the sea.")
+    index.add_paths([stick])
+    stick.rename(notes.parent / "unplugged")
+
+    report = index.add_paths([notes])
+
+    assert report.removed == 0
+    assert [path for path, _ in report.problems] == [str(stick)]
+    (notes.parent / "unplugged").rename(stick)
+    assert index.search("whales sing", k=1)[0].source == (stick / "whales.txt").as_posix()
+
+
+def test_names_that_begin_with_a_tilde_are_names(index):
+    index.add_texts([{"id": "~draft", "text": "Whales sing in the sea."}])
+
+    assert index.similar("~draft:1", k=1)
+    assert index.remove(["~draft"]).removed == 1

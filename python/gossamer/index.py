@@ -157,12 +157,14 @@ class Index:
     ) -> UpdateReport:
         """Take out texts by id, files by path, and everything below folders.
 
-        A str is tried as the id of a text and as a path. Names of nothing are passed over.
+        A str is the id of a text if there is such a text, else a path. Names of nothing are
+        passed over.
         """
-        texts = [name for name in names if isinstance(name, str)]
-        paths = [_absolute(name) for name in names]
+        if not all(os.fspath(name) for name in names):
+            raise InvalidArgument("a name to remove is the id of a text or a path, not empty")
+        known = [(name if isinstance(name, str) else "", _absolute(name)) for name in names]
         with self._begin("remove", wait_s) as writer:
-            return remove_sources(writer, self._opened.model, texts, paths, _silent)
+            return remove_sources(writer, self._opened.model, known, _silent)
 
     def search(
         self,
@@ -268,7 +270,7 @@ class Index:
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
     """Give a path from the root of the disk, without "..": the same file has the same path."""
-    return Path(os.path.abspath(Path(path).expanduser()))
+    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
 def _check_id(id: int) -> int:

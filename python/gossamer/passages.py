@@ -148,7 +148,7 @@ class Passages:
         """Give up to `margin` bytes of text before and after a passage."""
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
             before = text.read(max(0, passage.start - margin), passage.start) or b""
-            end = min(_body_length(passage.document), passage.end + margin)
+            end = max(passage.end, min(_body_length(passage.document), passage.end + margin))
             after = text.read(passage.end, end) or b""
         return before.decode("utf-8", "ignore"), after.decode("utf-8", "ignore")
 
@@ -218,9 +218,10 @@ def _title_of(document: DocumentRecord, read: _Read) -> str | None:
 
 def _body_length(document: DocumentRecord) -> int:
     """Give the length of the text without the title that is kept behind it."""
-    if document.title_span is None or document.title_span[1] < document.text_length:
+    span = document.title_span
+    if span is None or document.is_verbatim or span[1] < document.text_length:
         return document.text_length
-    return document.title_span[0]
+    return span[0]
 
 
 def _read_chunk(

@@ -71,6 +71,7 @@ def combine(
     `types` are kinds of documents or extensions of their files. `after` is the first day (or
     month, year, minute) that counts, `before` the first that does not.
     """
+    paths, types = tuple(paths), tuple(types)
     filters = [] if where is None else [parse(where)]
     if paths:
         is_wanted = path_matcher(paths)
@@ -87,7 +88,7 @@ def combine(
     if not filters:
         return None
     names = frozenset(name for filter_ in filters for name in filter_.names)
-    key = repr((_key_of(where), tuple(paths), tuple(types), after, before))
+    key = repr((_key_of(where), paths, types, after, before))
     is_known = not isinstance(where, Filter) or where.key is not None
     return Filter(
         names, all_of([filter_.matches for filter_ in filters]), key if is_known else None

@@ -147,7 +147,7 @@ class OpenedState:
         if not path or not number.isdigit():
             raise InvalidArgument(f"a place is PATH:LINE, such as notes.md:12, got {where!r}")
         catalogue = self.snapshot.catalogue
-        row = catalogue.find_path(os.path.abspath(Path(path).expanduser()))
+        row = catalogue.find_path(os.path.abspath(os.path.expanduser(path)))
         if row is None:
             row = catalogue.find_text(path)
         if row is None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 import sys
+import threading
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ _HEADER = struct.Struct("<8sII32sQIII")  # .., dimension, stamp, clock, chunks, 
 _ENTRY_BYTES = 8 + 8 + 4 + 4  # key, when it was used last, how often, checksum of the vector
 # An entry that was used twice as often stays for so many more questions.
 _USES_WORTH = 32
+_MOST_USES = 2**32 - 1
 # Questions may take this share of the budget.
 _QUESTION_SHARE = 0.1
 # A file is written anew for each question while it is small. Beyond that, what is new is appended
@@ -74,7 +76,7 @@ class _News:
 
     def use(self, key: int, clock: int, times: int = 1) -> None:
         self.used[key] = max(clock, self.used.get(key, 0))
-        self.uses[key] = self.uses.get(key, 0) + times
+        self.uses[key] = min(self.uses.get(key, 0) + times, _MOST_USES)
 
 
 @dataclass
@@ -99,6 +101,8 @@ class HotVectors:
         self._kept = _read(folder / HOT, stamp, dim)
         self._clock = self._kept.clock
         self._new_chunks, self._new_questions = _News(), _News()
+        # One index may answer several threads.
+        self._lock = threading.RLock()
 
     @classmethod
     def open(cls, folder: Path, uuid: str, fingerprint: str, dim: int, budget: int) -> HotVectors:
@@ -117,29 +121,33 @@ class HotVectors:
 
     def get(self, ids: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """Say which chunks' vectors are here, and give those, a row each."""
-        kept, keys = self._kept, np.asarray(ids, np.uint64)
-        return self._get(kept.chunks, kept.new_chunks, self._new_chunks, keys)
+        with self._lock:
+            kept, keys = self._kept, np.asarray(ids, np.uint64)
+            return self._get(kept.chunks, kept.new_chunks, self._new_chunks, keys)
 
     def put(self, ids: ArrayLike, vectors: ArrayLike) -> None:
         """Keep vectors of chunks of the current state of the index."""
         rows = np.asarray(vectors, np.float16).reshape(-1, self._dim)
-        for key, row in zip(np.asarray(ids, np.uint64).tolist(), rows, strict=True):
-            self._new_chunks.vectors[key] = row
-            self._new_chunks.use(key, self._clock)
+        with self._lock:
+            for key, row in zip(np.asarray(ids, np.uint64).tolist(), rows, strict=True):
+                self._new_chunks.vectors[key] = row
+                self._new_chunks.use(key, self._clock)
 
     def question(self, hash: bytes) -> NDArray[np.float32] | None:
         """Give the vector of a question by the hash of its text; None if it is not here."""
-        self._clock += 1
         key = np.frombuffer(hash[:8], "<u8").astype(np.uint64)
-        kept = self._kept
-        known, vectors = self._get(kept.questions, kept.new_questions, self._new_questions, key)
+        with self._lock:
+            self._clock += 1
+            kept = self._kept
+            known, vectors = self._get(kept.questions, kept.new_questions, self._new_questions, key)
         return vectors[0] if known[0] else None
 
     def put_question(self, hash: bytes, vector: ArrayLike) -> None:
         """Keep the vector of a question."""
         key = int.from_bytes(hash[:8], "little")
-        self._new_questions.vectors[key] = np.asarray(vector, np.float16).reshape(self._dim)
-        self._new_questions.use(key, self._clock)
+        with self._lock:
+            self._new_questions.vectors[key] = np.asarray(vector, np.float16).reshape(self._dim)
+            self._new_questions.use(key, self._clock)
 
     def save(self, live_ids: ArrayLike | None = None) -> bool:
         """Write what was learnt, with what others wrote meanwhile; say whether it was written.
@@ -149,7 +157,7 @@ class HotVectors:
         """
         if not (self._new_chunks.vectors or self._new_questions.vectors):
             return False
-        with suppress(OSError):
+        with self._lock, suppress(OSError):
             lock = try_lock(self._folder / _LOCK, "hot vectors")
             if lock is None:
                 return False
@@ -235,14 +243,18 @@ def _merge(old: _Entries, news: _News, dim: int) -> _Entries:
     known, places = old.find(np.asarray(list(news.used), np.uint64))
     used, uses = old.used.copy(), old.uses.copy()
     fresh = []
+    mended: dict[int, NDArray[np.float16]] = {}  # made again, as their old ones were damaged
     touched = iter(places.tolist())
     for key, is_known in zip(news.used, known.tolist(), strict=True):
         if is_known:
             place = next(touched)
             used[place] = max(int(used[place]), news.used[key])
-            uses[place] = min(int(uses[place]) + news.uses[key], 2**32 - 1)
+            uses[place] = min(int(uses[place]) + news.uses[key], _MOST_USES)
+            if key in news.vectors:
+                mended[place] = news.vectors[key]
         elif key in news.vectors:
             fresh.append(key)
+    old = _with_vectors(old, mended)
     rows = [news.vectors[key] for key in fresh]
     added = np.stack(rows) if rows else np.zeros((0, dim), np.float16)
     merged = _Entries(
@@ -253,6 +265,23 @@ def _merge(old: _Entries, news: _News, dim: int) -> _Entries:
         np.concatenate([old.vectors, added]),
     )
     return merged.take(np.argsort(merged.keys))
+
+
+def _with_vectors(old: _Entries, vectors: dict[int, NDArray[np.float16]]) -> _Entries:
+    """Give the entries with other vectors at these places, where they differ."""
+    sums = {place: zlib.crc32(vector.tobytes()) for place, vector in vectors.items()}
+    others = [place for place, checksum in sums.items() if checksum != old.sums[place]]
+    others += [
+        place
+        for place in sums.keys() - set(others)
+        if zlib.crc32(old.vectors[place].tobytes()) != sums[place]
+    ]
+    if not others:
+        return old
+    new = replace(old, sums=old.sums.copy(), vectors=old.vectors.copy())
+    for place in others:
+        new.sums[place], new.vectors[place] = sums[place], vectors[place]
+    return new
 
 
 def _within(entries: _Entries, budget: int, dim: int) -> _Entries:

@@ -55,7 +55,7 @@ def add_paths(
         session.choose_roots(given, to_add.options, are_new=to_add.are_options_new)
         roots = [Path(root) for root in _and_below(given, session.roots)]
         options = {root: session.walk_options(root) for root in roots}
-        looked = look(options, watcher, are_all_kept=are_all)
+        looked = look(options, watcher)
         catalogue, stale = session.snapshot.catalogue, read_stale(writer.folder)
         version = version_of_reading(to_add.limits)
         plan = plan_update(catalogue, looked.found, roots, stale, version)
@@ -94,18 +94,19 @@ def add_texts(
 def remove_sources(
     writer: Writer,
     model: IndexModel,
-    texts: Sequence[str],
-    paths: Sequence[Path],
+    names: Sequence[tuple[str, Path]],
     watcher: Watcher,
 ) -> UpdateReport:
     """Take out texts by id, files by path, and everything below folders, which are no more roots.
 
-    Names of nothing are passed over.
+    Each name is an id to try ("" for none), and the path that it is if no text has that id. Names
+    of nothing are passed over.
     """
     with _session(writer, model) as (session, report):
         catalogue = session.snapshot.catalogue
-        rows = {row for text in texts if (row := catalogue.find_text(text)) is not None}
-        rows.update(row for path in paths for row in _rows_of(catalogue, path))
+        found = {id: row for id, _ in names if (row := catalogue.find_text(id)) is not None}
+        paths = [path for id, path in names if id not in found]
+        rows = {*found.values(), *(row for path in paths for row in _rows_of(catalogue, path))}
         session.forget_roots(paths)
         if rows or session.has_new_settings:
             session.run(Work([], [catalogue.source(row) for row in sorted(rows)]), watcher)

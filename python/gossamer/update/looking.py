@@ -23,16 +23,15 @@ class Looked:
     hidden: dict[Path, str] = field(default_factory=dict)
 
 
-def look(roots: Mapping[Path, WalkOptions], watcher: Watcher, *, are_all_kept: bool) -> Looked:
+def look(roots: Mapping[Path, WalkOptions], watcher: Watcher) -> Looked:
     """Walk each root by its own options.
 
-    A root that is not there may be a disk that is not mounted: with `are_all_kept` what it holds
-    is hidden, else it is gone. An empty root is the place for such a disk.
+    A root that is not there may be a disk that is not mounted: what it holds is hidden, not gone.
+    An empty root is the place for such a disk.
     """
     looked = Looked()
     there = {root: options for root, options in roots.items() if os.path.exists(root)}
-    if are_all_kept:
-        looked.hidden.update((root, "it is not there") for root in roots if root not in there)
+    looked.hidden.update((root, "it is not there") for root in roots if root not in there)
     looked.hidden.update((root, "the folder is empty") for root in there if _is_empty(root))
     progress = UpdateProgress("looking")
     for file in walk_each(there, looked.left_out.__setitem__, looked.hidden.__setitem__):

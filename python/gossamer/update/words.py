@@ -29,8 +29,8 @@ class GrowingWords:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._path = snapshot.folder / WORDS
-        # None once it has turned out to be damaged: searches read the texts, and the next update
-        # builds it anew.
+        # None once it has turned out to be damaged, or where not every text can be read to build
+        # it: searches read the texts, and the next update builds it anew.
         self._index: FtsIndex | None = self._open(snapshot)
         self._has_begun = False
 
@@ -72,7 +72,7 @@ class GrowingWords:
             self._index = None
             self._path.unlink(missing_ok=True)
 
-    def _open(self, snapshot: Snapshot) -> FtsIndex:
+    def _open(self, snapshot: Snapshot) -> FtsIndex | None:
         from gossamer.lexical.fts5 import FtsIndex
 
         manifest = snapshot.manifest
@@ -83,7 +83,7 @@ class GrowingWords:
             index.close()
         return self._build(snapshot)
 
-    def _build(self, snapshot: Snapshot) -> FtsIndex:
+    def _build(self, snapshot: Snapshot) -> FtsIndex | None:
         from gossamer.lexical.fts5 import FtsIndex
 
         index = FtsIndex.create(self._path)
@@ -92,8 +92,14 @@ class GrowingWords:
         ids = snapshot.catalogue.chunk_ids
         for start in range(0, len(ids), _CHUNKS_AT_ONCE):
             some = ids[start : start + _CHUNKS_AT_ONCE]
-            texts = ("" if one is None else one.embedded for one in passages.read(some))
-            index.add(some.tolist(), (text.encode("utf-8", "replace") for text in texts))
+            read = [one for one in passages.read(some) if one is not None]
+            if len(read) < len(some):
+                # A disk that is away, a file that changed: its words would be missing for good.
+                index.close()
+                self._path.unlink(missing_ok=True)
+                return None
+            texts = (one.embedded.encode("utf-8", "replace") for one in read)
+            index.add(some.tolist(), texts)
             index.flush()
         index.commit(snapshot.manifest.generation, snapshot.manifest.next_chunk_id)
         return index
