@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gossamer.embed import Embedder
 from gossamer.errors import InvalidArgument
+from gossamer.model import Pack
 from gossamer.text.tokenizer import WordPiece, bert_uncased
-from gossamer.update.growing import Pack
 from gossamer.vectors.vector_index import VectorIndex
 
 Floats = NDArray[np.float32]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gossamer.errors import Truncated
 
-__all__ = ["map_file", "write_file"]
+__all__ = ["absolute", "map_file", "write_file"]
 
 
 def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
@@ -41,6 +41,11 @@ def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
         raise
     _sync_folder(path.parent)
     return written
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """Give a path from the root of the disk, without "..": the same file has the same path."""
+    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
 def map_file(path: Path) -> NDArray[np.uint8]:

@@ -10,6 +10,7 @@ from typing import Self
 
 from gossamer.embed import load_embedder
 from gossamer.errors import InvalidArgument, UnknownId
+from gossamer.files import absolute
 from gossamer.filters import combine
 from gossamer.model import shipped_pack, stamp_of
 from gossamer.models import default_model
@@ -129,7 +130,7 @@ class Index:
         added to those that the paths came with before, or take their place (`reset_options`).
         Locked if another process changes the index and does not finish within `wait_s`.
         """
-        given = None if paths is None else [_absolute(path) for path in paths]
+        given = None if paths is None else [absolute(path) for path in paths]
         to_add = PathsToAdd(given, options, reset_options, limits or Limits())
         with self._begin("add", wait_s) as writer:
             return add_paths(writer, self._opened.model, to_add, progress or _silent)
@@ -162,7 +163,7 @@ class Index:
         """
         if not all(os.fspath(name) for name in names):
             raise InvalidArgument("a name to remove is the id of a text or a path, not empty")
-        known = [(name if isinstance(name, str) else "", _absolute(name)) for name in names]
+        known = [(name if isinstance(name, str) else "", absolute(name)) for name in names]
         with self._begin("remove", wait_s) as writer:
             return remove_sources(writer, self._opened.model, known, _silent)
 
@@ -266,11 +267,6 @@ class Index:
         if results.stale:
             note_stale(self.folder, results.stale)
         return results
-
-
-def _absolute(path: str | os.PathLike[str]) -> Path:
-    """Give a path from the root of the disk, without "..": the same file has the same path."""
-    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
 def _check_id(id: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,15 +10,24 @@ import numpy as np
 from gossamer.embed import Embedder, load_embedder
 from gossamer.errors import ModelMismatch
 from gossamer.models import codebook_for
-from gossamer.store import ModelStamp, Settings
-from gossamer.update.growing import Pack
-from gossamer.vectors.model_pack import unpack_codebook
+from gossamer.store import ModelStamp, Settings, Snapshot
+from gossamer.vectors.codes import Codebook
+from gossamer.vectors.model_pack import Calibration, unpack_codebook
+from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["IndexModel", "shipped_pack", "stamp_of"]
+__all__ = ["IndexModel", "Pack", "shipped_pack", "stamp_of"]
 
 _PROBE = "The quick brown fox jumps over the lazy dog."
 # Servers may compute in other precisions from day to day; another model is far from this.
 _LEAST_LIKENESS = 0.98
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A codebook, and what each recall costs with it if that was measured."""
+
+    codebook: Codebook
+    calibration: Calibration | None
 
 
 class IndexModel:
@@ -69,6 +79,14 @@ class IndexModel:
         if pack is None or pack.codebook.code_bytes != self._settings.code_bytes:
             return None
         return pack
+
+    def open_vectors(self, snapshot: Snapshot) -> VectorIndex | None:
+        """Give the engine's index of a snapshot, with what ships with the model; None if empty."""
+        pack = self.pack
+        index = snapshot.open_vectors(None if pack is None else pack.codebook)
+        if index is not None and pack is not None:
+            index.calibration = pack.calibration
+        return index
 
 
 def shipped_pack(fingerprint: str) -> Pack | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -23,6 +22,7 @@ def command(session: Session, paths: tuple[str, ...]) -> None:
 
     The files themselves are not touched.
     """
+    from gossamer.files import absolute
     from gossamer.store.folder import read_manifest
 
     index = session.open_index()
@@ -32,12 +32,8 @@ def command(session: Session, paths: tuple[str, ...]) -> None:
     if not report.removed and left == roots:
         raise UnknownId(f"there is nothing of {', '.join(paths)} in the index")
     session.output.note(f"{counted(report.removed, 'file')} removed")
-    if any(Path(root) in Path(name).parents for root in left for name in map(_absolute, paths)):
+    if any(Path(root) in path.parents for root in left for path in map(absolute, paths)):
         session.output.note(
             "the next `gossamer add` of the folder above brings back what is still there; "
             "name it in a .gossamerignore file to keep it out"
         )
-
-
-def _absolute(path: str) -> str:
-    return os.path.abspath(os.path.expanduser(path))

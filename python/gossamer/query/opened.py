@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
 from contextlib import suppress
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError, InvalidArgument, UnknownId
+from gossamer.files import absolute
 from gossamer.filters import Filter
 from gossamer.lexical import WORDS, LexicalResult
 from gossamer.model import IndexModel
@@ -22,7 +22,6 @@ from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
 from gossamer.store import HotVectors, Snapshot, open_index
 from gossamer.store.folder import explaining_damage
-from gossamer.update.session import open_hot, open_vectors
 from gossamer.vectors.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -84,12 +83,12 @@ class OpenedState:
     def vectors(self) -> VectorIndex | None:
         """The engine's index; None while nothing is indexed."""
         with explaining_damage(self.snapshot.folder):
-            return open_vectors(self.snapshot, self.model)
+            return self.model.open_vectors(self.snapshot)
 
     @cached_property
     def hot(self) -> HotVectors | None:
         """The cache of vectors; None if the index keeps none."""
-        return open_hot(self.snapshot)
+        return self.snapshot.open_hot()
 
     @cached_property
     def words(self) -> FtsIndex | None:
@@ -147,7 +146,7 @@ class OpenedState:
         if not path or not number.isdigit():
             raise InvalidArgument(f"a place is PATH:LINE, such as notes.md:12, got {where!r}")
         catalogue = self.snapshot.catalogue
-        row = catalogue.find_path(os.path.abspath(os.path.expanduser(path)))
+        row = catalogue.find_path(absolute(path))
         if row is None:
             row = catalogue.find_text(path)
         if row is None:

@@ -10,8 +10,8 @@ from gossamer.errors import Unreadable
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
 from gossamer.readers.blocks import Block, Layout, Paragraph, write_blocks
 from gossamer.readers.limits import Limits
-from gossamer.readers.ooxml import core_properties
-from gossamer.readers.pieces import Pieces, one_line
+from gossamer.readers.ooxml import make_document
+from gossamer.readers.pieces import Pieces
 from gossamer.records import Document
 
 __all__ = ["read_archive"]
@@ -33,18 +33,10 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
     pages = write_blocks(_all_blocks(archive, layout), pieces)
     if not pieces.text:
         raise Unreadable("no text in it")
-    metadata = core_properties(archive)
-    return [
-        Document(
-            text=pieces.text,
-            kind="docx",
-            markup="markdown",
-            title=one_line(metadata.pop("title", "")),
-            unit="page" if layout.page > 1 else "paragraph",
-            places=pages if layout.page > 1 else pieces.places,
-            metadata=metadata,
-        )
-    ]
+    has_pages = layout.page > 1
+    places = pages if has_pages else pieces.places
+    unit = "page" if has_pages else "paragraph"
+    return [make_document(archive, "docx", pieces.text, unit, places)]
 
 
 def _all_blocks(archive: Archive, layout: Layout) -> Iterator[Block]:

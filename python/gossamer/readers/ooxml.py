@@ -7,9 +7,9 @@ import re
 
 from gossamer.readers.archive import Archive, xml_events
 from gossamer.readers.pieces import one_line
-from gossamer.records import Value
+from gossamer.records import Document, Value
 
-__all__ = ["core_properties", "properties_of", "relationships"]
+__all__ = ["core_properties", "make_document", "properties_of", "relationships"]
 
 _MAX_RELATIONSHIPS = 100_000
 _WANTED = {
@@ -22,6 +22,22 @@ _WANTED = {
     "keywords": "keywords",
 }
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?")
+
+
+def make_document(
+    archive: Archive, kind: str, text: bytes, unit: str, places: tuple[tuple[int, int], ...]
+) -> Document:
+    """Make a document of Markdown-like text, with what the archive says of its title and author."""
+    metadata = core_properties(archive)
+    return Document(
+        text=text,
+        kind=kind,
+        markup="markdown",
+        title=one_line(metadata.pop("title", "")),
+        unit=unit,
+        places=places,
+        metadata=metadata,
+    )
 
 
 def relationships(archive: Archive, part: str) -> dict[str, tuple[str, str]]:

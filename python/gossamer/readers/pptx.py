@@ -9,8 +9,8 @@ from gossamer.errors import Unreadable
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
 from gossamer.readers.blocks import Block, Layout
 from gossamer.readers.limits import Limits
-from gossamer.readers.ooxml import core_properties, relationships
-from gossamer.readers.pieces import Pieces, one_line
+from gossamer.readers.ooxml import make_document, relationships
+from gossamer.readers.pieces import Pieces
 from gossamer.records import Document
 
 __all__ = ["read_archive"]
@@ -35,18 +35,7 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
                     pieces.add(number, "Notes: " + "\n".join(notes))
     if not pieces.text:
         raise Unreadable("no text in it; slides of pictures? OCR is not done")
-    metadata = core_properties(archive)
-    return [
-        Document(
-            text=pieces.text,
-            kind="pptx",
-            markup="markdown",
-            title=one_line(metadata.pop("title", "")),
-            unit="slide",
-            places=pieces.places,
-            metadata=metadata,
-        )
-    ]
+    return [make_document(archive, "pptx", pieces.text, "slide", pieces.places)]
 
 
 def _slides(archive: Archive) -> list[str]:

@@ -12,9 +12,11 @@ from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Tr
 from gossamer.files import map_file
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.hashes import digest_of
+from gossamer.store.hot import HotVectors
 from gossamer.store.manifest import MANIFEST, FileEntry, Manifest
 from gossamer.store.texts import Texts
 from gossamer.vectors.codes import Codebook
+from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = [
@@ -53,6 +55,16 @@ class Snapshot:
             return VectorIndex(_core.Index.open(self._vectors[0], codebook))
         except GossamerError as error:
             raise type(error)(f"{self.folder}: {error}") from None
+
+    def open_hot(self) -> HotVectors | None:
+        """Give the cache of hot vectors of the index; None if it keeps none."""
+        kind, _, budget = self.manifest.settings.keep.partition(":")
+        if kind != "hot":
+            return None
+        model = self.manifest.model
+        return HotVectors.open(
+            self.folder, self.manifest.uuid, model.fingerprint, model.dim, parse_bytes(budget)
+        )
 
     def is_current(self) -> bool:
         """Whether no newer state was committed."""

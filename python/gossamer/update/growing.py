@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.model import Pack
 from gossamer.update.hubs import HubVectors
-from gossamer.vectors.codes import Codebook
-from gossamer.vectors.model_pack import Calibration
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["GrowingVectors", "Pack"]
+__all__ = ["GrowingVectors"]
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -21,14 +18,6 @@ Floats = NDArray[np.float32]
 # many to be trained on; more make it better, up to a point.
 _LEAST_TO_TRAIN = 2_048
 _ENOUGH_TO_TRAIN = 16_384
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """A codebook, and what each recall costs with it if that was measured."""
-
-    codebook: Codebook
-    calibration: Calibration | None
 
 
 class GrowingVectors:

@@ -14,7 +14,7 @@ from gossamer.errors import NoIndex
 from gossamer.model import IndexModel
 from gossamer.readers import Limits
 from gossamer.sources.folder import WalkOptions
-from gossamer.store import HotVectors, Settings, Snapshot, Writer
+from gossamer.store import Settings, Snapshot, Writer
 from gossamer.update.apply import Applier
 from gossamer.update.growing import GrowingVectors
 from gossamer.update.hubs import HubVectors
@@ -23,10 +23,9 @@ from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
 from gossamer.update.walk_settings import as_settings, from_settings, merge_settings
 from gossamer.update.words import GrowingWords
-from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["UpdateSession", "open_hot", "open_vectors"]
+__all__ = ["UpdateSession"]
 
 Floats = NDArray[np.float32]
 
@@ -48,10 +47,10 @@ class UpdateSession:
         self._writer = writer
         self._model = model
         self._stamp = manifest.model
-        self._hot = open_hot(self.snapshot)
+        self._hot = self.snapshot.open_hot()
         self._hubs = None if self._hot is None else HubVectors(self._hot.budget, self._stamp.dim)
         self._vectors = GrowingVectors(
-            open_vectors(self.snapshot, model),
+            model.open_vectors(self.snapshot),
             model.pack,
             self.settings.code_bytes,
             keep_all=self.settings.keep == "all",
@@ -152,24 +151,3 @@ class UpdateSession:
         # What ships with the model is not saved with every index.
         is_own = self._model.pack is None
         index.save(path, with_codebook=is_own, with_calibration=is_own)
-
-
-def open_hot(snapshot: Snapshot) -> HotVectors | None:
-    """Give the cache of hot vectors of an index; None if it keeps none."""
-    manifest = snapshot.manifest
-    kind, _, budget = manifest.settings.keep.partition(":")
-    if kind != "hot":
-        return None
-    model = manifest.model
-    return HotVectors.open(
-        snapshot.folder, manifest.uuid, model.fingerprint, model.dim, parse_bytes(budget)
-    )
-
-
-def open_vectors(snapshot: Snapshot, model: IndexModel) -> VectorIndex | None:
-    """Give the engine's index of a snapshot, with what ships with the model; None if empty."""
-    pack = model.pack
-    index = snapshot.open_vectors(None if pack is None else pack.codebook)
-    if index is not None and pack is not None:
-        index.calibration = pack.calibration
-    return index
