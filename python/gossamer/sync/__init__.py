@@ -1,0 +1,1 @@
+"""Server and edge: an index that follows another by small packages."""
