@@ -7,6 +7,7 @@ import sys
 if sys.version_info >= (3, 14):
     from compression.zstd import (
         CompressionParameter,
+        ZstdCompressor,
         ZstdDecompressor,
         ZstdDict,
         ZstdError,
@@ -16,6 +17,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import (
         CompressionParameter,
+        ZstdCompressor,
         ZstdDecompressor,
         ZstdDict,
         ZstdError,
@@ -25,6 +27,8 @@ else:
 
 __all__ = [
     "CompressionParameter",
+    "ZstdCompressor",
+    "ZstdDecompressor",
     "ZstdDict",
     "ZstdError",
     "compress",

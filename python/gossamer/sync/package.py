@@ -1,0 +1,336 @@
+"""Packages: one file that brings an edge from one version to another, and says who made it.
+
+`docs/format.md` describes the bytes. Nothing of a package is used before all of it was verified.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeVar
+
+from gossamer.errors import (
+    Damaged,
+    InvalidArgument,
+    NotGossamer,
+    TooLarge,
+    Truncated,
+    UnknownVersion,
+)
+from gossamer.files import write_file
+from gossamer.sync.records import PROTOCOL, Base, Head, SectionEntry
+from gossamer.text.zstd import ZstdCompressor, ZstdDecompressor, ZstdError
+
+__all__ = ["Package", "write_package"]
+
+_MAGIC = b"GSMPACK1"
+_LENGTH = struct.Struct("<I")
+_MAC_BYTES = 32
+_NAME = re.compile(r"[a-z][a-z_]{0,31}")
+# Sections that hold compressed data already.
+_STORED = frozenset({"catalogue"})
+_LEVEL = 9
+_BLOCK = 1 << 20
+_MOST_HEADER_BYTES = 1 << 20
+_MOST_SECTIONS = 64
+_MOST_UNPACKED = 1 << 40
+_AGAIN = "pull again; a package is always made anew"
+
+T = TypeVar("T")
+
+
+def write_package(
+    path: Path, head: Head, sections: Iterable[tuple[str, Iterable[bytes]]], token: str
+) -> Head:
+    """Write a package, whole or not at all; give its head, with the sections that it holds.
+
+    Sections are taken in turn, and each block by block: no more than a block is in memory. An
+    empty token gives a package that is checked, but that anybody could have made.
+    """
+    if bool(token) != head.is_signed:
+        raise InvalidArgument("a package is signed if, and only if, there is a token")
+    with tempfile.TemporaryFile(dir=Path(path).parent) as spool:
+        entries = tuple(_pack_section(spool, name, blocks) for name, blocks in sections)
+        head = replace(head, sections=entries)
+        packed = sum(entry.size for entry in entries)
+        spool.seek(0)
+        write_file(Path(path), _signed(_front(head), spool, packed, token))
+    return head
+
+
+class Package:
+    """A package that was verified: its head, and its sections one by one."""
+
+    def __init__(self, file: BinaryIO, head: Head, start: int) -> None:
+        self.head = head
+        self._file = file
+        self._lock = Lock()
+        self._places: dict[str, tuple[int, SectionEntry]] = {}
+        for entry in head.sections:
+            self._places[entry.name] = (start, entry)
+            start += entry.size
+
+    @classmethod
+    def open(cls, path: Path, token: str) -> Self:
+        """Open a package, once every byte of it was read and found to be as it was written.
+
+        NotGossamer, UnknownVersion, Truncated or Damaged for anything else. With a token nothing
+        is accepted that was not signed with it.
+        """
+        file = open(path, "rb")  # noqa: SIM115 - the package closes it
+        try:
+            front, head = _read_front(file)
+            _check_signed(head, token)
+            _verify(file, front, head, token)
+            return cls(file, head, len(front))
+        except BaseException:
+            file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; nothing can be read after that."""
+        self._file.close()
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a section."""
+        return name in self._places
+
+    def size_of(self, name: str) -> int:
+        """Give the unpacked bytes of a section, 0 if there is none."""
+        return self._places[name][1].unpacked if name in self._places else 0
+
+    def read(self, name: str, most: int) -> bytes:
+        """Give a section; TooLarge if it has more than `most` bytes, empty if there is none."""
+        if (size := self.size_of(name)) > most:
+            raise TooLarge(
+                f"section {name!r} of the package has {size} bytes, and {most} were expected at "
+                "most; ask the server for a snapshot"
+            )
+        return b"".join(self.stream(name))
+
+    def stream(self, name: str) -> Iterator[bytes]:
+        """Give a section block by block, never more than it says it has; nothing if there is none.
+
+        Damaged if it unpacks to another length.
+        """
+        if name not in self._places:
+            return
+        start, entry = self._places[name]
+        packed = self._blocks(start, entry.size)
+        yield from packed if name in _STORED else _unpack(packed, entry)
+
+    def _blocks(self, start: int, size: int) -> Iterator[bytes]:
+        for at in range(start, start + size, _BLOCK):
+            with self._lock:
+                self._file.seek(at)
+                block = self._file.read(min(_BLOCK, start + size - at))
+            yield block
+
+
+def _pack_section(spool: BinaryIO, name: str, blocks: Iterable[bytes]) -> SectionEntry:
+    compressor = None if name in _STORED else ZstdCompressor(_LEVEL)
+    size = unpacked = crc = 0
+
+    def put(data: bytes) -> None:
+        nonlocal size, crc
+        size += len(data)
+        crc = zlib.crc32(data, crc)
+        spool.write(data)
+
+    for block in blocks:
+        unpacked += len(block)
+        put(block if compressor is None else compressor.compress(block))
+    if compressor is not None:
+        put(compressor.flush())
+    return SectionEntry(name, size, unpacked, crc)
+
+
+def _front(head: Head) -> bytes:
+    """Give all that stands before the sections."""
+    values = {"protocol": PROTOCOL, **asdict(head)}
+    header = json.dumps(
+        values, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    ).encode("ascii")
+    if len(header) > _MOST_HEADER_BYTES:
+        raise TooLarge(f"the head of a package of {len(header)} bytes")
+    _head_of(json.loads(header))  # nothing is written that could not be read
+    return _MAGIC + _LENGTH.pack(len(header)) + header
+
+
+def _signed(front: bytes, spool: BinaryIO, packed: int, token: str) -> Iterator[bytes]:
+    mac = _mac(token)
+    mac.update(front)
+    yield front
+    while packed:
+        block = spool.read(min(_BLOCK, packed))
+        packed -= len(block)
+        mac.update(block)
+        yield block
+    yield mac.digest()
+
+
+def _mac(token: str) -> hmac.HMAC:
+    return hmac.new(token.encode("utf-8", "surrogatepass"), digestmod="sha256")
+
+
+def _read_front(file: BinaryIO) -> tuple[bytes, Head]:
+    """Read the head of a package and compare the sizes that it states with the file's."""
+    start = file.read(len(_MAGIC) + _LENGTH.size)
+    if start[: len(_MAGIC) - 1] != _MAGIC[:-1]:
+        raise NotGossamer("this is not a package of a Gossamer server; is the address right?")
+    if start[: len(_MAGIC)] != _MAGIC:
+        raise _unknown_version(start[len(_MAGIC) - 1 : len(_MAGIC)].decode("ascii", "replace"))
+    file_size = file.seek(0, 2)
+    if len(start) < len(_MAGIC) + _LENGTH.size:
+        raise Truncated(f"the package ends within its first bytes; {_AGAIN}")
+    (length,) = _LENGTH.unpack(start[len(_MAGIC) :])
+    if length > _MOST_HEADER_BYTES or len(start) + length + _MAC_BYTES > file_size:
+        raise Truncated(f"the package ends within its head; {_AGAIN}")
+    file.seek(len(start))
+    header = file.read(length)
+    head = _parse(header)
+    expected = len(start) + length + sum(entry.size for entry in head.sections) + _MAC_BYTES
+    if file_size != expected:
+        raise Truncated(f"the package should have {expected} bytes and has {file_size}; {_AGAIN}")
+    return start + header, head
+
+
+def _parse(header: bytes) -> Head:
+    try:
+        values = json.loads(header.decode("ascii"))
+        protocol = values["protocol"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        raise Damaged(f"the head of the package is damaged; {_AGAIN}") from None
+    if type(protocol) is int and protocol != PROTOCOL:
+        raise _unknown_version(protocol)
+    try:
+        return _head_of(values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"the head of the package is damaged ({error}); {_AGAIN}") from None
+
+
+def _unknown_version(version: object) -> UnknownVersion:
+    return UnknownVersion(
+        f"the server speaks version {version} of the protocol, and this release {PROTOCOL}; "
+        "bring the older of the two up to date"
+    )
+
+
+def _head_of(values: dict[str, Any]) -> Head:
+    """Make a head of what was parsed; ValueError, TypeError or KeyError if it is none."""
+    del values["protocol"]
+    listed = values["sections"]
+    if type(listed) is not list or len(listed) > _MOST_SECTIONS:
+        raise ValueError("sections")
+    entries = tuple(_record(SectionEntry, entry) for entry in listed)
+    for entry in entries:
+        is_sound = _NAME.fullmatch(entry.name) and entry.unpacked <= _MOST_UNPACKED
+        if not is_sound or (entry.name in _STORED and entry.size != entry.unpacked):
+            raise ValueError(f"section {entry.name!r}")
+    if len({entry.name for entry in entries}) != len(entries):
+        raise ValueError("a section twice")
+    base = None if values["base"] is None else _record(Base, values["base"])
+    head = _record(Head, values | {"sections": entries, "base": base})
+    if head.kind not in ("delta", "snapshot") or (head.kind == "delta") != (base is not None):
+        raise ValueError(f"kind {head.kind!r}")
+    if head.texts not in ("kept", "away"):
+        raise ValueError(f"texts {head.texts!r}")
+    return head
+
+
+_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Mapping": dict}
+
+
+def _record(cls: type[T], values: Any) -> T:
+    """Make a record of exactly its fields, each of its type; whole numbers are never negative."""
+    names = [item.name for item in fields(cls)]  # type: ignore[arg-type]
+    if type(values) is not dict or sorted(values) != sorted(names):
+        raise ValueError(cls.__name__)
+    for item in fields(cls):  # type: ignore[arg-type]
+        value = values[item.name]
+        expected = _TYPES.get(str(item.type).partition("[")[0])
+        is_sound = expected is None or type(value) is expected
+        if not is_sound or (expected is int and not 0 <= value < 1 << 63):
+            raise ValueError(item.name)
+    return cls(**values)
+
+
+def _check_signed(head: Head, token: str) -> None:
+    if token and not head.is_signed:
+        raise Damaged(
+            "the package is not signed, but you gave a token: what came is not from a server that "
+            "knows it. Check the address, or start the server with the token"
+        )
+    if head.is_signed and not token:
+        raise Damaged("the package is signed: give the token that the server was started with")
+
+
+def _verify(file: BinaryIO, front: bytes, head: Head, token: str) -> None:
+    """Read every byte; tell a file that was damaged from one that another token signed."""
+    mac = _mac(token)
+    mac.update(front)
+    file.seek(len(front))
+    are_whole = True
+    for entry in head.sections:
+        crc = 0
+        for at in range(0, entry.size, _BLOCK):
+            block = file.read(min(_BLOCK, entry.size - at))
+            mac.update(block)
+            crc = zlib.crc32(block, crc)
+        are_whole = are_whole and crc == entry.crc32
+    is_authentic = hmac.compare_digest(file.read(_MAC_BYTES + 1), mac.digest())
+    if is_authentic and are_whole:
+        return
+    if are_whole and token:
+        raise Damaged(
+            "the package is not signed with this token, or its head is damaged: compare the token "
+            "with the server's, then pull again"
+        )
+    raise Damaged(f"a checksum of the package does not fit; {_AGAIN}")
+
+
+def _unpack(packed: Iterable[bytes], entry: SectionEntry) -> Iterator[bytes]:
+    """Decompress one frame of exactly the stated length, a block at a time."""
+    decompressor = ZstdDecompressor()
+    left = entry.unpacked
+    try:
+        for block in packed:
+            if decompressor.eof:
+                raise ZstdError("data behind the end")
+            while True:
+                # One byte more than may come: more than that is never in memory.
+                data = decompressor.decompress(block, max_length=min(_BLOCK, left + 1))
+                left -= len(data)
+                if left < 0:
+                    raise ZstdError("too long")
+                if data:
+                    yield data
+                block = b""
+                if decompressor.eof or decompressor.needs_input:
+                    break
+        if left or not decompressor.eof or decompressor.unused_data:
+            raise ZstdError("too short")
+    except ZstdError as error:
+        raise Damaged(
+            f"section {entry.name!r} of the package does not unpack ({error}); {_AGAIN}"
+        ) from None
