@@ -65,7 +65,9 @@ test-core: build
 	@$(CMAKE) --build build/tests -- --quiet
 	@$(BIN)/ctest --test-dir build/tests --output-on-failure
 
+# The page of the server is tested in a real browser, the system's.
 test-python: build
+	@$(BIN)/python tests/browser.py
 	@$(BIN)/python -m pytest
 
 # The time is shared between the targets. A crash leaves its input in build/fuzz/crashes/;

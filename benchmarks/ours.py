@@ -1,5 +1,6 @@
 """Every call the benchmarks make into Gossamer: one place to change when its API does."""
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,25 @@ from benchmarks.baselines import GraphParameters
 from benchmarks.datasets import Dataset, Floats, Ids
 from benchmarks.metrics import Point, Seconds, recall, timed
 from gossamer import _core
+from gossamer.files import map_file
+from gossamer.vectors import deltas
 from gossamer.vectors.options import make_options
 
 Index = gossamer.VectorIndex
 SEED = 1
+SECTIONS = (
+    "",
+    "meta",
+    "codebook",
+    "codes",
+    "vectors",
+    "hot nodes",
+    "graph",
+    "source graph",
+    "ids",
+    "deleted",
+    "calibration",
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,7 @@ class Answer:
 def build(
     vectors: Floats,
     *,
+    metric: str = "ip",
     keep: str = "none",
     code_bytes: int | None = None,
     graph: str | None = None,
@@ -49,7 +66,7 @@ def build(
         options.setdefault("build_effort", rivals.build_effort)
     return Index.build(
         vectors,
-        metric="ip",
+        metric=metric,
         keep=keep,
         code_bytes=code_bytes,
         graph=graph,
@@ -167,6 +184,47 @@ def save(index: Index, path: Path) -> int:
 def open_index(path: Path) -> Index:
     """Open a saved index."""
     return Index.open(path)
+
+
+def start_edge(server: Index, path: Path) -> Index:
+    """Let a server record its changes, and give an index that can follow them."""
+    server.track()
+    save_for_edge(server, path)
+    return open_index(path)
+
+
+def save_for_edge(index: Index, path: Path) -> int:
+    """Write what an edge holds: not the graph that the slim one was pruned from."""
+    return index.save(path, with_source=False)
+
+
+def saved_bytes(index: Index) -> bytes:
+    """What `save_for_edge` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "edge"
+        save_for_edge(index, path)
+        return path.read_bytes()
+
+
+def delta_bytes(delta: bytes) -> dict[str, int]:
+    """Bytes of a delta by part: graph, nodes, codes, vectors."""
+    return deltas.delta_bytes(delta)
+
+
+def join_deltas(consecutive: Sequence[bytes]) -> bytes:
+    """Make one delta of several."""
+    return deltas.join_deltas(consecutive)
+
+
+def counted_bytes(index: Index) -> int:
+    """What an index says it takes in memory."""
+    stats = index.stats()
+    return stats.vectors_bytes + stats.graph_bytes + stats.source_graph_bytes + stats.ids_bytes
+
+
+def section_bytes(path: Path) -> dict[str, int]:
+    """Bytes of each section of a saved index, by the names of docs/format.md."""
+    return {SECTIONS[kind]: length for kind, length, _ in _core.sections(map_file(path))}
 
 
 class Stream:

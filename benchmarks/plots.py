@@ -1,4 +1,4 @@
-"""Pictures of the newest results: recall against vectors asked for, and against speed."""
+"""Pictures of the newest results: recall against vectors asked for and speed, and a long run."""
 
 import json
 from collections.abc import Iterable
@@ -22,6 +22,10 @@ def draw_all() -> list[Path]:
         drawn.append(draw_vectors(record["details"], newest("hub_graph"), newest("two_level")))
     if record := newest("stored_qps"):
         drawn.append(draw_speed(record["details"]["qps"]))
+    if record := newest("slim_rivals"):
+        drawn.append(draw_slim(record["details"]))
+    if record := newest("long_run"):
+        drawn.append(draw_long_run(record["details"]["looks"]))
     return drawn
 
 
@@ -50,8 +54,52 @@ def draw_vectors(
 
 def draw_speed(qps: dict[str, Any]) -> Path:
     """Recall@10 against queries a second: further right is better."""
-    curves = {name: [(speed, recall) for _, recall, speed in curve] for name, curve in qps.items()}
-    return draw("recall-qps.png", curves, "queries a CPU second, one thread", "recall@10")
+    return draw(
+        "recall-qps.png", speed_curves(qps), "queries a CPU second, one thread", "recall@10"
+    )
+
+
+def draw_slim(sets: dict[str, Any]) -> Path:
+    """Recall@10 against queries a second, a panel for each set of vectors."""
+    figure, panels = plt.subplots(1, len(sets), figsize=(5 * len(sets), 4.2), sharey=True)
+    for axes, (name, measured) in zip(panels, sets.items(), strict=True):
+        draw_curves(axes, speed_curves(measured["qps"]))
+        full, slim = (measured["bytes"][kind]["memory"] for kind in ("hnswlib", "slim f16:8"))
+        axes.set(title=f"{name}: {slim:.0f} B a node, hnswlib {full:.0f} B")
+        axes.set(xlabel="queries a CPU second, one thread", xscale="log", ylim=(0.8, 1.0))
+    panels[0].set(ylabel="recall@10")
+    panels[-1].legend(fontsize=8)
+    return written(figure, "slim-rivals.png")
+
+
+def draw_long_run(looks: list[dict[str, Any]]) -> Path:
+    """What a hundred updates do to the graph's bytes, to recall and to speed."""
+    batches = [look["batch"] for look in looks]
+    figure, panels = plt.subplots(1, 3, figsize=(15, 4.2))
+    for kind, label in (
+        ("graph_bytes", "updated"),
+        ("edge_bytes", "edge that follows"),
+        ("packed_bytes", "the same, packed"),
+        ("fresh_bytes", "built anew"),
+    ):
+        panels[0].plot(batches, [look[kind] for look in looks], "o-", label=label, markersize=3)
+    panels[0].set(ylabel="graph bytes a node", ylim=(0, None))
+    for axes, kind, label in ((panels[1], "recalls", "recall@10"), (panels[2], "qps", "QPS")):
+        for name, style in (("updated", "o-"), ("fresh", "x--")):
+            axes.plot(batches, [look[kind][name] for look in looks], style, label=name)
+        axes.set(ylabel=label)
+    panels[1].set(ylim=(0.8, 1.0))
+    panels[2].set(ylabel="queries a CPU second at recall 0.95", ylim=(0, None))
+    for axes in panels:
+        axes.set(xlabel="batches")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    return written(figure, "long-run.png")
+
+
+def speed_curves(qps: dict[str, Any]) -> dict[str, Curve]:
+    """Queries a second and recall of saved curves."""
+    return {name: [(speed, recall) for _, recall, speed in curve] for name, curve in qps.items()}
 
 
 def as_curve(points: Iterable[dict[str, float]]) -> Curve:
@@ -69,14 +117,24 @@ def frontier(points: Curve) -> Curve:
 
 
 def draw(name: str, curves: dict[str, Curve], across: str, up: str) -> Path:
-    """One picture with a line a curve; rivals are dashed."""
+    """One picture with a line a curve."""
     figure, axes = plt.subplots(figsize=(7, 4.5))
+    draw_curves(axes, curves)
+    axes.set(xlabel=across, ylabel=up, xscale="log", ylim=(0.7, 1.0))
+    axes.legend(fontsize=8)
+    return written(figure, name)
+
+
+def draw_curves(axes: Any, curves: dict[str, Curve]) -> None:
+    """A line a curve; rivals are dashed."""
     for label, curve in curves.items():
         is_ours = not label.startswith(("faiss", "hnswlib", "usearch"))
         axes.plot(*zip(*curve, strict=True), "o-" if is_ours else "x--", label=label, markersize=3)
-    axes.set(xlabel=across, ylabel=up, xscale="log", ylim=(0.7, 1.0))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+
+
+def written(figure: Any, name: str) -> Path:
+    """Write a picture among the results."""
     path = RESULTS / name
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)

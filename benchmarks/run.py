@@ -34,6 +34,10 @@ CASES = (
     "query_cost",
     "update_cost",
     "install_size",
+    "slim_rivals",
+    "delta",
+    "long_run",
+    "server_load",
 )
 
 

@@ -13,6 +13,7 @@ class GraphParameters:
 
     max_degree: int = 30
     build_effort: int = 128
+    metric: str = "ip"  # or "l2"
 
 
 class GraphRival(Protocol):

@@ -14,7 +14,9 @@ class FaissHnsw:
     name = "faiss HNSW"
 
     def __init__(self, dim: int, parameters: GraphParameters) -> None:
-        self._index = faiss.IndexHNSWFlat(dim, parameters.max_degree, faiss.METRIC_INNER_PRODUCT)
+        is_l2 = parameters.metric == "l2"
+        metric = faiss.METRIC_L2 if is_l2 else faiss.METRIC_INNER_PRODUCT
+        self._index = faiss.IndexHNSWFlat(dim, parameters.max_degree, metric)
         self._index.hnsw.efConstruction = parameters.build_effort
 
     def build(self, vectors: Floats, threads: int) -> None:

@@ -15,7 +15,7 @@ class HnswlibHnsw:
     name = "hnswlib"
 
     def __init__(self, dim: int, parameters: GraphParameters) -> None:
-        self._index = hnswlib.Index(space="ip", dim=dim)
+        self._index = hnswlib.Index(space=parameters.metric, dim=dim)
         self._parameters = parameters
 
     def build(self, vectors: Floats, threads: int) -> None:

@@ -17,7 +17,7 @@ class UsearchHnsw:
     def __init__(self, dim: int, parameters: GraphParameters) -> None:
         self._index = Index(
             ndim=dim,
-            metric="ip",
+            metric={"ip": "ip", "l2": "l2sq"}[parameters.metric],
             dtype="f32",
             connectivity=parameters.max_degree,
             expansion_add=parameters.build_effort,

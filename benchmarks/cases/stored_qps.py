@@ -1,12 +1,10 @@
 """Speed with stored vectors, one thread, against three HNSWs with the same parameters."""
 
-from collections.abc import Callable
-
 from benchmarks import ours
 from benchmarks.baselines import GraphParameters, graph_rivals
-from benchmarks.datasets import Floats, Ids, mdn
-from benchmarks.metrics import Point, best_times, cost_at, recall
+from benchmarks.datasets import Floats, mdn
 from benchmarks.report import Result, Row
+from benchmarks.speed import Curves, Search, as_saved, measure, our_search, qps_at
 
 TITLE = 'keep "all": queries a CPU second on one thread, at recall@10 (M=30, efC=128)'
 K = 10
@@ -14,8 +12,6 @@ EFFORTS = (10, 14, 20, 28, 40, 56, 80, 112, 160, 240)
 TARGETS = (0.95, 0.99)
 REPETITIONS = 5
 OURS = ("full", "slim")
-
-Search = Callable[[int], Ids]
 
 
 def run() -> Result:
@@ -25,29 +21,16 @@ def run() -> Result:
     rival_names = list(searches)
     for graph in OURS:
         index = ours.build(data.vectors, keep="all", graph=graph)
-        searches[f"gossamer {graph}"] = our_search(index, data.queries)
+        searches[f"gossamer {graph}"] = our_search(index, data, K)
 
-    settings = [(name, effort) for name in searches for effort in EFFORTS]
-    times = best_times(
-        [lambda name=name, effort=effort: searches[name](effort) for name, effort in settings],
-        REPETITIONS,
-    )
-    curves: dict[str, list[Point]] = {name: [] for name in searches}
-    for (name, effort), seconds in zip(settings, times, strict=True):
-        reached = recall(searches[name](effort), data.truth, K)
-        curves[name].append(Point(effort, reached, seconds.cpu / len(data.queries)))
-
+    curves = measure(searches, data, K, EFFORTS, REPETITIONS)
     rows = [row for target in TARGETS for row in compare(curves, rival_names, target)]
-    details = {
-        name: [(point.effort, point.recall, 1 / point.cost) for point in curve]
-        for name, curve in curves.items()
-    }
-    return Result(rows, {"qps": details})
+    return Result(rows, {"qps": as_saved(curves)})
 
 
-def compare(curves: dict[str, list[Point]], rival_names: list[str], target: float) -> list[Row]:
+def compare(curves: Curves, rival_names: list[str], target: float) -> list[Row]:
     """Our best graph against the best rival; then everyone."""
-    speeds = {name: qps(curve, target) for name, curve in curves.items()}
+    speeds = {name: qps_at(curve, target) for name, curve in curves.items()}
     best_rival = max(rival_names, key=lambda name: speeds[name] or 0)
     ours_at = max((speeds[f"gossamer {graph}"] or 0 for graph in OURS), default=0)
     rows = [
@@ -66,12 +49,6 @@ def compare(curves: dict[str, list[Point]], rival_names: list[str], target: floa
     return rows
 
 
-def qps(curve: list[Point], target: float) -> float | None:
-    """Queries a second at a recall."""
-    seconds = cost_at(curve, target)
-    return None if seconds is None else 1 / seconds
-
-
 def rival_searches(vectors: Floats, queries: Floats) -> dict[str, Search]:
     """Build the rivals; what is timed is one batch of all queries."""
     searches: dict[str, Search] = {}
@@ -79,8 +56,3 @@ def rival_searches(vectors: Floats, queries: Floats) -> dict[str, Search]:
         rival.build(vectors, threads=2)
         searches[rival.name] = lambda effort, rival=rival: rival.search(queries, K, effort)
     return searches
-
-
-def our_search(index: ours.Index, queries: Floats) -> Search:
-    """The same batch, ours."""
-    return lambda effort: ours.search(index, queries, K, strategy="best-first", effort=effort).ids

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include "base/error.h"
 #include "graph/bits.h"
-#include "graph/huffman.h"
+#include "graph/coded.h"
 
 namespace gossamer {
 
@@ -29,8 +28,9 @@ enum Table : std::size_t {
   kTableCount,
 };
 
-constexpr std::size_t kSymbols = 264;  // degrees to 256; bit lengths to 34
-using Codes = std::array<HuffmanCode, kTableCount>;
+using Counter = SymbolCounter<kTableCount>;
+using Coder = SymbolCoder<kTableCount>;
+using Decoder = SymbolDecoder<kTableCount>;
 
 // Neighbor lists end to end. Layers are coded in ranks: places among the layer's own nodes.
 struct Lists {
@@ -46,41 +46,6 @@ struct Lists {
       fail(Reason::kTooLarge, "a layer may have 4,294,967,295 edges at most; split the index");
     starts.push_back(static_cast<std::uint32_t>(ids.size()));
   }
-};
-
-// A value is written as its bit length, which is coded, and the bits below its highest.
-unsigned bit_class(std::uint64_t value) {
-  return static_cast<unsigned>(std::bit_width(value + 1)) - 1;
-}
-
-class Counter {
- public:
-  void symbol(Table table, std::size_t symbol) { ++counts_[table][symbol]; }
-  void value(Table table, std::uint64_t value) { symbol(table, bit_class(value)); }
-  Codes codes() const {
-    Codes codes;
-    for (std::size_t table = 0; table < kTableCount; ++table)
-      codes[table] = HuffmanCode(counts_[table]);
-    return codes;
-  }
-
- private:
-  std::array<std::array<std::uint64_t, kSymbols>, kTableCount> counts_{};
-};
-
-class Coder {
- public:
-  Coder(BitWriter& writer, const Codes& codes) : writer_(writer), codes_(codes) {}
-  void symbol(Table table, std::size_t symbol) { codes_[table].put(writer_, symbol); }
-  void value(Table table, std::uint64_t value) {
-    const unsigned bits = bit_class(value);
-    symbol(table, bits);
-    writer_.put(value + 1 - (std::uint64_t{1} << bits), bits);
-  }
-
- private:
-  BitWriter& writer_;
-  const Codes& codes_;
 };
 
 // One layer, parted into what is written: `half` holds edges both ways, at the smaller rank.
@@ -136,19 +101,21 @@ std::size_t owner_count(const Lists& one_way) {
   return count;
 }
 
+template <class Sink>
+void put_parts(Sink& sink, const Parts& parts) {
+  put_half(sink, parts.half);
+  sink.count(owner_count(parts.one_way));
+  put_one_way(sink, parts.one_way);
+  sink.count(parts.next_members.size());
+  put_members(sink, parts.next_members);
+}
+
 void put_layer(BitWriter& writer, const Parts& parts) {
   Counter counter;
-  put_half(counter, parts.half);
-  put_one_way(counter, parts.one_way);
-  put_members(counter, parts.next_members);
-  const Codes codes = counter.codes();
-  for (const HuffmanCode& code : codes) code.store(writer);
+  put_parts(counter, parts);
+  const auto codes = counter.codes();
   Coder coder(writer, codes);
-  put_half(coder, parts.half);
-  writer.put_varint(owner_count(parts.one_way));
-  put_one_way(coder, parts.one_way);
-  writer.put_varint(parts.next_members.size());
-  put_members(coder, parts.next_members);
+  put_parts(coder, parts);
 }
 
 NodeId rank_of(NodeId node, std::span<const NodeId> members) {
@@ -206,35 +173,6 @@ void part(const Lists& lists, Parts& parts) {
 
 [[noreturn]] void refuse(const char* why) { fail(Reason::kDamaged, std::string("graph: ") + why); }
 
-class Decoder {
- public:
-  explicit Decoder(BitReader& reader) : reader_(reader) {
-    for (HuffmanCode& code : codes_) code = HuffmanCode(reader);
-  }
-  std::size_t symbol(Table table) { return codes_[table].get(reader_); }
-  std::uint64_t value(Table table) {
-    const std::size_t bits = symbol(table);
-    if (bits > 34) refuse("a gap is out of range");
-    return (std::uint64_t{1} << bits) - 1 + reader_.get(static_cast<unsigned>(bits));
-  }
-  // The rank `gap` after `from`, which must be one of `count`.
-  NodeId rank_after(std::uint64_t from, Table table, std::size_t count) {
-    const std::uint64_t rank = from + value(table);
-    if (rank >= count) refuse("an edge leads to a node that does not exist");
-    return static_cast<NodeId>(rank);
-  }
-  // A number of things to come, each of which takes one bit at least.
-  std::size_t count() {
-    const std::uint64_t count = reader_.get_varint();
-    if (count > reader_.remaining()) reader_.overrun();
-    return static_cast<std::size_t>(count);
-  }
-
- private:
-  BitReader& reader_;
-  Codes codes_;
-};
-
 struct OneWayLists {
   std::vector<NodeId> owners;
   Lists lists;  // of each owner
@@ -247,7 +185,7 @@ Lists get_half(Decoder& decoder, std::size_t count) {
     const std::size_t degree = decoder.symbol(kDegree);
     std::uint64_t next = rank + 1;
     for (std::size_t i = 0; i < degree; ++i) {
-      half.ids.push_back(decoder.rank_after(next, i == 0 ? kFirst : kLater, count));
+      half.ids.push_back(decoder.node_after(next, i == 0 ? kFirst : kLater, count));
       next = half.ids.back() + std::uint64_t{1};
     }
     half.close();
@@ -259,7 +197,7 @@ OneWayLists get_one_way(Decoder& decoder, std::size_t count) {
   OneWayLists one_way;
   std::uint64_t next_owner = 0;
   for (std::size_t left = decoder.count(); left > 0; --left) {
-    const NodeId owner = decoder.rank_after(next_owner, kOwner, count);
+    const NodeId owner = decoder.node_after(next_owner, kOwner, count);
     one_way.owners.push_back(owner);
     next_owner = owner + std::uint64_t{1};
     const std::size_t degree = decoder.symbol(kOneWayDegree) + 1;
@@ -269,7 +207,7 @@ OneWayLists get_one_way(Decoder& decoder, std::size_t count) {
     one_way.lists.ids.push_back(static_cast<NodeId>(first));
     for (std::size_t i = 1; i < degree; ++i)
       one_way.lists.ids.push_back(
-          decoder.rank_after(one_way.lists.ids.back() + std::uint64_t{1}, kOneWayLater, count));
+          decoder.node_after(one_way.lists.ids.back() + std::uint64_t{1}, kOneWayLater, count));
     one_way.lists.close();
   }
   return one_way;
@@ -279,7 +217,7 @@ std::vector<NodeId> get_members(Decoder& decoder, std::size_t count) {
   std::vector<NodeId> members;
   std::uint64_t next = 0;
   for (std::size_t left = decoder.count(); left > 0; --left) {
-    members.push_back(decoder.rank_after(next, kMember, count));
+    members.push_back(decoder.node_after(next, kMember, count));
     next = members.back() + std::uint64_t{1};
   }
   return members;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/parallel.h"
+#include "graph/diff_lists.h"
 
 namespace gossamer {
 namespace {
@@ -13,24 +14,6 @@ using NodeArray = std::array<NodeId, kMaxDegree>;
 void sort_unique(std::vector<ChangedLists::List>& lists) {
   std::sort(lists.begin(), lists.end());
   lists.erase(std::unique(lists.begin(), lists.end()), lists.end());
-}
-
-// Calls `removed` and `added` for what differs between two sorted lists.
-template <class Removed, class Added>
-void diff_lists(std::span<const NodeId> before, std::span<const NodeId> after,
-                const Removed& removed, const Added& added) {
-  auto a = before.begin();
-  auto b = after.begin();
-  while (a != before.end() || b != after.end()) {
-    if (b == after.end() || (a != before.end() && *a < *b)) {
-      removed(*a++);
-    } else if (a == before.end() || *b < *a) {
-      added(*b++);
-    } else {
-      ++a;
-      ++b;
-    }
-  }
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ void Index::compact(unsigned threads) {
     return;
   }
   ++version_;
+  log_.reset();  // no delta leads from one numbering of nodes to another
   std::vector<NodeId> live;
   std::vector<NodeId> gone;
   for (std::size_t i = 0; i < node_count_; ++i) {

@@ -16,6 +16,8 @@
 #include "codes/codebook.h"
 #include "graph/graph.h"
 #include "graph/slim_follower.h"
+#include "index/delta.h"
+#include "index/delta_log.h"
 #include "index/options.h"
 #include "search/batch.h"
 #include "search/calibrate.h"
@@ -143,6 +145,17 @@ class Index {
   void recalibrate(const float* queries, std::size_t query_count, const BuildRun& run,
                    Progress* progress);
 
+  // Starts to record changes for take_delta(), unless it did already. Not in hot mode
+  // (kWrongState).
+  void track();
+  // What changed since track() or the last delta, for indexes that follow this one: see delta.h.
+  // kWrongState if changes are not recorded, as compact() ends it by numbering nodes anew.
+  Bytes take_delta();
+  // Makes the changes of a delta, all or none, so that this index is saved as the one that the
+  // delta was taken from. kDamaged for what is no delta; kWrongState if it does not fit, or if this
+  // index has a source graph or records changes, so that it makes deltas itself.
+  void apply_delta(ByteView delta);
+
   // The graph that is searched, read first if need be.
   const Graph& graph() const;
 
@@ -194,6 +207,13 @@ class Index {
   void follow_anew(unsigned threads);
   void follow_source(const ChangedLists& changed);
 
+  // Deltas (delta_track.cpp).
+  IndexDelta::Shape delta_shape() const;
+  void restart_log(Graph graph);
+  void check_slots(const IndexDelta& delta) const;
+  void check_rows(const IndexDelta& delta) const;
+  void fill_slots(const IndexDelta& delta);
+
   // Compaction (compact.cpp).
   void compact_graphs(std::span<const NodeId> live, std::span<const NodeId> gone, unsigned threads);
   void compact_kept(std::span<const NodeId> live);
@@ -217,7 +237,8 @@ class Index {
   mutable IdMap ids_;
   Bitmap deleted_;
   std::size_t deleted_count_ = 0;
-  std::vector<NodeId> vacant_;  // deleted and out of the graph: free to be used again
+  std::vector<NodeId> vacant_;     // deleted and out of the graph: free to be used again
+  std::unique_ptr<DeltaLog> log_;  // null unless changes are recorded
   Calibration calibration_;
   std::size_t node_count_ = 0;
   double prune_s_ = 0;

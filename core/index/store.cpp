@@ -262,7 +262,7 @@ std::vector<ByteView> Index::save(FileImage& image, const Saved& saved) const {
               is_in_file ? copy_of(file_->bytes(SectionKind::kCodebook)) : codebook_->to_bytes());
   }
   if (deleted_count_ > 0) image.add(SectionKind::kDeleted, bitmap_bytes(deleted_));
-  if (!ids_.is_identity()) image.add(SectionKind::kIds, ids_.to_bytes());
+  if (!ids_.counts_up()) image.add(SectionKind::kIds, ids_.to_bytes());
   if (kept_.keep() == Keep::kHot) {
     ByteWriter nodes;
     nodes.put_array(kept_.nodes());

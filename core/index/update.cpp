@@ -107,7 +107,8 @@ void Index::follow_anew(unsigned threads) {
 void Index::follow_source(const ChangedLists& changed) {
   if (!source_ || !follower_) return;
   const Stopwatch watch(prune_s_);
-  follower_->update(*source_, rows(), changed);
+  const std::vector<NodeId> linked = follower_->update(*source_, rows(), changed);
+  if (log_) log_->linked.insert(log_->linked.end(), linked.begin(), linked.end());
 }
 
 NodeId Index::take_place() {
@@ -141,6 +142,7 @@ void Index::vacate_places() {
     ChangedLists changed;
     unlink_nodes(updated_graph(), rows(), nodes, insert_options(), source_ ? &changed : nullptr);
     follow_source(changed);
+    if (log_) log_->cleared.insert(log_->cleared.end(), nodes.begin(), nodes.end());
   }
   vacant_.insert(vacant_.end(), nodes.begin(), nodes.end());
 }
@@ -155,6 +157,7 @@ NodeId Index::store_vector(std::uint64_t id, const float* vector) {
 
 NodeId Index::store_code(std::uint64_t id, const std::uint8_t* code) {
   const NodeId node = take_place();
+  if (log_) log_->filled.push_back(node);
   ids_.set(node, id);
   if (codebook_ != nullptr) codes_.set(node, code);
   return node;

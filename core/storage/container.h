@@ -29,12 +29,15 @@ class Container {
   // Compares every checksum.
   void verify_all() const;
 
- private:
   struct Entry {
     SectionKind kind;
     std::uint32_t checksum;
     ByteView bytes;
   };
+  // What the table says, in the order of the file.
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
   static Entry parse_entry(ByteReader& in, ByteView file);
   const Entry* find(SectionKind kind) const;
   static void verify(const Entry& entry);

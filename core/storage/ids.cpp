@@ -79,6 +79,12 @@ IdMap::IdMap(std::span<const std::uint64_t> ids) {
   }
 }
 
+bool IdMap::counts_up() const {
+  std::size_t node = 0;
+  while (node < size_ && id(static_cast<NodeId>(node)) == node) ++node;
+  return node == size_;
+}
+
 std::optional<NodeId> IdMap::find(std::uint64_t id) const {
   if (is_identity()) {
     return id < size_ ? std::optional(static_cast<NodeId>(id)) : std::nullopt;

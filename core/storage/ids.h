@@ -27,6 +27,9 @@ class IdMap {
 
   std::size_t size() const { return size_; }
   bool is_identity() const { return wide_.empty() && narrow_.empty(); }
+  // Each node's id is its number, whether or not that is how ids are held: they are not stored
+  // then.
+  bool counts_up() const;
   std::uint64_t id(NodeId node) const {
     if (!narrow_.empty()) return narrow_[node];
     return wide_.empty() ? node : wide_[node];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -40,6 +41,13 @@ class Column {
     return {row_bytes_, std::move(taken)};
   }
 
+  // Writes rows that lie end to end, in the order of nodes; those after the last are appended.
+  void fill(std::span<const NodeId> nodes, const std::uint8_t* rows) {
+    if (nodes.empty()) return;
+    own((static_cast<std::size_t>(nodes.back()) + 1) * row_bytes_);
+    for (std::size_t i = 0; i < nodes.size(); ++i) set(nodes[i], rows + i * row_bytes_);
+  }
+
   // Writes a row; the one after the last is appended.
   void set(NodeId node, const std::uint8_t* row) {
     own();
@@ -49,11 +57,15 @@ class Column {
   }
 
  private:
-  // Rows that somebody else looks at (a file being written) are left to them.
-  void own() {
+  // Rows that somebody else looks at (a file being written) are left to them. A copy has room for
+  // so many bytes.
+  void own(std::size_t room = 0) {
     if (owned_ && owned_.use_count() == 1) return;
     const ByteView now = bytes();
-    owned_ = std::make_shared<RowBytes>(now.begin(), now.end());
+    auto copy = std::make_shared<RowBytes>();
+    copy->reserve(std::max(room, now.size()));
+    copy->assign(now.begin(), now.end());
+    owned_ = std::move(copy);
   }
 
   std::size_t row_bytes_;

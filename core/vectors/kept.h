@@ -49,6 +49,8 @@ class Kept {
 
   // kAll: a new or changed vector of a node (the one after the last is appended).
   void set(const Space& space, NodeId node, const float* vector);
+  // kAll: rows as another index keeps them, as Column::fill() takes them.
+  void fill(std::span<const NodeId> nodes, const std::uint8_t* rows) { rows_.fill(nodes, rows); }
   // kHot: keeps a vector for good while the budget lasts (a hub). Says whether it is kept.
   bool pin(const Space& space, NodeId node, const float* vector);
   // kHot: keeps a vector that was just asked for; the oldest such vector makes room.

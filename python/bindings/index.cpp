@@ -154,7 +154,25 @@ void bind_updates(nb::class_<Index>& index) {
                              make_run(threads, seed, calibration_queries), progress);
           },
           nb::arg("queries").none(), nb::arg("threads"), nb::arg("seed"),
-          nb::arg("calibration_queries"), nb::arg("progress").none());
+          nb::arg("calibration_queries"), nb::arg("progress").none())
+      .def("track", &Index::track, nb::call_guard<nb::gil_scoped_release>())
+      .def("take_delta",
+           [](Index& self) {
+             Bytes delta;
+             {
+               const nb::gil_scoped_release release;
+               delta = self.take_delta();
+             }
+             return nb::bytes(delta.data(), delta.size());
+           })
+      .def(
+          "apply_delta",
+          [](Index& self, const nb::bytes& delta) {
+            const ByteView view(static_cast<const std::uint8_t*>(delta.data()), delta.size());
+            const nb::gil_scoped_release release;
+            self.apply_delta(view);
+          },
+          nb::arg("delta"));
 }
 
 void bind_reading(nb::class_<Index>& index) {

@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "codes.h"
+#include "deltas.h"
 #include "distance/distance.h"
 #include "errors.h"
 #include "graph.h"
@@ -20,6 +21,7 @@ NB_MODULE(_core, m) {
   bind_calibration(m);
   bind_graph(m);
   bind_index(m);
+  bind_deltas(m);
   bind_search(m);
   bind_lexical(m);
   bind_text(m);

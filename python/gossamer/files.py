@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from gossamer.errors import Truncated
 
-__all__ = ["absolute", "map_file", "write_file"]
+__all__ = ["absolute", "map_file", "sync_folder", "write_file"]
 
 
-def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
-    """Write a whole file or none of it; give its length.
+def write_file(
+    path: Path, parts: Iterable[NDArray[np.uint8] | bytes], *, is_secret: bool = False
+) -> int:
+    """Write a whole file or none of it; give its length. Only its owner may read a secret one.
 
     The parts go to a new file beside `path`, which takes its place only once every byte is on the
     disk: a full disk or a killed process leaves the old file as it was.
@@ -33,13 +35,14 @@ def write_file(path: Path, parts: Iterable[NDArray[np.uint8] | bytes]) -> int:
                 written += file.write(part.data if isinstance(part, np.ndarray) else part)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(aside, _mode_of(path))
+        if not is_secret:
+            os.chmod(aside, _mode_of(path))
         os.replace(aside, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(aside)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return written
 
 
@@ -67,8 +70,8 @@ def _mode_of(path: Path) -> int:
         return 0o666 & ~umask
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system can."""
+def sync_folder(folder: Path) -> None:
+    """Make it durable that files in a folder were made or renamed, where the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

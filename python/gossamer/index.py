@@ -6,14 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from gossamer.embed import load_embedder
-from gossamer.errors import InvalidArgument, UnknownId
+from gossamer.errors import InvalidArgument, UnknownId, WrongState
 from gossamer.files import absolute
 from gossamer.filters import combine
-from gossamer.model import shipped_pack, stamp_of
+from gossamer.model import Share, shipped_pack, stamp_of
 from gossamer.models import default_model
+from gossamer.progress import ProgressCallback
 from gossamer.query.opened import OpenedIndex, OpenedState
 from gossamer.query.results import Results
 from gossamer.query.run import Query, locate, run_query
@@ -34,6 +35,10 @@ from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
 from gossamer.update.session import UpdateSession
 from gossamer.vectors.options import parse_bytes
+
+if TYPE_CHECKING:
+    from gossamer.sync.follow import PullReport
+    from gossamer.sync.records import Conflict, PushResult
 
 __all__ = ["Index"]
 
@@ -105,12 +110,53 @@ class Index:
         return cls.open(folder, threads=threads)
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, model: str = "", threads: int = 0) -> Self:
+    def open(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        model: str = "",
+        threads: int = 0,
+        share: Share | None = None,
+    ) -> Self:
         """Open an index; NoIndex if there is none.
 
-        `model` says where its model is now, if it has moved; another model is refused.
+        `model` says where its model is now, if it has moved; another model is refused. `share`
+        may put something in front of the model, such as a SharedEmbedder for many threads.
         """
-        return cls(Path(folder), OpenedIndex(Path(folder), model, threads))
+        return cls(Path(folder), OpenedIndex(Path(folder), model, threads, share))
+
+    @classmethod
+    def follow(
+        cls,
+        url: str,
+        folder: str | os.PathLike[str],
+        *,
+        mode: str | None = None,
+        texts: str | None = None,
+        budget: str | int | None = None,
+        token: str = "",
+        model: str = "",
+        threads: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> Self:
+        """Follow a server's index from a new or empty folder, or go on with one; pull it.
+
+        `mode` is what is kept of each chunk: "codes" (the usual), "hot:50MB" (and some vectors),
+        "slim", "slim:int8", "slim:f16:8" (a graph and all vectors). `texts` are "kept" (the usual)
+        or "away", which asks the server for them. With a `budget` such as "50MB" a slim mode that
+        fits is chosen. `token` is the server's, or GOSSAMER_TOKEN; it is kept in the folder.
+        `model` says where the model is, if the server's name of it means nothing here.
+        """
+        from gossamer.sync.follow import Wish, follow
+
+        size = None if budget is None else parse_bytes(budget)
+        follow(url, Path(folder), Wish(mode, texts, size, token, model)).pull(progress)
+        return cls.open(folder, threads=threads)
+
+    @property
+    def opened(self) -> OpenedIndex:
+        """What questions read, for those who serve the index to others."""
+        return self._opened
 
     def add_paths(
         self,
@@ -132,7 +178,7 @@ class Index:
         """
         given = None if paths is None else [absolute(path) for path in paths]
         to_add = PathsToAdd(given, options, reset_options, limits or Limits())
-        with self._begin("add", wait_s) as writer:
+        with self._begin_change("add", wait_s) as writer:
             return add_paths(writer, self._opened.model, to_add, progress or _silent)
 
     def add_texts(
@@ -150,7 +196,7 @@ class Index:
         "markdown", ...) and "metadata" if wanted. Their text is kept, compressed.
         """
         given = [as_given_text(text) for text in texts]
-        with self._begin("add", wait_s) as writer:
+        with self._begin_change("add", wait_s) as writer:
             return add_texts(writer, self._opened.model, given, progress or _silent)
 
     def remove(
@@ -164,7 +210,7 @@ class Index:
         if not all(os.fspath(name) for name in names):
             raise InvalidArgument("a name to remove is the id of a text or a path, not empty")
         known = [(name if isinstance(name, str) else "", absolute(name)) for name in names]
-        with self._begin("remove", wait_s) as writer:
+        with self._begin_change("remove", wait_s) as writer:
             return remove_sources(writer, self._opened.model, known, _silent)
 
     def search(
@@ -223,7 +269,10 @@ class Index:
         )
 
     def get(self, id: int) -> Hit:
-        """Give a chunk by its id; UnknownId if it is gone or its text has changed."""
+        """Give a chunk by its id; UnknownId if it is gone or its text has changed.
+
+        Unreachable if its text is kept by a server alone that does not answer; so for `context`.
+        """
         state = self._opened.state
         return locate(state.passages, state.passage(_check_id(id)))
 
@@ -247,6 +296,48 @@ class Index:
                 session.commit(True, dead_share=0.0)
         return before, self.status().total_bytes
 
+    def pull(self, progress: ProgressCallback | None = None, *, again: bool = False) -> PullReport:
+        """Bring an index that follows a server up to date; say what came.
+
+        Unreachable if the server does not answer: the index stays as it was. `again` takes all
+        of it anew, also from a server that was put back to an older state.
+        """
+        from gossamer.sync.follow import Edge
+
+        return Edge.open(self.folder).pull(progress, again=again)
+
+    def push(
+        self,
+        texts: Iterable[GivenText | Mapping[str, object]] = (),
+        removed: Iterable[str] = (),
+        files: Iterable[str | os.PathLike[str]] = (),
+    ) -> list[PushResult]:
+        """Send changes to the server that the index follows, then pull if it still answers.
+
+        `texts` as for `add_texts`; `removed` are ids of texts and names of files that were pushed.
+        Changes are written down first. Unreachable if the server does not answer: they wait
+        then, and the next push, also one without changes of its own, sends them.
+        """
+        from gossamer.sync.follow import Edge
+        from gossamer.sync.send import Outgoing, push
+
+        outgoing = Outgoing(texts, removed, [Path(file) for file in files])
+        return list(push(Edge.open(self.folder), outgoing).results)
+
+    def conflicts(self, after: int = 0) -> list[Conflict]:
+        """Ask the server for changes that took the place of others, behind a number."""
+        from gossamer.sync.follow import Edge
+
+        with Edge.open(self.folder).client() as client:
+            return client.conflicts(after)
+
+    def conflict(self, number: int) -> Conflict:
+        """Ask the server for a conflict with the text that was replaced; UnknownId if none."""
+        from gossamer.sync.follow import Edge
+
+        with Edge.open(self.folder).client() as client:
+            return client.conflict(number)
+
     def check(self, *, deep: bool = True) -> list[Finding]:
         """Verify everything in the folder; nothing if all is well."""
         pack = self._opened.model.pack
@@ -257,6 +348,17 @@ class Index:
         """Open the index for changes; NoIndex, and nothing is made, if it has gone meanwhile."""
         read_manifest(self.folder)
         with begin(self.folder, command, wait_s) as writer:
+            yield writer
+
+    @contextmanager
+    def _begin_change(self, command: str, wait_s: float) -> Iterator[Writer]:
+        """Open the index for changes of its own; WrongState if it follows a server's."""
+        with self._begin(command, wait_s) as writer:
+            if writer.snapshot is not None and (origin := writer.snapshot.manifest.origin):
+                raise WrongState(
+                    f"this index follows {origin.get('url', 'a server')}; "
+                    "`gossamer push` sends changes there"
+                )
             yield writer
 
     def _run(self, state: OpenedState, query: Query) -> Results:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from gossamer.embed import Embedder, load_embedder
 from gossamer.errors import ModelMismatch
 from gossamer.models import codebook_for
+from gossamer.once import once
 from gossamer.store import ModelStamp, Settings, Snapshot
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.model_pack import Calibration, unpack_codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["IndexModel", "Pack", "shipped_pack", "stamp_of"]
+__all__ = ["Embedders", "IndexModel", "Pack", "Share", "shipped_pack", "stamp_of"]
 
 _PROBE = "The quick brown fox jumps over the lazy dog."
 # Servers may compute in other precisions from day to day; another model is far from this.
@@ -30,14 +31,34 @@ class Pack:
     calibration: Calibration | None
 
 
+@dataclass(frozen=True, slots=True)
+class Embedders:
+    """One model in two roles: answering, and bringing the index up to date."""
+
+    questions: Embedder
+    updates: Embedder
+
+
+# Called with the embedder once it is loaded: gives what is used in its place.
+Share = Callable[[Embedder], Embedders]
+
+
 class IndexModel:
     """The embedder of one index and the codebook that goes with it."""
 
-    def __init__(self, stamp: ModelStamp, settings: Settings, threads: int, spec: str = "") -> None:
+    def __init__(
+        self,
+        stamp: ModelStamp,
+        settings: Settings,
+        threads: int,
+        spec: str = "",
+        share: Share | None = None,
+    ) -> None:
         self._stamp = stamp
         self._settings = settings
         self._threads = threads
         self._given_spec = spec
+        self._share = share
         self._spec = spec or stamp.name
 
     def fitting(self, stamp: ModelStamp, settings: Settings) -> IndexModel:
@@ -47,11 +68,26 @@ class IndexModel:
             others.keep,
             others.code_bytes,
         )
-        return self if is_same else IndexModel(stamp, settings, self._threads, self._given_spec)
+        if is_same:
+            return self
+        return IndexModel(stamp, settings, self._threads, self._given_spec, self._share)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
         """The embedder; ModelMismatch if it is not the model that the index was built with."""
+        return self._embedders.questions
+
+    @property
+    def update_embedder(self) -> Embedder:
+        """The same model for what is added; ModelMismatch as above."""
+        return self._embedders.updates
+
+    @once
+    def _embedders(self) -> Embedders:
+        embedder = self._load()
+        return Embedders(embedder, embedder) if self._share is None else self._share(embedder)
+
+    def _load(self) -> Embedder:
         embedder = load_embedder(self._spec, threads=self._threads)
         if embedder.fingerprint != self._stamp.fingerprint:
             raise ModelMismatch(
@@ -70,7 +106,7 @@ class IndexModel:
                 )
         return embedder
 
-    @cached_property
+    @once
     def pack(self) -> Pack | None:
         """The codebook that ships with the model; None if the index has its own, or none."""
         if self._settings.keep == "all":

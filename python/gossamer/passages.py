@@ -1,8 +1,8 @@
-"""The text of chunks, out of the user's own files or the text store, and never the wrong text.
+"""The text of chunks, out of the user's own files, the text store or a server, never a wrong one.
 
 A chunk is a few bytes that point into a document. What stands there is read anew each time and
 compared with the chunk's check; where it is not what was indexed there is no passage, and the
-source is stale until the next `add`.
+source is stale until the next `add`, or `pull` where the index follows a server.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import stat
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -20,8 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.chunking import embedded_text
+from gossamer.errors import GossamerError, UnknownId, Unreachable
+from gossamer.query.elsewhere import Elsewhere
 from gossamer.records import Span
 from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of, hash_of_bytes
+from gossamer.store.records import AWAY
+from gossamer.sync.records import AwayChunk
 
 __all__ = ["Passage", "Passages", "context_line"]
 
@@ -42,6 +46,7 @@ class Passage:
     end: int
     body: str
     embedded: str
+    place: Span | None = None  # first and last line, where the text is not here to count them
 
 
 def context_line(name: str, title: str) -> str:
@@ -55,8 +60,9 @@ def context_line(name: str, title: str) -> str:
 class Passages:
     """Reads chunks of one snapshot and remembers which sources are stale."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, elsewhere: Elsewhere | None = None) -> None:
         self._snapshot = snapshot
+        self._elsewhere = elsewhere
         self.stale_rows: set[int] = set()
         self._fresh: dict[str, bool] = {}  # files of stored texts that were looked at
 
@@ -64,6 +70,11 @@ class Passages:
     def folder(self) -> Path:
         """The index folder."""
         return self._snapshot.folder
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the index follows a server: its sources are files there, not here."""
+        return bool(self._snapshot.manifest.origin)
 
     @property
     def stale_paths(self) -> tuple[str, ...]:
@@ -81,8 +92,53 @@ class Passages:
         rows = (self._snapshot.catalogue.find_path(path) for path in paths)
         self.stale_rows.update(row for row in rows if row is not None)
 
+    def are_away(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say of each chunk whether its text is kept by the server alone."""
+        catalogue = self._snapshot.catalogue
+        segments, _ = catalogue.text_places
+        is_away: NDArray[np.bool_] = segments[catalogue.document_rows(ids)] == AWAY
+        return is_away
+
     def read(self, ids: NDArray[np.int64]) -> list[Passage | None]:
-        """Give the passage of each chunk; None where its text is no longer what was indexed."""
+        """Give the passage of each chunk; None where its text is no longer what was indexed.
+
+        Those that are away come in one request; None also where the server does not answer.
+        """
+        passages = self._read_here(ids)
+        (away,) = np.nonzero(self.are_away(ids))
+        if len(away):
+            for place, passage in zip(away.tolist(), self._read_away(ids[away]), strict=True):
+                passages[place] = passage
+        return passages
+
+    def cannot_read(self, id: int) -> GossamerError:
+        """Give the error that says why there is no passage of a chunk."""
+        if not self.is_following:
+            return UnknownId(f"the text of chunk {id} is not what was indexed; add it again")
+        if self.is_out_of_reach(id):
+            notes = () if self._elsewhere is None else self._elsewhere.notes
+            said = "; ".join(notes) or "the server that has it cannot be asked"
+            return Unreachable(f"the text of chunk {id} is not kept here, and {said}")
+        return UnknownId(f"the text of chunk {id} has changed since the last `gossamer pull`")
+
+    def is_out_of_reach(self, id: int) -> bool:
+        """Whether the text of a chunk is away, and the server too."""
+        is_server_away = self._elsewhere is None or self._elsewhere.is_away
+        return is_server_away and bool(self.are_away(np.array([id], np.int64))[0])
+
+    def without_text(self, id: int) -> Passage:
+        """Give what is known here of a chunk whose text is out of reach: it has no text."""
+        catalogue = self._snapshot.catalogue
+        ids = np.array([id], np.int64)
+        row = int(catalogue.document_rows(ids)[0])
+        (start,), (end,) = catalogue.spans(ids)
+        document = catalogue.document(row)
+        source = catalogue.source(int(catalogue.source_rows[row]))
+        title = document.title
+        return Passage(id, source, document, title, int(start), int(end), "", "", (0, 0))
+
+    def _read_here(self, ids: NDArray[np.int64]) -> list[Passage | None]:
+        """Give the passages of chunks whose text is in a file or in the text store."""
         catalogue = self._snapshot.catalogue
         rows = catalogue.document_rows(ids)
         starts, ends = catalogue.spans(ids)
@@ -90,7 +146,7 @@ class Passages:
         contexts = catalogue.contexts(ids)
         passages: list[Passage | None] = [None] * len(ids)
         # Document by document, so that each file is opened once.
-        for row in np.unique(rows).tolist():
+        for row in np.unique(rows[~self.are_away(ids)]).tolist():
             places = np.flatnonzero(rows == row).tolist()
             spans = [(int(starts[i]), int(ends[i])) for i in places]
             found = self._read_document(row, spans, [contexts[i] for i in places])
@@ -109,6 +165,23 @@ class Passages:
                     self.stale_rows.add(int(catalogue.source_rows[row]))
         return passages
 
+    def _read_away(self, ids: NDArray[np.int64]) -> list[Passage | None]:
+        """Ask the server for chunks; what it has not, or not as it was indexed, is stale."""
+        if self._elsewhere is None:
+            return [None] * len(ids)
+        catalogue = self._snapshot.catalogue
+        found = self._elsewhere.chunks(ids)
+        rows = catalogue.document_rows(ids).tolist()
+        checks = catalogue.checks(ids).tolist()
+        passages: list[Passage | None] = []
+        for id, row, check, chunk in zip(ids.tolist(), rows, checks, found, strict=True):
+            known = self.without_text(id)
+            is_right = chunk is not None and _is_indexed(chunk, known, check)
+            passages.append(_with_text(known, chunk) if chunk is not None and is_right else None)
+            if not is_right and not self._elsewhere.is_away:
+                self.stale_rows.add(int(catalogue.source_rows[row]))
+        return passages
+
     def place_of(self, passage: Passage) -> Span:
         """Give the first and last line (or page, ...) that a passage stands on."""
         places = passage.document.places
@@ -118,6 +191,8 @@ class Passages:
                 places[max(bisect_right(offsets, at) - 1, 0)][1]
                 for at in (passage.start, max(passage.end - 1, passage.start))
             )
+        if passage.place is not None:
+            return passage.place
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
             before = text.read(0, passage.start) or b""
             inside = text.read(passage.start, passage.end) or b""
@@ -127,7 +202,8 @@ class Passages:
     def at_place(self, row: int, number: int) -> Passage | None:
         """Give the last chunk of a source that begins at or before a line (page, ...).
 
-        The first chunk where all begin behind it; None if its text is not what was indexed.
+        The first chunk where all begin behind it; None if its text is not what was indexed, or
+        Unreachable if a server has it that does not answer.
         """
         catalogue = self._snapshot.catalogue
         ids = catalogue.chunks_of(row)
@@ -142,10 +218,17 @@ class Passages:
         (before,) = np.nonzero(begins)
         chosen = before[-1] if len(before) else 0
         (passage,) = self.read(ids[chosen : chosen + 1])
+        if passage is None and self.is_following:
+            raise self.cannot_read(int(ids[chosen]))
         return passage
 
     def text_around(self, passage: Passage, margin: int) -> tuple[str, str]:
         """Give up to `margin` bytes of text before and after a passage."""
+        if passage.document.is_away:
+            found = self._elsewhere and self._elsewhere.context(passage.id, margin)
+            if not found:
+                raise self.cannot_read(passage.id)
+            return found
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
             before = text.read(max(0, passage.start - margin), passage.start) or b""
             end = max(passage.end, min(_body_length(passage.document), passage.end + margin))
@@ -160,11 +243,30 @@ class Passages:
             return next(later, document.text_length)
         if number < 1:
             return 0
+        if document.is_away:
+            return self._offset_behind_away(row, number)
         source = self._snapshot.catalogue.source(source_row)
         with _TextReader(self._snapshot, source, document) as text:
             found = text.read(0, document.text_length) or b""
         (ends,) = np.nonzero(np.frombuffer(found, np.uint8) == ord("\n"))
         return int(ends[number - 1]) + 1 if number <= len(ends) else document.text_length
+
+    def _offset_behind_away(self, row: int, number: int) -> int:
+        """Find by halves, in a few requests, the first chunk that begins after this line."""
+        catalogue = self._snapshot.catalogue
+        ids = catalogue.chunks_in(row)
+
+        def first_line(id: int) -> int:
+            (passage,) = self.read(np.array([id], np.int64))
+            if passage is None:
+                raise self.cannot_read(id)
+            return self.place_of(passage)[0]
+
+        behind = bisect_right(ids, number, key=first_line)
+        if behind == len(ids):
+            return int(catalogue.text_lengths[row])
+        (start,), _ = catalogue.spans([ids[behind]])
+        return int(start)
 
     def _read_document(
         self, row: int, spans: Sequence[Span], contexts: Sequence[tuple[Span, ...]]
@@ -186,9 +288,10 @@ class Passages:
         """Say whether a file whose text is stored is still the one it was taken from.
 
         Verbatim text is compared itself. With `store_text` files may move or go: what was
-        indexed stands.
+        indexed stands. Those of a server are not on this disk.
         """
-        if document.is_verbatim or not source.root or self._snapshot.manifest.settings.store_text:
+        keeps_text = self.is_following or self._snapshot.manifest.settings.store_text
+        if document.is_verbatim or not source.root or keeps_text:
             return True
         known = self._fresh.get(source.path)
         if known is None:
@@ -203,6 +306,27 @@ class _Text:
     title: str
     body: str
     embedded: str
+
+
+def _is_indexed(chunk: AwayChunk, known: Passage, check: int) -> bool:
+    """Whether a text from the server is what was indexed, and what is shown of it a part of it."""
+    length = len(chunk.body.encode("utf-8", "surrogatepass"))
+    return (
+        chunk.id == known.id
+        and check_of(chunk.embedded) == check
+        and chunk.embedded.endswith(chunk.body)
+        and length == known.end - known.start
+    )
+
+
+def _with_text(known: Passage, chunk: AwayChunk) -> Passage:
+    return replace(
+        known,
+        title=known.title or chunk.title,
+        body=chunk.body,
+        embedded=chunk.embedded,
+        place=(chunk.first, chunk.last),
+    )
 
 
 _Read = Callable[[int, int], bytes | None]

@@ -65,6 +65,8 @@ class Hit:
     def location(self) -> str:
         """Where the hit stands, to show and to click on: path:line, or path and page."""
         where = self.source if not self.key else f"{self.source}#{self.key}"
+        if not (self.text or self.first):
+            return where  # a text that is not here: nobody counted its lines
         return (
             f"{where}:{self.first}" if self.unit == "line" else f"{where} {self.unit} {self.first}"
         )

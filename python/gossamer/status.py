@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.sources.folder import as_stored_time
-from gossamer.store import Catalogue, Snapshot, Status
+from gossamer.store import Catalogue, Manifest, Snapshot, Status
+from gossamer.store.manifest import Json
 
-__all__ = ["IndexStatus", "bytes_by_part", "read_status"]
+__all__ = ["IndexStatus", "bytes_by_part", "read_status", "record_status"]
+
+# Folders of server and edge beside the index: history and replicas, changes that wait.
+_FOLDERS = ("sync", "outbox")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,11 @@ class IndexStatus:
     chunks: int
     text_bytes: int  # of indexed documents
     bytes_by_part: Mapping[str, int]  # what the folder holds, file by file kind
-    changed_files: int  # indexed files that are not as they were
+    changed_files: int  # indexed files that are not as they were; 0 where they are a server's
     missing_files: int
+    # Of an index that follows a server: its address, the version that was pulled, what is kept,
+    # and how many changes wait to be pushed. Empty for others.
+    follows: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def total_bytes(self) -> int:
@@ -58,11 +65,11 @@ class IndexStatus:
 
 
 def read_status(snapshot: Snapshot) -> IndexStatus:
-    """Count what the index holds, and look at each indexed file."""
+    """Count what the index holds, and look at each indexed file that is on this machine."""
     catalogue, manifest = snapshot.catalogue, snapshot.manifest
     statuses = catalogue.tables["status"]
     is_indexed = statuses == Status.INDEXED
-    changed, missing = _look_at_files(catalogue)
+    changed, missing = (0, 0) if manifest.origin else _look_at_files(catalogue)
     return IndexStatus(
         name=snapshot.folder.name,
         folder=str(snapshot.folder),
@@ -82,7 +89,27 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         bytes_by_part=bytes_by_part(snapshot.folder),
         changed_files=changed,
         missing_files=missing,
+        follows=_follows(snapshot.folder, manifest),
     )
+
+
+def _follows(folder: Path, manifest: Manifest) -> dict[str, Json]:
+    if not manifest.origin:
+        return {}
+    from gossamer.sync.outbox import count_waiting
+
+    return {**manifest.origin, "pending": count_waiting(folder)}
+
+
+def record_status(status: IndexStatus, manifest: Manifest) -> dict[str, object]:
+    """Describe an index for programs, on the command line and over HTTP."""
+    return {
+        **asdict(status),
+        "total_bytes": status.total_bytes,
+        "share_of_text": round(status.share_of_text, 6),
+        "is_fresh": status.is_fresh,
+        "settings": {**asdict(manifest.settings), "chunk_tokens": manifest.model.chunk_tokens},
+    }
 
 
 def _count_words(catalogue: Catalogue, column: str, rows: NDArray[np.bool_]) -> dict[str, int]:
@@ -109,11 +136,24 @@ def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
 def bytes_by_part(folder: Path) -> dict[str, int]:
     """Add up the bytes of the folder's files, by what they are."""
     sizes: Counter[str] = Counter()
+    for name, size in _files_in(folder):
+        sizes[name.split("-")[0].split(".")[0].lower()] += size
+    for name in _FOLDERS:
+        if (folder / name).is_dir():
+            sizes[name] = sum(size for _, size in _files_below(folder / name))
+    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+
+def _files_in(folder: Path) -> Iterator[tuple[str, int]]:
+    """Give the name and the size of each file of a folder; a commit meanwhile takes some away."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            # A commit meanwhile takes files away.
             with suppress(FileNotFoundError):
                 if entry.is_file(follow_symlinks=False):
-                    part = entry.name.split("-")[0].split(".")[0].lower()
-                    sizes[part] += entry.stat().st_size
-    return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+                    yield entry.name, entry.stat().st_size
+
+
+def _files_below(folder: Path) -> Iterator[tuple[str, int]]:
+    for place, _, _ in os.walk(folder):
+        with suppress(FileNotFoundError):
+            yield from _files_in(Path(place))

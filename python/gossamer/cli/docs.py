@@ -32,6 +32,8 @@ More examples:
     gossamer similar notes/lease.md:7          # what else is like this place
     gossamer --index work add ~/work --keep hot:50MB
     gossamer watch                             # keep the index up to date until Ctrl-C
+    gossamer pull https://host notes.index     # follow the index of a server
+    gossamer -i ./notes.index push report.pdf  # send it a file
 
 Answers go to standard output; notes, progress and errors go to standard error. In a terminal
 output is coloured (not with `NO_COLOR`) and fits its width; elsewhere it is plain, and lines are
@@ -41,6 +43,7 @@ never broken.
 |---|---|
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
+| `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
@@ -56,6 +59,7 @@ _EXIT_CODES = {
     ExitCode.FAILED: "wrong usage, or anything else that failed; one line says what",
     ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
     ExitCode.LOCKED: "another process is changing the index (`add --wait SECONDS` waits for it)",
+    ExitCode.UNREACHABLE: "a server does not answer; what was pushed waits, and searches go on",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C; the index is whole, and `add` goes on when repeated",
 }
 
@@ -84,6 +88,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "took_ms": "milliseconds",
         "hits": "best first; see below",
         "stale": "paths of files whose text is not what was indexed; they are never hits",
+        "notes": "what else to know: a server that did not answer, texts that are not kept here",
         "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...",
     },
     "each hit of search, similar": {
@@ -141,6 +146,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "changed_files": "files that are not as they were indexed",
         "missing_files": "",
         "is_fresh": "whether there are none of both",
+        "follows": "the server that it follows, the version that was pulled, what is kept, and how "
+        "many changes wait to be pushed; empty if it follows none",
     },
     "check": {
         "is_damaged": "whether a finding is an error",
@@ -162,6 +169,31 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "text_bytes": "",
         "bytes_per_chunk": "",
         "share_of_text": "`index_bytes` / `text_bytes`",
+    },
+    "pull": {
+        "folder": "of the index",
+        "kind": "delta, snapshot, or current if there was nothing to do",
+        "from_version": "0 if there was nothing before",
+        "version": "of the server's index",
+        "bytes_received": "",
+        "bytes_by_section": "of the package, as they were sent",
+        "documents_changed": "",
+        "documents_removed": "",
+        "conflicts": "changes since the last pull that took the place of others; as below",
+        "fell_back": "why all was taken anew where a delta was asked for",
+        "estimate": "bytes by part that were expected, if there is a budget",
+        "actual": "bytes by part that they are",
+        "seconds": "",
+    },
+    "push": {
+        "results": "for each change that waited: `op`, `id`, `outcome` (stored, removed, "
+        "unchanged, refused), `note`, `conflict` (its number, or 0)",
+        "pulled": "as of `pull`; null if the server did not answer any more",
+        "problem": "why it was not pulled",
+    },
+    "conflicts": {
+        "conflicts": "`number`, `id`, `at`, `version`, `note`, `lost` (the text that was replaced, "
+        "where the number was given)",
     },
     "list": {
         "indexes": "`name`, `folder`, `files`, `chunks`, `text_bytes`, `index_bytes`, `changed`, "

@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     FAILED = 2  # wrong usage, or anything else that went wrong
     NOT_FOUND = 3  # no index, no such chunk or file in it, no such model
     LOCKED = 4  # another process is changing the index
+    UNREACHABLE = 5  # a server does not answer
     INTERRUPTED = 130
 
 
@@ -51,6 +52,8 @@ def exit_code_of(error: Exception) -> ExitCode:
     """Give the exit code for an error."""
     if isinstance(error, errors.Locked):
         return ExitCode.LOCKED
+    if isinstance(error, errors.Unreachable):
+        return ExitCode.UNREACHABLE
     return ExitCode.NOT_FOUND if isinstance(error, _NOT_FOUND) else ExitCode.FAILED
 
 

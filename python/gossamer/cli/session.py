@@ -29,6 +29,11 @@ class Session:
     output: Output = field(default_factory=Output)
 
     @property
+    def is_named(self) -> bool:
+        """Whether the index was named, here or in the environment."""
+        return self.index != _DEFAULT
+
+    @property
     def folder(self) -> Path:
         """The folder of the index: a path as it is, a name in the usual place."""
         from gossamer.store import default_folder

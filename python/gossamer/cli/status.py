@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -28,18 +27,13 @@ _LEFT_OUT_SHOWN = 12
 @pass_session
 def command(session: Session, as_json: bool) -> None:
     """Say what is indexed and what not and why, what it takes, and whether it is fresh."""
+    from gossamer.status import record_status
     from gossamer.store.folder import read_manifest
 
     status = session.open_index().status()
     manifest = read_manifest(session.folder)
     if as_json:
-        settings = {**asdict(manifest.settings), "chunk_tokens": manifest.model.chunk_tokens}
-        numbers = {
-            "total_bytes": status.total_bytes,
-            "share_of_text": round(status.share_of_text, 6),
-            "is_fresh": status.is_fresh,
-        }
-        session.output.json({**asdict(status), **numbers, "settings": settings})
+        session.output.json(record_status(status, manifest))
         return
     _show(session.output, status, manifest)
 
@@ -52,7 +46,7 @@ def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
         ("files", _files(status)),
         ("chunks", f"{status.chunks:,} in {counted(status.documents, 'document')}"),
         ("kinds", ", ".join(f"{kind} {number:,}" for kind, number in status.kinds.items())),
-        ("fresh", _freshness(status)),
+        _freshness(status),
         ("changed", f"{when(status.changed)} (generation {status.generation:,})"),
         ("model", f"{status.model}, chunks of up to {manifest.model.chunk_tokens} tokens"),
         ("settings", f"keep {settings.keep}, lexical {settings.lexical}{_text_kept(manifest)}"),
@@ -79,7 +73,22 @@ def _files(status: IndexStatus) -> str:
     return f"{status.indexed:,} indexed, {status.skipped:,} skipped, {status.failed:,} failed"
 
 
-def _freshness(status: IndexStatus) -> str:
+def _freshness(status: IndexStatus) -> tuple[str, str]:
+    return ("follows", _followed(status)) if status.follows else ("fresh", _compared(status))
+
+
+def _followed(status: IndexStatus) -> str:
+    origin = status.follows
+    said = (
+        f"{origin.get('url')}, version {origin.get('version')} "
+        f"({origin.get('mode')}, texts {origin.get('texts')})"
+    )
+    if pending := origin.get("pending"):
+        said += f"; {pending} changes wait to be pushed"
+    return said
+
+
+def _compared(status: IndexStatus) -> str:
     if status.is_fresh:
         return "yes, all files are as they were indexed"
     parts = [(status.changed_files, "changed"), (status.missing_files, "gone")]

@@ -11,14 +11,10 @@ import base64
 import hashlib
 import json
 import os
-import socket
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -29,6 +25,7 @@ from gossamer.embed import EmbedOptions
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows
 from gossamer.errors import InvalidArgument, NotFinite, Unreachable
 from gossamer.text.tokenizer import Tokenizer, bert_uncased
+from gossamer.web import NoAnswer, Web, parse_json, retry_after, short, split_address
 
 __all__ = ["PROBE", "HttpEmbedder"]
 
@@ -54,9 +51,10 @@ class HttpEmbedder:
     ) -> None:
         self._place = _parse(spec)
         self._options = options
-        self._key = options.api_key or os.environ.get("GOSSAMER_API_KEY", "")
         self._pause = pause
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        key = options.api_key or os.environ.get("GOSSAMER_API_KEY", "")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._web = Web(self._place.url, options.timeout_s, headers)
         if options.batch < 1:
             raise InvalidArgument(f"a request needs at least one text; got batch={options.batch}")
         self.name = spec
@@ -106,7 +104,7 @@ class HttpEmbedder:
         try:
             vectors = _vectors(answer, self._place.is_ollama)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise self._refused(f"something else than embeddings: {_short(answer)}") from error
+            raise self._refused(f"something else than embeddings: {short(answer)}") from error
         if len(vectors) != len(texts):
             raise self._refused(f"{len(vectors)} vectors for {len(texts)} texts")
         sizes = sorted({vector.size for vector in vectors})
@@ -123,13 +121,9 @@ class HttpEmbedder:
 
     def _request(self, body: bytes) -> Any:
         """Post a question; what may pass by itself is tried again, ever more slowly."""
-        headers = {"Content-Type": "application/json", "User-Agent": "gossamer"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
         for attempt in range(1, _ATTEMPTS + 1):
-            request = urllib.request.Request(self._place.url, body, headers, method="POST")
             try:
-                return self._answer(request)
+                return self._answer(body)
             except _Passing as passing:
                 if attempt == _ATTEMPTS:
                     raise Unreachable(
@@ -140,31 +134,27 @@ class HttpEmbedder:
                 self._pause(min(pause, _LONGEST_PAUSE_S))
         raise AssertionError
 
-    def _answer(self, request: urllib.request.Request) -> Any:
+    def _answer(self, body: bytes) -> Any:
+        headers = {"Content-Type": "application/json"}
         try:
-            with self._opener.open(request, timeout=self._options.timeout_s) as answer:
-                data = answer.read(_MAX_ANSWER_BYTES)
-        except urllib.error.HTTPError as error:
-            with error:
-                said = error.read(2000).decode("utf-8", "replace").strip()
-            if error.code in _PASSING_STATUS:
-                what = f"answered with status {error.code} ({_short(said)})"
-                raise _Passing(what, _retry_after(error)) from error
-            raise self._refused(f"status {error.code}: {_short(said)}") from error
-        except urllib.error.URLError as error:
-            if isinstance(error.reason, socket.gaierror):
+            with self._web.send("POST", self._place.target, body, headers) as answer:
+                data = answer.read_whole(_MAX_ANSWER_BYTES)
+        except NoAnswer as error:
+            if error.is_unknown_host:
                 raise Unreachable(
                     f"there is no server {urlsplit(self._place.url).hostname!r} "
-                    f"({error.reason}); check the address"
+                    f"({error.__cause__}); check the address"
                 ) from error
-            raise _Passing(f"did not answer ({error.reason})") from error
-        except (OSError, HTTPException) as error:
-            raise _Passing(f"broke off ({error or type(error).__name__})") from error
+            raise _Passing(error.what) from error
+        if answer.status in _PASSING_STATUS:
+            what = f"answered with status {answer.status} ({short(data)})"
+            raise _Passing(what, retry_after(answer))
+        if answer.status != 200:
+            raise self._refused(f"status {answer.status}: {short(data)}")
         try:
-            return json.loads(data)
-        except (ValueError, RecursionError) as error:
-            said = data[:200].decode("utf-8", "replace")
-            raise self._refused(f"no JSON: {_short(said)}") from error
+            return parse_json(data)
+        except ValueError as error:
+            raise self._refused(f"no JSON: {short(data[:200])}") from error
 
     def _refused(self, what: str) -> Unreachable:
         return Unreachable(
@@ -181,12 +171,11 @@ class _Place:
     model: str
     is_ollama: bool
 
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirected request would carry texts and key to an address that nobody named."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
+    @property
+    def target(self) -> str:
+        """Path and query of the address."""
+        parts = urlsplit(self.url)
+        return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
 class _Passing(Exception):  # noqa: N818 - never leaves this file
@@ -199,12 +188,8 @@ class _Passing(Exception):  # noqa: N818 - never leaves this file
 
 
 def _parse(spec: str) -> _Place:
-    parts = urlsplit(spec)
-    try:
-        is_address = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address or not parts.fragment or parts.username:
+    parts = split_address(spec)
+    if parts is None or not parts.fragment:
         raise InvalidArgument(
             f"{spec!r} does not name a server's model; expected an address, # and the model's "
             "name, as in http://localhost:1234/v1#nomic-embed-text"
@@ -243,17 +228,5 @@ def _vector(given: Any) -> Rows:
     return vector
 
 
-def _retry_after(error: urllib.error.HTTPError) -> float:
-    try:
-        return max(0.0, float(error.headers.get("Retry-After", "0")))
-    except ValueError:
-        return 0.0
-
-
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
-
-
-def _short(said: Any) -> str:
-    text = said if isinstance(said, str) else json.dumps(said)
-    return text if len(text) <= 200 else f"{text[:200]}..."

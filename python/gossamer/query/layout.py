@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gossamer.lexical import Buffer, Files, Spans
 from gossamer.store import Snapshot
-from gossamer.store.records import VERBATIM
+from gossamer.store.records import AWAY, VERBATIM
 
 __all__ = ["ChunkLayout"]
 
@@ -32,6 +32,11 @@ class ChunkLayout:
         self.document_rows: Ints = catalogue.document_rows(self.ids)
         self._segments, self._offsets = catalogue.text_places
         self._numbers, self._starts, self._ends = self._spans_with_titles()
+
+    @property
+    def has_away_texts(self) -> bool:
+        """Whether texts are kept by a server alone, so that a pass leaves them out."""
+        return bool((self._segments == AWAY).any())
 
     def numbers_of(self, is_allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Turn an answer for each document into one for each chunk."""
@@ -60,7 +65,7 @@ class ChunkLayout:
         """Give the chunks whose text is stored, in pieces, each as a function that reads it."""
         rows = self.document_rows[self._numbers]
         segments = self._segments[rows]
-        for segment in np.unique(segments[segments != VERBATIM]).tolist():
+        for segment in np.unique(segments[(segments != VERBATIM) & (segments != AWAY)]).tolist():
             (spans,) = np.nonzero(segments == segment)
             offsets = self._offsets[rows[spans]]
             starts, ends = offsets + self._starts[spans], offsets + self._ends[spans]

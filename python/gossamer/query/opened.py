@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Hashable
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +17,10 @@ from gossamer.errors import GossamerError, InvalidArgument, UnknownId
 from gossamer.files import absolute
 from gossamer.filters import Filter
 from gossamer.lexical import WORDS, LexicalResult
-from gossamer.model import IndexModel
+from gossamer.model import IndexModel, Share
+from gossamer.once import once
 from gossamer.passages import Passage, Passages
+from gossamer.query.elsewhere import Elsewhere
 from gossamer.query.layout import ChunkLayout
 from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
@@ -30,29 +34,44 @@ if TYPE_CHECKING:
 __all__ = ["OpenedIndex", "OpenedState"]
 
 _MOST_FILTERS = 16  # whose answers are remembered
+_SAVE_HOT_EVERY_S = 5.0
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 class OpenedIndex:
     """The current state of an index folder; `state` is a newer one once a writer has committed."""
 
-    def __init__(self, folder: Path, model_spec: str, threads: int) -> None:
+    def __init__(
+        self, folder: Path, model_spec: str, threads: int, share: Share | None = None
+    ) -> None:
         self._folder = folder
         self._threads = threads
+        self._lock = Lock()
         snapshot = open_index(folder)
         manifest = snapshot.manifest
-        model = IndexModel(manifest.model, manifest.settings, threads, model_spec)
+        model = IndexModel(manifest.model, manifest.settings, threads, model_spec, share)
         self._state = OpenedState(snapshot, model, threads)
 
     @property
     def state(self) -> OpenedState:
         """The state that was committed last."""
-        old = self._state
-        if not old.snapshot.is_current():
-            snapshot = open_index(self._folder)
-            # Where the folder was deleted and made anew, the model may be another one too.
-            model = old.model.fitting(snapshot.manifest.model, snapshot.manifest.settings)
-            self._state = OpenedState(snapshot, model, self._threads)
-        return self._state
+        state = self._state
+        if state.snapshot.is_current():
+            return state
+        # One thread opens the new state for all that ask.
+        with self._lock:
+            old = self._state
+            if old is state or not old.snapshot.is_current():
+                snapshot = open_index(self._folder)
+                # Where the folder was deleted and made anew, the model may be another one too.
+                model = old.model.fitting(snapshot.manifest.model, snapshot.manifest.settings)
+                self._state = OpenedState(snapshot, model, self._threads)
+                old.save_hot(at_once=True)
+            return self._state
+
+    def save_hot(self) -> None:
+        """Keep what searches learnt of hot vectors and is not kept yet, before all is let go."""
+        self._state.save_hot(at_once=True)
 
     @property
     def model(self) -> IndexModel:
@@ -67,30 +86,40 @@ class OpenedState:
         self.snapshot = snapshot
         self.model = model
         self._threads = threads
+        self._save_hot_at = 0.0
         self._allowed: dict[Hashable, NDArray[np.bool_]] = {}
 
     @property
     def passages(self) -> Passages:
         """A new look at the texts: what was stale or fresh a question ago need not be now."""
-        return Passages(self.snapshot)
+        return Passages(self.snapshot, self.elsewhere())
 
-    @cached_property
+    def elsewhere(self) -> Elsewhere | None:
+        """Give the server that the index follows, for one search; None if it follows none."""
+        manifest = self.snapshot.manifest
+        if not manifest.origin:
+            return None
+        from gossamer.sync.elsewhere import elsewhere_of
+
+        return elsewhere_of(self.snapshot.folder, manifest)
+
+    @once
     def layout(self) -> ChunkLayout:
         """Where all chunks stand."""
         return ChunkLayout(self.snapshot)
 
-    @cached_property
+    @once
     def vectors(self) -> VectorIndex | None:
         """The engine's index; None while nothing is indexed."""
         with explaining_damage(self.snapshot.folder):
             return self.model.open_vectors(self.snapshot)
 
-    @cached_property
+    @once
     def hot(self) -> HotVectors | None:
         """The cache of vectors; None if the index keeps none."""
         return self.snapshot.open_hot()
 
-    @cached_property
+    @once
     def words(self) -> FtsIndex | None:
         """The lexical index, if the index keeps one and it is whole; else texts are read."""
         manifest = self.snapshot.manifest
@@ -108,14 +137,16 @@ class OpenedState:
 
     def searchable(self) -> Searchable:
         """Give what a query reads."""
+        elsewhere = self.elsewhere()
         return Searchable(
-            passages=self.passages,
+            passages=Passages(self.snapshot, elsewhere),
             layout=self.layout,
             vectors=self.vectors,
             embedder=lambda: self.model.embedder,
             hot=self.hot,
             lexical=self._by_word_index if self.words is not None else None,
             threads=self._threads,
+            elsewhere=elsewhere,
         )
 
     def allowed(self, condition: Filter | None) -> NDArray[np.bool_] | None:
@@ -133,22 +164,25 @@ class OpenedState:
         return known
 
     def passage(self, id: int) -> Passage:
-        """Give a chunk; UnknownId if it is gone or its text has changed."""
+        """Give a chunk; UnknownId if it is gone or its text has changed, or Unreachable."""
+        passages = self.passages
         with explaining_damage(self.snapshot.folder):
-            (passage,) = self.passages.read(np.array([id], np.int64))
+            (passage,) = passages.read(np.array([id], np.int64))
         if passage is None:
-            raise UnknownId(f"the text of chunk {id} is not what was indexed; add it again")
+            raise passages.cannot_read(id)
         return passage
 
     def passage_at(self, where: str) -> Passage:
         """Give the chunk that "PATH:LINE" stands in (or PATH:PAGE where a file has pages)."""
         path, _, number = where.rpartition(":")
-        if not path or not number.isdigit():
+        if not path or not _NUMBER.fullmatch(number):
             raise InvalidArgument(f"a place is PATH:LINE, such as notes.md:12, got {where!r}")
         catalogue = self.snapshot.catalogue
         row = catalogue.find_path(absolute(path))
         if row is None:
             row = catalogue.find_text(path)
+        if row is None:
+            row = catalogue.find(True, path)  # as it is called on a server of another system
         if row is None:
             raise UnknownId(f"{path} is not in the index")
         with explaining_damage(self.snapshot.folder):
@@ -182,8 +216,15 @@ class OpenedState:
             bytes_read=0,
         )
 
-    def save_hot(self) -> None:
-        """Keep what was learnt about hot vectors, where the folder can be written to."""
-        if self.hot is not None:
-            with suppress(OSError):
-                self.hot.save()
+    def save_hot(self, *, at_once: bool = False) -> None:
+        """Keep what was learnt about hot vectors, where the folder can be written to.
+
+        Not after each of many searches, unless `at_once`: others wait while a file is written.
+        """
+        hot: HotVectors | None = vars(self).get("hot")
+        now = time.monotonic()
+        if hot is None or (now < self._save_hot_at and not at_once):
+            return
+        self._save_hot_at = now + _SAVE_HOT_EVERY_S
+        with suppress(OSError):
+            hot.save()

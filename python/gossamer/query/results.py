@@ -22,6 +22,7 @@ class Explanation:
     codes_touched: int = 0
     chunks_embedded: int = 0  # again, for this question
     chunks_cached: int = 0  # whose vectors were at hand
+    chunks_asked: int = 0  # whose vectors came from the server that the index follows
     rounds: int = 0  # how often vectors were asked for
     lexical_bytes: int = 0  # text that was read for words
     lexical_terms: Mapping[str, int] = field(default_factory=dict)  # chunks that hold each term
@@ -37,6 +38,8 @@ class Results(Sequence[Hit]):
     # Files whose text is not what was indexed: their hits were dropped, `add` mends it.
     stale: tuple[str, ...] = ()
     took_ms: float = 0.0
+    # What else to know of this answer: a server that was away, texts that are not here.
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -14,15 +14,16 @@ from gossamer.embed import Embedder
 from gossamer.errors import InvalidArgument
 from gossamer.lexical import LexicalResult, rank
 from gossamer.passages import Passage, Passages
+from gossamer.query.elsewhere import Elsewhere
 from gossamer.query.fusion import Fused, fuse
 from gossamer.query.layout import ChunkLayout
 from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
+from gossamer.query.supply import ChunkVectors
 from gossamer.records import Hit
 from gossamer.store import HotVectors, hash_of_text
 from gossamer.store.folder import explaining_damage
 from gossamer.store.journal import as_kept
-from gossamer.vectors.session import Supplied
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["MODES", "Query", "Searchable", "locate", "run_query"]
@@ -34,7 +35,6 @@ _DEPTH = 100
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Searchable:
     hot: HotVectors | None
     lexical: Callable[[Query, int], LexicalResult | None] | None = None  # instead of a pass
     threads: int = 0
+    elsewhere: Elsewhere | None = None  # the server that the index follows
 
 
 @dataclass(slots=True)
@@ -73,6 +74,8 @@ class _Ranking:
     rounds: int = 0
     embedded: int = 0
     cached: int = 0
+    asked: int = 0
+    out_of_reach: int = 0
 
 
 def run_query(index: Searchable, query: Query) -> Results:
@@ -100,8 +103,9 @@ def _run(index: Searchable, query: Query) -> Results:
     return Results(
         hits=tuple(hits),
         explanation=_explain(index, query, near, words, stages),
-        stale=index.passages.stale_paths,
+        stale=() if index.passages.is_following else index.passages.stale_paths,
         took_ms=(time.perf_counter() - started) * 1e3,
+        notes=tuple(_notes(index, near, words, hits)),
     )
 
 
@@ -177,9 +181,10 @@ def _by_meaning(index: Searchable, query: Query, vector: Floats, stages: Stages)
         return ranking
     with stages.time("codes"):
         session = index.vectors.session(vector, query.k, recall=query.recall, allow=allow)
-    while (wanted := session.wanted()).size:
+    source = ChunkVectors(index.passages, index.embedder, index.hot, index.elsewhere)
+    while not source.is_cut_off and (wanted := session.wanted()).size:
         with stages.time("embed chunks"):
-            supplied = _vectors_of(index, wanted, ranking)
+            supplied = source.of(wanted)
         with stages.time("codes"):
             session.supply(supplied.vectors, supplied.missing)
     found = session.nearest()
@@ -187,32 +192,13 @@ def _by_meaning(index: Searchable, query: Query, vector: Floats, stages: Stages)
     ranking.ids = found.ids.tolist()
     ranking.strategy = found.stats.strategy
     ranking.codes_touched, ranking.rounds = found.stats.codes_touched, found.stats.rounds
-    if query.mode == "hybrid" and index.vectors.codebook is not None:
+    ranking.embedded, ranking.cached = source.embedded, source.cached
+    ranking.asked, ranking.out_of_reach = source.asked, source.out_of_reach
+    if (query.mode == "hybrid" or source.out_of_reach) and index.vectors.codebook is not None:
         with stages.time("codes"):
             estimated, _ = index.vectors.estimate(vector, _DEPTH + query.k, allow=allow)
         ranking.ids += [id for id in estimated.tolist() if id not in ranking.distances]
     return ranking
-
-
-def _vectors_of(index: Searchable, ids: Ids, ranking: _Ranking) -> Supplied:
-    """Vectors of chunks: from the cache, or embedded anew from their text, or not to be had."""
-    dim = index.embedder().dim
-    vectors = np.zeros((len(ids), dim), np.float32)
-    is_known = np.zeros(len(ids), bool)
-    if index.hot is not None:
-        is_known, vectors[is_known] = index.hot.get(ids)
-    passages = index.passages.read(ids[~is_known])
-    is_read = ~is_known
-    is_read[is_read] = [passage is not None for passage in passages]
-    texts = [passage.embedded for passage in passages if passage is not None]
-    if texts:
-        # Rounded like those that are kept: whether one was at hand makes no difference to a hit.
-        vectors[is_read] = as_kept(index.embedder().embed(texts))
-        if index.hot is not None:
-            index.hot.put(ids[is_read], vectors[is_read])
-    ranking.embedded += len(texts)
-    ranking.cached += int(is_known.sum())
-    return Supplied(vectors, ~(is_known | is_read))
 
 
 def _read_hits(
@@ -224,6 +210,8 @@ def _read_hits(
         some = fused[start : start + k]
         passages = index.passages.read(np.array([one.id for one in some], np.int64))
         for one, passage in zip(some, passages, strict=True):
+            if passage is None and index.passages.is_out_of_reach(one.id):
+                passage = index.passages.without_text(one.id)
             if passage is not None and len(hits) < k:
                 distance = None if near is None else near.distances.get(one.id)
                 hits.append(locate(index.passages, passage, one, distance))
@@ -259,6 +247,28 @@ def locate(
     )
 
 
+def _notes(
+    index: Searchable,
+    near: _Ranking | None,
+    words: LexicalResult | None,
+    hits: Sequence[Hit],
+) -> Iterator[str]:
+    """Say what an index that follows a server could not do as if it had everything itself."""
+    if index.elsewhere is not None:
+        yield from index.elsewhere.notes
+    if near is not None and near.out_of_reach:
+        yield (
+            f"{near.out_of_reach} of the nearest chunks were ranked by their codes alone: "
+            "their vectors are to be had from the server only"
+        )
+    if words is not None and index.layout.has_away_texts:
+        yield "words were looked for only in the texts that are kept here"
+    if without := sum(not hit.text for hit in hits):
+        yield f"{without} of the hits have no text here: it is to be had from the server only"
+    if index.passages.is_following and (changed := len(index.passages.stale_rows)):
+        yield f"{changed} of the sources have changed on the server; `gossamer pull` brings them"
+
+
 def _explain(
     index: Searchable,
     query: Query,
@@ -275,6 +285,7 @@ def _explain(
         codes_touched=near.codes_touched,
         chunks_embedded=near.embedded,
         chunks_cached=near.cached,
+        chunks_asked=near.asked,
         rounds=near.rounds,
         lexical_bytes=0 if words is None else words.bytes_read,
         lexical_terms=(

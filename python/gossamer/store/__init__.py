@@ -23,6 +23,8 @@ Looking things up (ids are those of chunks; rows number sources and documents fr
     catalogue.source(row)                      # SourceRecord
     catalogue.find_path(path), .find_text(id)  # row of a source, None if it is not there
     catalogue.documents_of(row), .chunks_of(row)    # range of document rows; ids of a source
+    catalogue.digest()                         # the same for the same content, on any machine
+    catalogue.part(rows), .with_away_texts()   # some of the sources; texts that are not here
 
 Writing::
 
@@ -36,6 +38,7 @@ Writing::
         ids = changes.replace_source(source, documents)     # chunk ids, rising
         changes.remove_sources(rows)
         changes.touch_source(row, mtime_ns)                 # the same content, another time
+        changes.merge(catalogue, places)                    # of another machine, ids and all
         save = lambda path: index.save(path, with_codebook=False)
         writer.commit(changes, save_vectors=save, model=..., settings=..., roots=..., ...)
 

@@ -14,6 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from gossamer.errors import Damaged, NotGossamer, UnknownId, UnknownVersion
 from gossamer.records import Span, Value
 from gossamer.store.columns import Column, Ints, Schema, Table, pack_table, starts_of, unpack_table
+from gossamer.store.content import (
+    canonical_order,
+    canonical_words,
+    content_digest,
+    put_texts_away,
+)
 from gossamer.store.records import VERBATIM, DocumentRecord, SourceRecord, Status, path_of
 from gossamer.store.verify import chunk_ends, verify_tables
 
@@ -112,6 +118,25 @@ class Catalogue:
         head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
         return head + words + pack_table(self.tables)
 
+    def digest(self) -> bytes:
+        """Give 16 bytes for what is indexed: the same whatever changes led to it.
+
+        Where texts are kept is no part of it, nor how the catalogue is numbered and compressed.
+        """
+        order = canonical_order(self.paths, self.tables["root"])
+        is_ordered = bool((order[1:] > order[:-1]).all())
+        tables = self.tables if is_ordered else self.tables.take(order)
+        lengths = self.text_lengths if is_ordered else Catalogue(self.words, tables).text_lengths
+        return content_digest(*canonical_words(self.words, put_texts_away(tables, lengths)))
+
+    def part(self, rows: Ints) -> Catalogue:
+        """Give a catalogue of these sources alone, in their order here."""
+        return Catalogue(*canonical_words(self.words, self.tables.take(np.unique(rows))))
+
+    def with_away_texts(self) -> Catalogue:
+        """Give a catalogue of the same content whose texts are all away."""
+        return Catalogue(self.words, put_texts_away(self.tables, self.text_lengths))
+
     # Sources
 
     @property
@@ -142,6 +167,10 @@ class Catalogue:
         """Give the row of a text's source by the id it was given; None if it is not there."""
         return self._rows_of_texts.get(id)
 
+    def find(self, is_file: bool, path: str) -> int | None:
+        """Give the row of a source by its path, just as it is kept, or id; None without one."""
+        return (self._rows_of_files if is_file else self._rows_of_texts).get(path)
+
     def stat_of(self, row: int) -> tuple[int, int]:
         """Give the size and the time (ns) that a source's file had when it was read."""
         return self._stats[row]
@@ -167,15 +196,15 @@ class Catalogue:
         start = int(self._first_documents[row])
         return range(start, start + int(self.tables["documents"][row]))
 
+    def chunks_in(self, row: int) -> range:
+        """Give the ids of a document's chunks."""
+        first = int(self._documents["first_chunk"][row])
+        return range(first, first + int(self._documents["chunks"][row]))
+
     def chunks_of(self, row: int) -> Ints:
         """Give the ids of a source's chunks."""
-        documents = self._documents
         ranges = [
-            np.arange(first, first + count)
-            for first, count in (
-                (documents["first_chunk"][d], documents["chunks"][d])
-                for d in self.documents_of(row)
-            )
+            np.arange(ids.start, ids.stop) for ids in map(self.chunks_in, self.documents_of(row))
         ]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
@@ -199,7 +228,7 @@ class Catalogue:
 
     @property
     def text_places(self) -> tuple[Ints, Ints]:
-        """Where the text of every document is: segment (0: its file), and offset there."""
+        """Where the text of every document is: segment, VERBATIM or AWAY, and offset there."""
         return self._documents["segment"], self._documents["offset"]
 
     @property

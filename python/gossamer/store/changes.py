@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from gossamer.errors import DuplicateId, InvalidArgument
+from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
 from gossamer.records import Span, Value
 from gossamer.store.catalogue import SOURCES, Catalogue
 from gossamer.store.columns import Ints, Schema, Table
+from gossamer.store.content import canonical_order, canonical_words, place_texts, renumbered
 from gossamer.store.records import ChunkedDocument, DocumentRecord, SourceRecord
 from gossamer.store.verify import MOST_HEADINGS, verify_tables
 
@@ -31,6 +32,7 @@ class Changes:
         self._words = {word: number for number, word in enumerate(catalogue.words)}
         self._draft = _Draft(SOURCES)
         self._is_new: set[tuple[bool, str]] = set()
+        self._merged: list[Table] = []
 
     @property
     def is_empty(self) -> bool:
@@ -44,21 +46,44 @@ class Changes:
 
         Documents without chunks are left out: nothing of them can be found.
         """
-        key = (bool(source.root), source.path)
-        if key in self._is_new:
-            raise DuplicateId(f"{source.path!r} was given twice in one step; give it once")
         kept = [document for document in documents if len(document.spans)]
         for document in kept:
             _check_document(source, document)
-        find = self._old.find_path if source.root else self._old.find_text
-        if (row := find(source.path)) is not None:
-            self._is_removed[row] = True
-        self._is_new.add(key)
+        self._take_place_of(bool(source.root), source.path)
         first = self.next_chunk_id
         self._add_source(source, len(kept))
         for document in kept:
             self._add_document(document)
         return np.arange(first, self.next_chunk_id, dtype=np.int64)
+
+    def merge(self, other: Catalogue, places: tuple[Ints, Ints] | None = None) -> None:
+        """Put all sources of another catalogue in, in place of those of the same path or id.
+
+        They keep their chunks' ids, which must be below `next_chunk_id` (set it) when `finish` is
+        called, and free by then. `places` are segment and offset of the texts by row of the
+        documents; None leaves them as `other` says.
+        """
+        tables = other.tables
+        if places is not None:
+            segments, offsets = (np.array(column, np.int64) for column in places)
+            if not segments.shape == offsets.shape == (other.document_count,):
+                raise InvalidArgument(
+                    f"places are a segment and an offset for each of {other.document_count} "
+                    f"documents, got {segments.shape} and {offsets.shape}"
+                )
+            tables = place_texts(other.with_away_texts().tables, segments, offsets)
+        for is_file, path in zip((tables["root"] != 0).tolist(), other.paths, strict=True):
+            self._take_place_of(is_file, path)
+        numbers = np.asarray([self._word(word) for word in other.words], np.int64)
+        self._merged.append(renumbered(tables, numbers))
+
+    def touch(self, is_file: bool, path: str, mtime_ns: int, reader_version: int) -> None:
+        """Note another time and reader of a source by its name; UnknownId if it is not there."""
+        self.touch_source(self._row_of(is_file, path), mtime_ns, reader_version)
+
+    def remove_named(self, is_file: bool, path: str) -> None:
+        """Take a source of the old catalogue out by its name; UnknownId if it is not there."""
+        self._is_removed[self._row_of(is_file, path)] = True
 
     def touch_source(self, row: int, mtime_ns: int, reader_version: int | None = None) -> None:
         """Note another time (and version of its reader) of a file whose content is the same."""
@@ -79,12 +104,29 @@ class Changes:
                 column[list(values)] = list(values.values())
                 old = replace(old, columns={**old.columns, name: column})
         merged = old.take(np.nonzero(~self._is_removed)[0]).append(self._draft.to_table())
-        words = _drop_unused_words(list(self._words), merged)
-        paths = Catalogue(words, merged).paths
-        order = sorted(range(len(paths)), key=paths.__getitem__)
-        tables = merged.take(np.asarray(order, np.int64))
+        for table in self._merged:
+            merged = merged.append(table)
+        words, tables = canonical_words(list(self._words), merged)
+        paths = Catalogue(words, tables).paths
+        tables = tables.take(canonical_order(paths, tables["root"]))
         verify_tables(tables, len(words))
-        return Catalogue(words, tables)
+        finished = Catalogue(words, tables)
+        if len(ids := finished.chunk_ids) and ids[-1] >= self.next_chunk_id:
+            raise Damaged(f"chunk {ids[-1]} is yet to come: the next one is {self.next_chunk_id}")
+        return finished
+
+    def _take_place_of(self, is_file: bool, path: str) -> None:
+        """Remove the old source of this name; DuplicateId if there is a new one already."""
+        if (is_file, path) in self._is_new:
+            raise DuplicateId(f"{path!r} was given twice in one step; give it once")
+        self._is_new.add((is_file, path))
+        if (row := self._old.find(is_file, path)) is not None:
+            self._is_removed[row] = True
+
+    def _row_of(self, is_file: bool, path: str) -> int:
+        if (row := self._old.find(is_file, path)) is None:
+            raise UnknownId(f"{path!r} is not in the index, so it cannot be changed there")
+        return row
 
     def _word(self, word: str) -> int:
         return self._words.setdefault(word, len(self._words))
@@ -236,19 +278,6 @@ def _check_spans(source: SourceRecord, length: int, *spans: Span) -> None:
             raise InvalidArgument(
                 f"{source.path}: {start} to {end} is not a span of a text of {length} bytes"
             )
-
-
-def _drop_unused_words(words: list[str], sources: Table) -> list[str]:
-    """Keep the words that are used, and renumber them in the columns of these (new) tables."""
-    documents = sources.children["documents"]
-    columns = [(sources, name) for name in ("root", "kind", "reason")]
-    columns += [(documents, name) for name in ("kind", "unit")]
-    used = np.unique(np.concatenate([[0], *(table[name] for table, name in columns)]))
-    numbers = np.zeros(len(words), np.int64)
-    numbers[used] = np.arange(len(used))
-    for table, name in columns:
-        table.columns[name] = numbers[table[name]]
-    return [words[number] for number in used.tolist()]
 
 
 def _encode(text: str) -> bytes:

@@ -15,7 +15,7 @@ from gossamer.store.folder import Snapshot, read_manifest
 from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, fits
 from gossamer.store.manifest import FileEntry, Manifest
-from gossamer.store.records import VERBATIM
+from gossamer.store.records import AWAY, VERBATIM
 from gossamer.store.writer import find_orphans
 from gossamer.vectors.codes import Codebook
 
@@ -125,7 +125,7 @@ def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
     catalogue, texts = snapshot.catalogue, snapshot.texts
     segments, offsets = catalogue.text_places
     in_order = np.lexsort((offsets, segments))  # a block holds many texts: each is unpacked once
-    for row in in_order[segments[in_order] != VERBATIM].tolist():
+    for row in in_order[~np.isin(segments[in_order], (VERBATIM, AWAY))].tolist():
         start = int(offsets[row])
         try:
             texts.read(int(segments[row]), start, start + int(catalogue.text_lengths[row]))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.store.hashes import digest_of
 
-__all__ = ["MANIFEST", "FileEntry", "Manifest", "ModelStamp", "Settings", "is_index_file"]
+__all__ = ["MANIFEST", "FileEntry", "Json", "Manifest", "ModelStamp", "Settings", "is_index_file"]
 
 MANIFEST = "MANIFEST.gossamer"
 _FORMAT = "gossamer index"
@@ -83,6 +83,8 @@ class Manifest:
     next_chunk_id: int
     files: tuple[FileEntry, ...]
     counts: Mapping[str, int] = field(default_factory=dict)  # for status
+    # What this index follows, and how far it has come; empty if it follows none.
+    origin: Mapping[str, Json] = field(default_factory=dict)
 
     def files_of(self, kind: str) -> list[FileEntry]:
         """Give the files of a kind."""
@@ -146,6 +148,7 @@ def _manifest_of(values: dict[str, Any]) -> Manifest:
     model["probe"] = tuple(float(number) for number in _list(model["probe"]))
     if not all(math.isfinite(number) for number in model["probe"]):
         raise ValueError("a probe that is not finite")
+    values = {"origin": {}, **values}  # which came later than the rest
     rest = {name: values[name] for name in (f.name for f in fields(Manifest))}
     rest |= {
         "files": files,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gossamer.records import ChunkSpan, Span, Value
 
 __all__ = [
+    "AWAY",
     "VERBATIM",
     "ChunkedDocument",
     "DocumentRecord",
@@ -20,6 +21,7 @@ __all__ = [
 
 _TITLE_WITHIN = 4096  # whoever shows a title reads no more than this of the text
 VERBATIM = 0  # the segment of documents whose text is their file's own bytes
+AWAY = 1 << 31  # that of documents whose text the server has; no segment of texts has this number
 
 
 class Status(enum.IntEnum):
@@ -56,7 +58,7 @@ class DocumentRecord:
 
     text_length: int  # bytes; for verbatim documents those of the file
     kind: str
-    segment: int = VERBATIM  # VERBATIM, or the segment of the text store
+    segment: int = VERBATIM  # VERBATIM, AWAY, or the segment of the text store
     offset: int = 0  # where the text begins in its segment
     key: str = ""
     title: str = ""  # where the text does not hold it
@@ -69,6 +71,11 @@ class DocumentRecord:
     def is_verbatim(self) -> bool:
         """Whether the text is the file's own bytes, and is read there."""
         return self.segment == VERBATIM
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the text is not here but on the server that the index follows."""
+        return self.segment == AWAY
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,11 @@ class Texts:
 
     def __init__(self, segments: Mapping[int, Path]) -> None:
         self._segments = {number: _Segment(path) for number, path in segments.items()}
-        self._block = lru_cache(_CACHED_BLOCKS)(self._unpack_block)
+        segments_by_number = self._segments
+        # Not a method of ours: the circle would keep files mapped until it is collected.
+        self._block = lru_cache(_CACHED_BLOCKS)(
+            lambda segment, block: segments_by_number[segment].block(block)
+        )
 
     @property
     def lengths(self) -> dict[int, int]:
@@ -120,9 +124,6 @@ class Texts:
         first = start // size
         pieces = [self._block(segment, block) for block in range(first, -(-end // size))]
         return b"".join(pieces)[start - first * size : end - first * size]
-
-    def _unpack_block(self, segment: int, block: int) -> bytes:
-        return self._segments[segment].block(block)
 
 
 def segments_to_rewrite(

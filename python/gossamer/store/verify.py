@@ -6,6 +6,7 @@ import numpy as np
 
 from gossamer.errors import Damaged
 from gossamer.store.columns import Ints, Table, starts_of
+from gossamer.store.records import AWAY, VERBATIM
 
 __all__ = ["MOST_HEADINGS", "chunk_ends", "verify_tables"]
 
@@ -27,12 +28,12 @@ def verify_tables(sources: Table, word_count: int) -> None:
     _within(sources["status"], 0, 3, "status of a source")
     _within(sources["size"], 0, _LARGEST_LENGTH, "size of a source")
     _within(documents["chunks"], 1, _LARGEST_LENGTH, "number of chunks of a document")
-    _within(documents["segment"], 0, 1 << 31, "segment of a document")
+    _within(documents["segment"], 0, AWAY + 1, "segment of a document")
     _within(documents["offset"], 0, _LARGEST, "offset of a document")
     _within(documents["length"], 0, _LARGEST_LENGTH, "length of a document")
     _verify_ids(documents)
     sizes = np.repeat(sources["size"], sources["documents"])
-    lengths = np.where(documents["segment"] == 0, sizes, documents["length"])
+    lengths = np.where(documents["segment"] == VERBATIM, sizes, documents["length"])
     _verify_titles(documents, lengths)
     _verify_places(documents, lengths)
     _verify_chunks(documents, chunks, lengths)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -24,12 +24,13 @@ from gossamer.store.lock import LOCK, hold_lock
 from gossamer.store.manifest import (
     MANIFEST,
     FileEntry,
+    Json,
     Manifest,
     ModelStamp,
     Settings,
     is_index_file,
 )
-from gossamer.store.records import VERBATIM, Status
+from gossamer.store.records import AWAY, VERBATIM, Status
 from gossamer.store.texts import Texts, TextsWriter, segments_to_rewrite
 from gossamer.store.unwritable import explaining
 
@@ -111,6 +112,7 @@ class Writer:
         roots: tuple[str, ...],
         dead_share: float = 0.25,
         keep_journal: bool = False,
+        origin: Mapping[str, Json] | None = None,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
@@ -118,10 +120,14 @@ class Writer:
         is there, whose ids must be those of the catalogue. Text segments with more dead text than
         `dead_share` are written anew; 0 gives back all of it. With `keep_journal` vectors that an
         interrupted build left and this one did not ask for stay for the next, for some days.
+        `origin` says what the index follows from now on; None leaves it as it was.
         """
         with explaining(self.folder):
             catalogue, texts = self._finish_texts(changes.finish(), dead_share)
             old = None if self.snapshot is None else self.snapshot.manifest
+            if origin is None:
+                origin = old.origin if old else {}
+            _check_is_elsewhere(catalogue, origin)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest(
                 uuid=old.uuid if old else uuid4().hex,
@@ -138,6 +144,7 @@ class Writer:
                     self._save_catalogue(catalogue),
                 ),
                 counts=_counts_of(catalogue),
+                origin=origin,
             )
             data = manifest.to_bytes()
             Manifest.from_bytes(data)  # nothing is committed that could not be read
@@ -281,13 +288,22 @@ def _segments_of(manifest: Manifest) -> dict[int, FileEntry]:
 def _live_bytes(catalogue: Catalogue) -> dict[int, int]:
     """Say how many bytes of each text segment documents use."""
     segments, _ = catalogue.text_places
-    is_stored = segments != VERBATIM
+    is_stored = (segments != VERBATIM) & (segments != AWAY)
     numbers, places = np.unique(segments[is_stored], return_inverse=True)
     sums = np.bincount(places, catalogue.text_lengths[is_stored], len(numbers))
     # An empty text lives too.
     return {
         number: max(1, int(total)) for number, total in zip(numbers.tolist(), sums, strict=True)
     }
+
+
+def _check_is_elsewhere(catalogue: Catalogue, origin: Mapping[str, Json]) -> None:
+    """Refuse documents that an index would look for at another machine's paths."""
+    segments, _ = catalogue.text_places
+    if origin and (segments == VERBATIM).any():
+        raise InvalidArgument(
+            "an index that follows a server reads no files of this disk: its texts are kept or away"
+        )
 
 
 def _counts_of(catalogue: Catalogue) -> dict[str, int]:

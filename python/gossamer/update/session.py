@@ -115,7 +115,9 @@ class UpdateSession:
 
     def commit(self, is_last: bool, *, dead_share: float = 0.25) -> None:
         """Make what was done so far the state of the index."""
-        index = self._vectors.settle(is_last=is_last)
+        # An index that follows another one has its vectors just as they were sent.
+        is_following = bool(self.snapshot.manifest.origin)
+        index = None if is_following else self._vectors.settle(is_last=is_last)
         if self._words is not None:
             generation = self.snapshot.manifest.generation + 1
             self._words.commit(generation, self._applier.changes.next_chunk_id)
@@ -145,7 +147,7 @@ class UpdateSession:
             self._words.close()
 
     def _embed(self, texts: Sequence[str]) -> Floats:
-        return self._model.embedder.embed(texts)
+        return self._model.update_embedder.embed(texts)
 
     def _save(self, index: VectorIndex, path: Path) -> None:
         # What ships with the model is not saved with every index.

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.errors import DuplicateId, GossamerError, InvalidArgument, WrongState
+from gossamer.errors import GossamerError, InvalidArgument, WrongState
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.vectors.adding import add_asking, add_at_once
 from gossamer.vectors.arrays import (
     as_codes,
     as_count,
@@ -21,7 +22,6 @@ from gossamer.vectors.arrays import (
     as_mask_or_ids,
     as_matrix,
     as_seed,
-    as_supplied,
     as_threads,
     check_finite,
 )
@@ -48,12 +48,8 @@ from gossamer.vectors.session import (
 
 __all__ = ["VectorIndex"]
 
-_Fetch = Callable[[NDArray[np.int64]], NDArray[np.float32]]
-
 # Graph walks in progress hold a mark for every node: so many at a time stay small.
 _SESSIONS_AT_ONCE = 256
-# New vectors that are linked together: later ones can link to earlier batches only.
-_ADDED_AT_ONCE = 64
 _LARGEST_ID = 2**63 - 1
 
 
@@ -286,9 +282,9 @@ class VectorIndex:
         new_ids = self._next_ids(len(matrix)) if ids is None else as_ids(ids)
         options = self._core.options
         if options.graph == _core.GraphKind.none or options.keep == _core.Keep.all:
-            self._add_at_once(new_ids, matrix, progress)
+            add_at_once(self._core, new_ids, matrix, progress)
         else:
-            self._add_asking(new_ids, matrix, vectors_of, progress)
+            add_asking(self._core, new_ids, matrix, vectors_of, progress)
         return new_ids.astype(np.int64)
 
     def add_codes(self, ids: ArrayLike, codes: ArrayLike) -> None:
@@ -306,6 +302,30 @@ class VectorIndex:
     def compact(self, *, threads: int = 0) -> None:
         """Give the places of deleted vectors back."""
         self._core.compact(as_threads(threads))
+
+    def track(self) -> None:
+        """Start to record changes for `take_delta`, unless they are recorded already.
+
+        Costs a second copy of the graph in memory. Not for hot vectors (WrongState).
+        """
+        self._core.track()
+
+    def take_delta(self) -> bytes:
+        """Give what changed since `track` or the last delta, for indexes that follow this one.
+
+        WrongState if changes are not recorded, or were not since a `compact`: call `track` anew,
+        and send the whole file.
+        """
+        return self._core.take_delta()
+
+    def apply_delta(self, delta: bytes) -> None:
+        """Make the changes that another index recorded, all or none.
+
+        The two then save the same bytes (but for a source graph), and answer the same. Damaged for
+        bytes that are no delta; WrongState for one that does not fit this index, or if this index
+        has a source graph or records changes itself.
+        """
+        self._core.apply_delta(delta)
 
     def recalibrate(
         self,
@@ -401,95 +421,9 @@ class VectorIndex:
             )
         return np.arange(first, first + count, dtype=np.uint64)
 
-    def _add_at_once(
-        self,
-        ids: NDArray[np.uint64],
-        vectors: NDArray[np.float32],
-        progress: ProgressCallback | None,
-    ) -> None:
-        """Add by the vectors at hand; an interrupt or a callback that raises takes them out again.
-
-        The core undoes what it is stopped in; this is for what is raised once it has finished.
-        """
-        is_finished = False
-
-        def add(counters: _core.Progress) -> None:
-            nonlocal is_finished
-            self._core.add(ids, vectors, counters)
-            is_finished = True
-
-        try:
-            run_with_progress(add, progress)
-        except BaseException:
-            if is_finished:
-                self._core.remove(ids)
-            raise
-
-    def _add_asking(
-        self,
-        ids: NDArray[np.uint64],
-        vectors: NDArray[np.float32],
-        vectors_of: VectorsOf | None,
-        progress: ProgressCallback | None,
-    ) -> None:
-        """Add to a graph whose vectors are not kept: ask for the few that matter."""
-        self._check_new_ids(ids)
-        fetch = None if vectors_of is None else _answering(ids, vectors, vectors_of)
-        added = 0
-        try:
-            while added < len(ids):
-                stop = min(added + _ADDED_AT_ONCE, len(ids))
-                self._add_batch(ids[added:stop], vectors[added:stop], fetch)
-                added = stop
-                if progress is not None:
-                    progress("adding", added, len(ids))
-        except BaseException:
-            # All or none. Another thread may have deleted some of them meanwhile.
-            held = [id for id in ids[:added].tolist() if self._core.contains(id)]
-            self._core.remove(as_ids(held))
-            raise
-
-    def _add_batch(
-        self, ids: NDArray[np.uint64], vectors: NDArray[np.float32], fetch: _Fetch | None
-    ) -> None:
-        batch = self._core.begin_add(ids, vectors)
-        wanted = batch.wanted().astype(np.int64)
-        if fetch is not None and wanted.size:
-            batch.supply(fetch(wanted))
-        batch.finish()
-
-    def _check_new_ids(self, ids: NDArray[np.uint64]) -> None:
-        """Refuse a used id before the first batch goes in, so that all are added or none."""
-        unique, counts = np.unique(ids, return_counts=True)
-        used = [int(id) for id in unique if self._core.contains(int(id))]
-        for id in [*unique[counts > 1].tolist(), *used]:
-            raise DuplicateId(f"id {id} is in use already; delete it first, or choose another")
-
 
 def _filters(allow: ArrayLike | None) -> dict[str, Any]:
     return {"allow_ids": None, "allow_mask": None} if allow is None else as_mask_or_ids(allow)
-
-
-def _answering(
-    ids: NDArray[np.uint64], vectors: NDArray[np.float32], vectors_of: VectorsOf
-) -> _Fetch:
-    """Answer for vectors that are being added, which the host may not have yet; ask for others."""
-    rows = {id: row for row, id in enumerate(ids.tolist())}
-
-    def fetch(wanted: NDArray[np.int64]) -> NDArray[np.float32]:
-        places = np.array([rows.get(id, -1) for id in wanted.tolist()])
-        is_known = places >= 0
-        supplied = np.empty((len(wanted), vectors.shape[1]), np.float32)
-        supplied[is_known] = vectors[places[is_known]]
-        others = wanted[~is_known]
-        if others.size:
-            given = vectors_of(others)
-            if isinstance(given, Supplied):
-                raise InvalidArgument("add links by every vector it asks for: none may be missing")
-            supplied[~is_known] = as_supplied(given, len(others), vectors.shape[1])
-        return supplied
-
-    return fetch
 
 
 def _as_rows(queries: ArrayLike) -> tuple[NDArray[np.float32], bool]:

@@ -1,0 +1,252 @@
+"""One model for many threads: what they ask for at the same time is embedded in shared rounds.
+
+A server has one model and many users. Each round takes what waits, embeds every text once, and
+spreads the rows; questions and searches go before updates, which have time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.embed import Embedder, EmbedProgress
+from gossamer.errors import WrongState
+from gossamer.text.tokenizer import Tokenizer
+
+__all__ = ["BackgroundEmbedder", "SharedEmbedder"]
+
+Rows = NDArray[np.float32]
+
+# Texts in a round. More make it no faster, and whoever comes meanwhile waits for all of them.
+_MOST_TEXTS = 128
+# Texts of an update that are embedded at one time: what a search may have to wait for.
+_PIECE = 8
+# Rounds of searches after which an update that waits has its turn: it shall end some day.
+_ROUNDS_BEFORE_UPDATE = 4
+
+
+@dataclass(slots=True)
+class _Request:
+    """What one call waits for."""
+
+    texts: Sequence[str]
+    is_question: bool
+    rows: Future[Rows] = field(default_factory=Future)
+
+
+class SharedEmbedder:
+    """An Embedder that any number of threads may use, which calls the one it wraps from one thread.
+
+    The same text gives the same bits, since the wrapped model promises that. What it raises for a
+    text goes to those who asked for that text, and to nobody else.
+    """
+
+    def __init__(
+        self, embedder: Embedder, *, on_round: Callable[[int], None] | None = None
+    ) -> None:
+        """Share a model; `on_round` is told how many different texts each round has."""
+        self._embedder = embedder
+        self._on_round = on_round
+        self._first: deque[_Request] = deque()
+        self._later: deque[_Request] = deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._passed_over = 0  # rounds since updates began to wait
+        self._worker = threading.Thread(target=self._work, name="gossamer-shared", daemon=True)
+        self._worker.start()
+
+    @property
+    def name(self) -> str:
+        """The name of the model; see `Embedder`."""
+        return self._embedder.name
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the model; see `Embedder`."""
+        return self._embedder.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self._embedder.dim
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one text may hold; see `Embedder`."""
+        return self._embedder.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What `max_tokens` is counted in."""
+        return self._embedder.tokenizer
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for the next round."""
+        return len(self._first) + len(self._later)
+
+    @property
+    def in_background(self) -> BackgroundEmbedder:
+        """The same model for updates, which let searches go before."""
+        return BackgroundEmbedder(self)
+
+    def embed(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
+        """Give a row of unit length for each text; see `Embedder`. WrongState once closed."""
+        return self._embed(texts, progress, self._first, max(1, len(texts)))
+
+    def embed_question(self, text: str) -> Rows:
+        """Give the vector of a question; see `Embedder`."""
+        row: Rows = self._ask(_Request([text], is_question=True), self._first)[0]
+        return row
+
+    def embed_later(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
+        """Embed like `embed`, a few texts at a time, so that searches can go before."""
+        return self._embed(texts, progress, self._later, _PIECE)
+
+    def close(self) -> None:
+        """Finish what was asked for, and stop."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        self._worker.join()
+
+    def _embed(
+        self,
+        texts: Sequence[str],
+        progress: EmbedProgress | None,
+        queue: deque[_Request],
+        piece: int,
+    ) -> Rows:
+        rows = [np.zeros((0, self.dim), np.float32)]
+        for start in range(0, len(texts), piece):
+            some = texts[start : start + piece]
+            rows.append(self._ask(_Request(some, is_question=False), queue))
+            if progress is not None:
+                progress(start + len(some))
+        return np.concatenate(rows)
+
+    def _ask(self, request: _Request, queue: deque[_Request]) -> Rows:
+        with self._changed:
+            if self._is_closed:
+                raise WrongState("the model was closed; the server is shutting down")
+            queue.append(request)
+            self._changed.notify_all()
+        return request.rows.result()
+
+    def _work(self) -> None:
+        while requests := self._take():
+            _run_round(self._embedder, requests, self._on_round)
+            # Rows of a round can be large; they must not stay here until the next one.
+            del requests
+
+    def _take(self) -> list[_Request]:
+        """Wait for work and take some; nothing once all is done and this is closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._first or self._later or self._is_closed)
+            queue = self._next_queue()
+            taken: list[_Request] = []
+            count = 0
+            while queue and (not taken or count + len(queue[0].texts) <= _MOST_TEXTS):
+                taken.append(queue.popleft())
+                count += len(taken[-1].texts)
+            return taken
+
+    def _next_queue(self) -> deque[_Request]:
+        is_turn_of_updates = not self._first or self._passed_over == _ROUNDS_BEFORE_UPDATE
+        if self._later and is_turn_of_updates:
+            self._passed_over = 0
+            return self._later
+        self._passed_over += bool(self._later)
+        return self._first
+
+
+class BackgroundEmbedder:
+    """A shared model as updates use it; see `SharedEmbedder.in_background`."""
+
+    def __init__(self, shared: SharedEmbedder) -> None:
+        self._shared = shared
+
+    @property
+    def name(self) -> str:
+        """The name of the model; see `Embedder`."""
+        return self._shared.name
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the model; see `Embedder`."""
+        return self._shared.fingerprint
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self._shared.dim
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one text may hold; see `Embedder`."""
+        return self._shared.max_tokens
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What `max_tokens` is counted in."""
+        return self._shared.tokenizer
+
+    def embed(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
+        """Give a row of unit length for each text; see `Embedder`."""
+        return self._shared.embed_later(texts, progress)
+
+    def embed_question(self, text: str) -> Rows:
+        """Give the vector of a question; see `Embedder`."""
+        return self._shared.embed_question(text)
+
+
+def _run_round(
+    embedder: Embedder, requests: Sequence[_Request], on_round: Callable[[int], None] | None
+) -> None:
+    """Answer requests together; where that fails, each for itself, so that each fails alone."""
+    texts = [request for request in requests if not request.is_question]
+    questions: dict[str, list[_Request]] = {}
+    for request in requests:
+        if request.is_question:
+            questions.setdefault(request.texts[0], []).append(request)
+    different = list(dict.fromkeys(text for request in texts for text in request.texts))
+    if on_round is not None:
+        on_round(len(different) + len(questions))
+    for question, same in questions.items():
+        _answer_question(embedder, question, same)
+    if texts:
+        _answer_texts(embedder, different, texts)
+
+
+def _answer_question(embedder: Embedder, question: str, requests: Sequence[_Request]) -> None:
+    try:
+        row = embedder.embed_question(question)
+    except BaseException as error:
+        for request in requests:
+            request.rows.set_exception(error)
+    else:
+        for request in requests:
+            request.rows.set_result(row[None].copy())
+
+
+def _answer_texts(
+    embedder: Embedder, different: Sequence[str], requests: Sequence[_Request]
+) -> None:
+    try:
+        rows = embedder.embed(different)
+    except BaseException as error:
+        if len(requests) == 1:
+            requests[0].rows.set_exception(error)
+            return
+        for request in requests:
+            _answer_texts(embedder, list(dict.fromkeys(request.texts)), [request])
+        return
+    place_of = {text: place for place, text in enumerate(different)}
+    for request in requests:
+        request.rows.set_result(rows[[place_of[text] for text in request.texts]])

@@ -1,0 +1,83 @@
+"""The application: an index behind routes, with everything that guards it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+import gossamer
+from gossamer.server import routes_changes, routes_pages, routes_search, routes_sync
+from gossamer.server.errors import CatchAll, add_handlers
+from gossamer.server.limits import BodyLimit
+from gossamer.server.metrics import Watch
+from gossamer.server.models import Progress
+from gossamer.server.options import ServeOptions, check_bind
+from gossamer.server.security import Guard
+from gossamer.server.service import Service
+
+__all__ = ["create_app"]
+
+_ABOUT = (
+    "Semantic search over your own files with a tiny index. Errors are JSON with `error` (the "
+    "reason, for programs) and `message` (for people). Where the server has a token, send it as "
+    "`Authorization: Bearer TOKEN`."
+)
+
+
+def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastAPI:
+    """Give the application that serves an index; NoIndex if there is none in the folder.
+
+    InvalidArgument for options that would let strangers in. It ends what it began when the
+    server that runs it shuts it down, or by `app.state.service.close()`.
+    """
+    options = options or ServeOptions()
+    check_bind(options)
+    service = Service(index_folder, options)
+    # The first is the outermost.
+    middleware = [
+        Middleware(Watch, metrics=service.metrics),
+        Middleware(Guard, options=options),
+        Middleware(CatchAll),
+        Middleware(BodyLimit, options=options),
+    ]
+    app = FastAPI(
+        title="Gossamer",
+        version=gossamer.__version__,
+        description=_ABOUT,
+        # The usual pages load their scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        middleware=middleware,
+    )
+    app.state.service = service
+    add_handlers(app)
+    for routes in (routes_pages, routes_search, routes_changes, routes_sync):
+        app.include_router(routes.router)
+    _describe_streams(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    threading.Thread(target=service.warm_up, name="gossamer-warm-up", daemon=True).start()
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(service.close)
+
+
+def _describe_streams(app: FastAPI) -> None:
+    """Put the lines of streams into the schema, which knows whole answers only."""
+    schema = app.openapi()
+    described = Progress.model_json_schema(ref_template="#/components/schemas/{model}")
+    described.pop("$defs", None)
+    schema["components"]["schemas"]["Progress"] = described

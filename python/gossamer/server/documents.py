@@ -1,0 +1,41 @@
+"""What every route says of itself: the answers that can come, and how they look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gossamer.server.models import Problem
+
+__all__ = ["BINARY", "answers"]
+
+Answers = dict[int | str, dict[str, Any]]
+
+_MEANINGS = {
+    400: "What was asked makes no sense; the message says why.",
+    401: "The token is missing or wrong.",
+    403: "Not allowed: the host, the page that asks, a path outside, or a read-only server.",
+    404: "There is no such thing in the index.",
+    409: "The index is in another state than this needs, or others change it for long.",
+    413: "More than the server takes in one request.",
+    416: "The file has no such part.",
+    422: "The request has not the shape that it should have.",
+    500: "A fault of the server, or a damaged index.",
+    503: "Too much waits, the server is shutting down, or its model or disk does not do its part.",
+}
+# Of every route: who may ask is checked first, and anything may fail.
+_ALWAYS = (401, 403, 500, 503)
+
+BINARY = {"type": "string", "format": "binary"}
+
+
+def answers(
+    *statuses: int, ok: dict[str, Any] | None = None, others: Answers | None = None
+) -> Answers:
+    """Give the answers of a route; `ok` are the types of a 200 that is not JSON."""
+    found: Answers = {
+        status: {"model": Problem, "description": _MEANINGS[status]}
+        for status in sorted({*_ALWAYS, *statuses})
+    }
+    if ok is not None:
+        found[200] = {"description": "Done.", "content": ok}
+    return found | (others or {})

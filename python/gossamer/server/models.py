@@ -1,0 +1,282 @@
+"""Requests and answers as OpenAPI describes them. Answers with a record of the product use that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+from gossamer.records import Value
+from gossamer.sync.records import AwayChunk, Conflict, PushResult
+from gossamer.update.report import UpdateReport
+
+__all__ = [
+    "Chunk",
+    "ChunkInContext",
+    "Chunks",
+    "Conflicts",
+    "Health",
+    "Ids",
+    "Info",
+    "Making",
+    "Names",
+    "NewText",
+    "NewTexts",
+    "Paths",
+    "Problem",
+    "Progress",
+    "Pushed",
+    "PushedChange",
+    "Pushes",
+    "PutFile",
+    "Search",
+    "Similar",
+    "Status",
+]
+
+_MOST_ID = (1 << 63) - 1
+_MOST_LISTED = 1000  # globs or types of a filter
+_MOST_TEXT = 100_000  # characters of anything that is not a text to index
+
+Text = Annotated[str, Field(max_length=_MOST_TEXT)]
+Where = Annotated[
+    Text | dict[str, Any] | None,
+    Field(
+        description='An expression over metadata, such as `lang == "en" and year >= 2020`, '
+        'or an object such as {"lang": "en", "year": {">=": 2020}}.'
+    ),
+]
+Globs = Annotated[
+    list[Text],
+    Field(max_length=_MOST_LISTED, description="Only files like one of these globs."),
+]
+Kinds = Annotated[
+    list[Text],
+    Field(max_length=_MOST_LISTED, description="Only these kinds: pdf, markdown, python, ..."),
+]
+Count = Annotated[StrictInt, Field(ge=1, description="How many hits; the server has a limit.")]
+Recall = Annotated[
+    float,
+    Field(gt=0, le=1, allow_inf_nan=False, description="Share of the truly nearest to find."),
+]
+ModeName = Literal["hybrid", "semantic", "lexical"]
+ChunkId = Annotated[StrictInt, Field(ge=0, le=_MOST_ID)]
+
+
+class _Request(BaseModel):
+    # An argument that is not known is a mistake, and nothing is guessed about it.
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Search(_Request):
+    """A question."""
+
+    question: Annotated[str, Field(min_length=1, description="What is asked, in any words.")]
+    k: Count = 5
+    mode: Annotated[ModeName, Field(description="By meaning and words, or by one of them.")] = (
+        "hybrid"
+    )
+    recall: Recall = 0.9
+    where: Where = None
+    paths: Globs = []
+    types: Kinds = []
+    after: Annotated[Text | None, Field(description="Only files changed since, 2024-05-31.")] = None
+    before: Annotated[Text | None, Field(description="Only files changed before.")] = None
+    full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
+    explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
+
+
+class Similar(_Request):
+    """A chunk or a place to find the like of."""
+
+    place: Annotated[
+        ChunkId | StrictStr, Field(description="The id of a chunk, or PATH:LINE such as a.md:12.")
+    ]
+    k: Count = 5
+    recall: Recall = 0.9
+    where: Where = None
+    paths: Globs = []
+    types: Kinds = []
+    full: bool = False
+    explain: bool = True
+
+
+class NewText(_Request):
+    """A text to put in, under an id of its own."""
+
+    id: Annotated[str, Field(min_length=1, max_length=4000)]
+    text: Annotated[str, Field(min_length=1)]
+    title: Text = ""
+    markup: Annotated[Text, Field(description="plain, markdown, rst, rows, or code/LANGUAGE.")] = (
+        "plain"
+    )
+    metadata: dict[str, Value] = {}
+
+
+class NewTexts(_Request):
+    """Texts to put in; one whose id is there already takes its place."""
+
+    texts: Annotated[list[NewText], Field(min_length=1)]
+
+
+class Paths(_Request):
+    """Files and folders of the index to bring up to date; null for all of them."""
+
+    paths: Annotated[list[Annotated[Text, Field(min_length=1)]], Field(min_length=1)] | None = None
+
+
+class Names(_Request):
+    """What to take out: ids of texts, paths of files and folders."""
+
+    names: Annotated[list[Annotated[Text, Field(min_length=1)]], Field(min_length=1)]
+
+
+class Ids(_Request):
+    """Ids of chunks."""
+
+    ids: list[ChunkId]
+
+
+class PushedChange(_Request):
+    """A change that an edge made: a text put, or removed (null)."""
+
+    op: Annotated[str, Field(min_length=1, max_length=100)]
+    id: Annotated[str, Field(min_length=1, max_length=4000)]
+    base: Annotated[str, Field(max_length=200)] = ""
+    text: NewText | None = None
+
+
+class Pushes(_Request):
+    """Changes that an edge made."""
+
+    items: Annotated[list[PushedChange], Field(min_length=1)]
+
+
+class Problem(BaseModel):
+    """Why something was not done."""
+
+    error: Annotated[str, Field(description="The reason, for programs: invalid_argument, ...")]
+    message: Annotated[str, Field(description="What was expected, what came, what to do.")]
+
+
+class Health(BaseModel):
+    """The server answers, and its index can be read."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Chunk(BaseModel):
+    """A chunk, and where it stands."""
+
+    location: str
+    id: int
+    source: str
+    key: str
+    kind: str
+    title: str
+    unit: str
+    first: int
+    last: int
+    start: int
+    end: int
+    text: str
+    score: float
+    distance: float | None
+    ranks: Mapping[str, int]
+    metadata: Mapping[str, Value]
+
+
+class ChunkInContext(Chunk):
+    """A chunk with the text around it."""
+
+    before: str
+    after: str
+
+
+class Status(BaseModel):
+    """What the index holds, what it takes, and how fresh it is."""
+
+    name: str
+    folder: str
+    model: str
+    generation: int
+    created: str
+    changed: str
+    roots: Sequence[str]
+    indexed: int
+    skipped: int
+    failed: int
+    reasons: Mapping[str, int]
+    kinds: Mapping[str, int]
+    documents: int
+    chunks: int
+    text_bytes: int
+    bytes_by_part: Mapping[str, int]
+    changed_files: int
+    missing_files: int
+    follows: Mapping[str, Any]
+    total_bytes: int
+    share_of_text: float
+    is_fresh: bool
+    settings: Mapping[str, Any]
+
+
+class Progress(BaseModel):
+    """A line of a stream: how far it is, or at last the report, or an error."""
+
+    phase: str | None = None
+    files_done: int | None = None
+    files_total: int | None = None
+    bytes_done: int | None = None
+    bytes_total: int | None = None
+    chunks_done: int | None = None
+    chunks_embedded: int | None = None
+    report: UpdateReport | None = None
+    path: str | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class PutFile(BaseModel):
+    """Where a file was stored, and what became of it in the index."""
+
+    path: str
+    report: UpdateReport
+
+
+class Info(BaseModel):
+    """Which index this is, and how it can be followed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    protocol: int
+    index: str
+    epoch: str
+    version: int
+
+
+class Making(BaseModel):
+    """A package that is being made; ask again after Retry-After seconds."""
+
+    done: int
+    total: int
+
+
+class Chunks(BaseModel):
+    """Texts of chunks, in the order asked for; null for those that cannot be had."""
+
+    chunks: list[AwayChunk | None]
+
+
+class Pushed(BaseModel):
+    """What became of each pushed change."""
+
+    results: list[PushResult]
+    version: int
+
+
+class Conflicts(BaseModel):
+    """Changes that took the place of others they did not know of; the last to arrive won."""
+
+    conflicts: list[Conflict]

@@ -1,0 +1,173 @@
+"""Routes that change the index: texts, paths, removals, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+from fastapi.responses import Response
+
+from gossamer.files import absolute
+from gossamer.server import models
+from gossamer.server.answers import json_answer
+from gossamer.server.context import ChangingRoute, Served, check_count
+from gossamer.server.documents import BINARY, answers
+from gossamer.server.progress import NDJSON, stream
+from gossamer.server.service import Service
+from gossamer.server.uploads import check_name
+from gossamer.update.report import UpdateReport, Watcher
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["changes"], route_class=ChangingRoute)
+
+Streamed = Annotated[
+    bool, Query(alias="stream", description="Answer with a line of JSON for every step.")
+]
+_LINES = {"schema": {"$ref": "#/components/schemas/Progress"}}
+
+
+def _streamed(model: str) -> dict[int | str, dict[str, Any]]:
+    reference = {"schema": {"$ref": f"#/components/schemas/{model}"}}
+    return {
+        200: {
+            "description": "Done; or lines that say how far it is, with `report` or `error` last.",
+            "content": {"application/json": reference, NDJSON: _LINES},
+        }
+    }
+
+
+_REPORTED = answers(400, 409, 413, 422, others=_streamed("UpdateReport"))
+
+
+@router.post(
+    "/texts",
+    summary="Put texts in",
+    response_model=UpdateReport,
+    responses=_REPORTED,
+)
+async def add_texts(
+    service: Served, given: models.NewTexts, streamed: Streamed = False
+) -> Response:
+    """Put texts in under ids of their own; one whose id is there already takes its place."""
+    check_count(service, given.texts)
+    texts = [text.model_dump() for text in given.texts]
+    wait_s = service.options.lock_wait_s
+
+    def add(watch: Watcher) -> UpdateReport:
+        return service.index.add_texts(texts, wait_s=wait_s, progress=watch)
+
+    return await _change(service, add, streamed)
+
+
+@router.post(
+    "/paths",
+    summary="Bring files up to date",
+    response_model=UpdateReport,
+    responses=_REPORTED,
+)
+async def add_paths(service: Served, given: models.Paths, streamed: Streamed = False) -> Response:
+    """Bring the index's folders that hold these paths up to date; all of them for null.
+
+    Only what was added where the server runs is ever looked at, with the options it was added
+    with: a path outside is 403.
+    """
+    roots: list[Path] | None = None
+    if given.paths is not None:
+        check_count(service, given.paths)
+        paths = given.paths
+        roots = await service.reads.run(lambda: service.roots_of(paths))
+    wait_s = service.options.lock_wait_s
+
+    def add(watch: Watcher) -> UpdateReport:
+        return service.index.add_paths(roots, wait_s=wait_s, progress=watch)
+
+    return await _change(service, add, streamed)
+
+
+@router.post(
+    "/remove",
+    summary="Take texts, files and folders out",
+    response_model=UpdateReport,
+    responses=answers(400, 409, 413, 422),
+)
+async def remove(service: Served, given: models.Names) -> Response:
+    """Take out texts by id, files by path, and everything below folders; others are passed over.
+
+    Files of the server's own stay on its disk, except those that were put here.
+    """
+    check_count(service, given.names)
+
+    def take_out(_: Watcher) -> UpdateReport:
+        report = service.index.remove(given.names, wait_s=service.options.lock_wait_s)
+        for name in given.names:
+            service.uploads.remove(absolute(name))
+        return report
+
+    return await _change(service, take_out, is_streamed=False)
+
+
+@router.put(
+    "/files/{name:path}",
+    summary="Put a file in",
+    response_model=models.PutFile,
+    responses=answers(400, 409, 413, 422, others=_streamed("PutFile")),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": BINARY}},
+        }
+    },
+)
+async def put_file(
+    service: Served,
+    request: Request,
+    name: Annotated[str, InPath(description="Such as report.pdf or notes/2024.md.")],
+    streamed: Streamed = False,
+) -> Response:
+    """Store a file, in place of any of that name, and index it."""
+    check_name(name)
+    aside = await service.uploads.receive(request.stream())
+
+    def add(watch: Watcher) -> tuple[Path, UpdateReport]:
+        try:
+            path = service.uploads.put(aside, name)
+        except BaseException:
+            os.unlink(aside)
+            raise
+        folder = service.uploads.folder
+        wait_s = service.options.lock_wait_s
+        return path, service.index.add_paths([folder], wait_s=wait_s, progress=watch)
+
+    def answer_of(done: tuple[Path, UpdateReport]) -> dict[str, object]:
+        _count(service, done[1])
+        return {"path": str(done[0]), "report": asdict(done[1])}
+
+    change = service.changes
+    if streamed:
+        return stream(change.submit(add), answer_of)
+    return json_answer(answer_of(await change.run(add)))
+
+
+async def _change(
+    service: Service, work: Callable[[Watcher], UpdateReport], is_streamed: bool
+) -> Response:
+    if not is_streamed:
+        report = await service.changes.run(work)
+        _count(service, report)
+        return json_answer(asdict(report))
+
+    def answer_of(report: UpdateReport) -> dict[str, object]:
+        _count(service, report)
+        return {"report": asdict(report)}
+
+    return stream(service.changes.submit(work), answer_of)
+
+
+def _count(service: Service, report: UpdateReport) -> None:
+    service.metrics.chunks_embedded.labels("update").inc(report.chunks_embedded)

@@ -1,0 +1,95 @@
+"""Routes for people and their machines: the page, the list of routes, health and metrics."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from gossamer.errors import UnknownId
+from gossamer.server import models
+from gossamer.server.answers import json_answer
+from gossamer.server.context import Served
+from gossamer.server.docs_page import write_docs
+from gossamer.server.documents import answers
+from gossamer.server.metrics import METRICS_TYPE
+from gossamer.store.folder import read_manifest
+
+__all__ = ["router"]
+
+_PAGE = Path(__file__).parent / "page"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,60}\.(html|css|js|svg)")
+_HTML = "text/html; charset=utf-8"
+_TEXT = {"schema": {"type": "string"}}
+
+router = APIRouter(tags=["server"])
+
+
+@router.get(
+    "/",
+    summary="The page",
+    response_class=Response,
+    responses=answers(404, ok={"text/html": _TEXT}),
+)
+async def page() -> Response:
+    """Give the page to search with; it asks for the token itself."""
+    return _file("index.html")
+
+
+@router.get("/page/{name}", include_in_schema=False)
+async def page_file(name: str) -> Response:
+    """Give a file of the page."""
+    return _file(name)
+
+
+@router.get(
+    "/docs",
+    summary="This list of routes, to read",
+    response_class=Response,
+    responses=answers(ok={"text/html": _TEXT}),
+)
+async def docs(request: Request) -> Response:
+    """Give all routes as a page that needs nothing from elsewhere."""
+    return Response(write_docs(request.app.openapi()), media_type=_HTML)
+
+
+@router.get(
+    "/health",
+    summary="Say whether the server answers",
+    response_model=models.Health,
+    responses=answers(),
+)
+async def health(service: Served) -> Response:
+    """Say that the server answers and its index is there; needs no token."""
+    await service.reads.run(lambda: read_manifest(service.index.folder))
+    return json_answer({"status": "ok"})
+
+
+@router.get(
+    "/metrics",
+    summary="Numbers for Prometheus",
+    response_class=Response,
+    responses=answers(ok={"text/plain": _TEXT}),
+)
+async def metrics(service: Served) -> Response:
+    """Give requests, searches, embedding and the size of the index in the format of Prometheus."""
+
+    def count() -> bytes:
+        service.refresh_metrics()
+        return service.metrics.text()
+
+    return Response(await service.reads.run(count), media_type=METRICS_TYPE)
+
+
+def _file(name: str) -> Response:
+    path = _PAGE / name
+    if not _NAME.fullmatch(name) or not path.is_file():
+        raise UnknownId(f"the page has no file {name!r}")
+    kind, _ = mimetypes.guess_type(name)
+    # Windows takes the type of scripts from its registry, where anything may stand.
+    kind = "text/javascript" if name.endswith(".js") else kind or "application/octet-stream"
+    headers = {"Cache-Control": "no-cache"}
+    return Response(path.read_bytes(), headers=headers, media_type=kind)

@@ -1,0 +1,203 @@
+"""Routes that answer: search, similar, chunks and their context, status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from gossamer.errors import InvalidArgument
+from gossamer.query.described import ResultsRecord, record_results
+from gossamer.query.results import Results
+from gossamer.records import Hit
+from gossamer.server import models
+from gossamer.server.answers import json_answer
+from gossamer.server.context import Served
+from gossamer.server.documents import answers
+from gossamer.server.service import Service
+from gossamer.status import record_status
+from gossamer.store.folder import read_manifest
+
+__all__ = ["router"]
+
+_MOST_MARGIN = 100_000
+_MOST_GIVEN = 1000  # of --path and --type in an address
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+Id = Annotated[int, Path(description="The id of a chunk, as hits have it.")]
+
+
+@router.post(
+    "/search",
+    summary="Find the places that answer a question",
+    response_model=ResultsRecord,
+    responses=answers(400, 413, 422),
+)
+async def search(service: Served, asked: models.Search) -> Response:
+    """Find the chunks that answer a question best, by meaning and by words, with their places."""
+    return await _search(service, asked)
+
+
+@router.get(
+    "/search",
+    summary="Find the places that answer a question, by its address alone",
+    response_model=ResultsRecord,
+    responses=answers(400, 422),
+)
+async def search_by_address(
+    service: Served,
+    q: Annotated[str, Query(min_length=1, description="The question.")],
+    k: Annotated[int, Query(ge=1)] = 5,
+    mode: models.ModeName = "hybrid",
+    recall: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)] = 0.9,
+    where: Annotated[str | None, Query(description="An expression over metadata.")] = None,
+    path: Annotated[list[str], Query(max_length=_MOST_GIVEN, description="Globs.")] = [],  # noqa: B006
+    type: Annotated[list[str], Query(max_length=_MOST_GIVEN, description="Kinds.")] = [],  # noqa: B006
+    after: Annotated[str | None, Query(description="A date such as 2024-05-31.")] = None,
+    before: str | None = None,
+    full: bool = False,
+    explain: bool = True,
+) -> Response:
+    """Find the chunks that answer a question best: the same as POST, for a browser or curl."""
+    asked = models.Search.model_construct(
+        question=q,
+        k=k,
+        mode=mode,
+        recall=recall,
+        where=where,
+        paths=path,
+        types=type,
+        after=after,
+        before=before,
+        full=full,
+        explain=explain,
+    )
+    return await _search(service, asked)
+
+
+@router.post(
+    "/similar",
+    summary="Find what is like a chunk or a place",
+    response_model=ResultsRecord,
+    responses=answers(400, 404, 413, 422),
+)
+async def similar(service: Served, asked: models.Similar) -> Response:
+    """Find chunks like the one with this id, or the one at PATH:LINE, without itself."""
+    _check_hits(service, asked.k)
+
+    def find() -> Results:
+        return service.index.similar(
+            asked.place,
+            asked.k,
+            recall=asked.recall,
+            where=asked.where,
+            paths=asked.paths,
+            types=asked.types,
+        )
+
+    described = str(asked.place)
+    return await _find(service, find, described, words="", full=asked.full, explain=asked.explain)
+
+
+@router.get(
+    "/chunks/{id}",
+    summary="Give a chunk by its id",
+    response_model=models.Chunk,
+    responses=answers(404, 422),
+)
+async def chunk(service: Served, id: Id) -> Response:
+    """Give a chunk; 404 if it is gone or its text has changed."""
+    hit = await service.reads.run(lambda: service.index.get(id))
+    return json_answer(_record(hit))
+
+
+@router.get(
+    "/chunks/{id}/context",
+    summary="Give a chunk and the text around it",
+    response_model=models.ChunkInContext,
+    responses=answers(404, 422),
+)
+async def context(
+    service: Served,
+    id: Id,
+    margin: Annotated[
+        int, Query(ge=0, le=_MOST_MARGIN, description="Bytes of text before and after it.")
+    ] = 600,
+) -> Response:
+    """Give a chunk with the text before and after it."""
+    before, hit, after = await service.reads.run(lambda: service.index.context(id, margin))
+    return json_answer({**_record(hit), "before": before, "after": after})
+
+
+@router.get(
+    "/status",
+    summary="Say what is indexed, what it takes, whether it is fresh",
+    response_model=models.Status,
+    responses=answers(),
+)
+async def status(service: Served) -> Response:
+    """Say what the index holds; every indexed file is looked at, to see whether it changed."""
+
+    def look() -> dict[str, object]:
+        return record_status(service.index.status(), read_manifest(service.index.folder))
+
+    return json_answer(await service.reads.run(look))
+
+
+async def _search(service: Service, asked: models.Search) -> Response:
+    _check_hits(service, asked.k)
+    most = service.options.most_question
+    if len(asked.question) > most:
+        raise InvalidArgument(
+            f"a question may have {most:,} characters here, not {len(asked.question):,}"
+        )
+
+    def find() -> Results:
+        return service.index.search(
+            asked.question,
+            asked.k,
+            mode=asked.mode,
+            recall=asked.recall,
+            where=asked.where,
+            paths=asked.paths,
+            types=asked.types,
+            after=asked.after,
+            before=asked.before,
+        )
+
+    return await _find(service, find, asked.question, full=asked.full, explain=asked.explain)
+
+
+async def _find(
+    service: Service,
+    find: Callable[[], Results],
+    asked: str,
+    *,
+    words: str | None = None,
+    full: bool,
+    explain: bool,
+) -> Response:
+    def work() -> tuple[Results, dict[str, Any]]:
+        results = find()
+        return results, asdict(record_results(asked, results, is_full=full, words=words))
+
+    results, record = await service.searches.run(work)
+    service.metrics.searches.labels(results.explanation.mode).inc()
+    service.metrics.chunks_embedded.labels("search").inc(results.explanation.chunks_embedded)
+    if not explain:
+        record["explanation"] = {}
+    return json_answer(record)
+
+
+def _check_hits(service: Service, k: int) -> None:
+    most = service.options.most_hits
+    if k > most:
+        raise InvalidArgument(f"k may be {most} at most on this server, got {k}")
+
+
+def _record(hit: Hit) -> dict[str, object]:
+    return {"location": hit.location, **asdict(hit)}

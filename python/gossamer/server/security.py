@@ -1,0 +1,170 @@
+"""Who may ask: the names the server answers to, the pages that may ask it, and the token."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gossamer.errors import InvalidArgument
+from gossamer.server.answers import problem
+from gossamer.server.options import ServeOptions
+
+__all__ = ["Guard"]
+
+_LOCAL = ("localhost", "127.0.0.1", "[::1]")
+_ANY = ("0.0.0.0", "::", "")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::([0-9]{1,5}))?")
+_PORTS = {"http": "80", "https": "443"}
+# What says nothing of the index: the page, which asks for the token, and the list of routes.
+_PUBLIC = frozenset({"/", "/health", "/docs", "/openapi.json"})
+_PUBLIC_BELOW = "/page/"
+_METHODS = "GET, POST, PUT"
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+}
+
+
+class Guard:
+    """Refuses requests for other names, from other pages and without the token.
+
+    Names are checked so that a page elsewhere cannot reach a local server by a name of its own
+    that leads here (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, options: ServeOptions) -> None:
+        self._app = app
+        self._token = options.token.encode("ascii")
+        self._is_bound_to_all = options.host in _ANY
+        bound = () if self._is_bound_to_all else (_bracketed(options.host),)
+        allowed = tuple(_bracketed(host) for host in options.allow_hosts)
+        self._hosts = frozenset(_checked_host(name) for name in (*_LOCAL, *bound, *allowed))
+        self._origins = frozenset(_checked_origin(origin) for origin in options.allow_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may come in; see ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = headers.get("origin", "")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                added = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    added.setdefault(name, value)
+                if scope["path"].startswith("/v1/"):
+                    added.setdefault("Cache-Control", "no-store")
+                if origin in self._origins:
+                    added["Access-Control-Allow-Origin"] = origin
+                    added["Access-Control-Expose-Headers"] = "ETag, Content-Range, Retry-After"
+                    added.add_vary_header("Origin")
+            await send(message)
+
+        answer = self._refusal(scope, headers, origin)
+        await (answer or self._app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope, headers: Headers, origin: str) -> Response | None:
+        """Give the answer to a request that does not come in; None for one that does."""
+        host = headers.get("host", "").lower()
+        if not self._is_own_host(host, scope):
+            return problem(
+                403,
+                "forbidden_host",
+                f"this server does not answer to the name {host!r}; start it with "
+                "--allow-host NAME if it should",
+            )
+        is_allowed = origin in self._origins
+        if "origin" in headers and not is_allowed and not _is_same_origin(origin, host):
+            return problem(
+                403,
+                "forbidden_origin",
+                f"pages of {origin!r} may not ask this server; start it with "
+                "--allow-origin ORIGIN if they should",
+            )
+        if is_allowed and scope["method"] == "OPTIONS":
+            return _preflight()
+        if self._needs_token(scope["path"]) and not self._has_token(headers):
+            return problem(
+                401,
+                "unauthorized",
+                "this server needs its token: send the header 'Authorization: Bearer TOKEN'",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        return None
+
+    def _is_own_host(self, host: str, scope: Scope) -> bool:
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = found[1].removesuffix(".")
+        if name in self._hosts:
+            return True
+        # Bound to all addresses, it is reached by the one that the connection came in by.
+        address, _ = scope.get("server") or ("", None)
+        return self._is_bound_to_all and name == _bracketed(str(address))
+
+    def _needs_token(self, path: str) -> bool:
+        return bool(self._token) and path not in _PUBLIC and not path.startswith(_PUBLIC_BELOW)
+
+    def _has_token(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        is_equal = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._token)
+        return kind.lower() == "bearer" and is_equal
+
+
+def _preflight() -> Response:
+    """Answer a browser that asks whether it may ask."""
+    headers = {
+        "Access-Control-Allow-Methods": _METHODS,
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, Range, If-Range",
+        "Access-Control-Max-Age": "600",
+    }
+    return Response(status_code=204, headers=headers)
+
+
+def _is_same_origin(origin: str, host: str) -> bool:
+    """Whether a page came from this server, by whichever scheme a proxy speaks."""
+    try:
+        parts = urlsplit(origin.lower())
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in _PORTS or not parts.hostname or parts.path or parts.query:
+        return False
+    default = _PORTS[parts.scheme]
+    found = _HOST.fullmatch(host)
+    assert found is not None, "the host is checked before the origin"
+    return (_bracketed(parts.hostname), str(port or default)) == (found[1], found[2] or default)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _checked_host(host: str) -> str:
+    found = _HOST.fullmatch(host.lower())
+    if found is None or found[2]:
+        raise InvalidArgument(f"a host to allow is a name or an address without port; got {host!r}")
+    return found[1]
+
+
+def _checked_origin(origin: str) -> str:
+    scheme, _, host = origin.partition("://")
+    if scheme not in _PORTS or not _HOST.fullmatch(host):
+        raise InvalidArgument(
+            f"an origin is scheme, host and port of a page, such as https://a.example; "
+            f"got {origin!r}"
+        )
+    return origin

@@ -1,0 +1,290 @@
+"""A package into an edge: everything checked, then one commit; or nothing at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gossamer.errors import (
+    Damaged,
+    GossamerError,
+    Locked,
+    ModelMismatch,
+    Unwritable,
+    WrongState,
+)
+from gossamer.model import IndexModel
+from gossamer.store import Catalogue, Changes, ModelStamp, Settings, Snapshot, Writer, begin
+from gossamer.store.columns import Ints
+from gossamer.store.records import AWAY
+from gossamer.sync.download import Wanted
+from gossamer.sync.edge_vectors import Made, make_codes, make_slim
+from gossamer.sync.following import Following, base_of
+from gossamer.sync.package import Package
+from gossamer.sync.records import Base, Conflict, Head, Mode
+from gossamer.sync.sections import (
+    MOST_JSON_BYTES,
+    unpack_absent,
+    unpack_conflicts,
+    unpack_hot,
+    unpack_removed,
+    unpack_touched,
+)
+from gossamer.sync.state import state_of
+
+__all__ = ["Applied", "apply_package"]
+
+_WAIT_S = 60.0  # for another process that changes the edge: `gossamer compact` takes not as long
+_MOST_CATALOGUE_BYTES = 1 << 34
+# A model by a name of its own, or of a hub. A folder or an address means another thing here, and
+# is nothing that a package may choose.
+_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a package changed."""
+
+    snapshot: Snapshot
+    documents_changed: int
+    documents_removed: int
+    conflicts: tuple[Conflict, ...]
+
+
+def apply_package(
+    folder: Path, package: Package, wanted: Wanted, following: Following, *, may_go_back: bool
+) -> Applied:
+    """Bring an edge to the state that a package leads to, in one commit.
+
+    WrongState for a package of another index, or of a version that was seen before (unless
+    `may_go_back`). Damaged for one that does not lead where it says: nothing is changed then.
+    """
+    with begin(folder, "pull", _WAIT_S) as writer:
+        _check_index(package.head, writer.snapshot, folder)
+        with _as_damage():
+            _check_head(package.head, writer.snapshot, wanted, may_go_back)
+            step = _Step(writer, package, following)
+            made = step.make()
+        snapshot = step.commit(made)
+    step.keep_hot(snapshot)
+    return Applied(snapshot, step.news.document_count, step.removed, step.conflicts)
+
+
+class _Step:
+    """One package on its way into an edge."""
+
+    def __init__(self, writer: Writer, package: Package, following: Following) -> None:
+        self._writer = writer
+        self._package = package
+        self._following = following
+        self._mode = Mode.parse(package.head.mode)
+        self._stamp = _stamp_of(package.head, following)
+        self._settings = _settings_of(package.head, self._mode)
+        # A snapshot begins from nothing, and takes the place of all there is.
+        self._old = None if package.head.base is None else writer.snapshot
+        self.changes = Changes(
+            Catalogue.empty() if self._old is None else self._old.catalogue,
+            package.head.next_chunk_id,
+        )
+        self.news = self._read_news()
+        self.removed = 0
+        self.conflicts = tuple(unpack_conflicts(package.read("conflicts", MOST_JSON_BYTES)))
+
+    def make(self) -> Made:
+        """Change the catalogue and make the vectors; Damaged unless they are what was promised."""
+        head, package = self._package.head, self._package
+        for is_file, path in unpack_removed(package.read("removed", MOST_JSON_BYTES)):
+            self._remove(is_file, path)
+        for touched in unpack_touched(package.read("touched", MOST_JSON_BYTES)):
+            self.changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
+        self.changes.merge(self.news, self._place_texts())
+        catalogue = self.changes.finish()
+        made = self._make_vectors(catalogue)
+        if (state := state_of(catalogue, made.digest)) != head.state:
+            raise Damaged(
+                f"the package leads to the state {state}, where the server says {head.state}"
+            )
+        return made
+
+    def commit(self, made: Made) -> Snapshot:
+        """Make it the state of the edge."""
+        head = self._package.head
+        return self._writer.commit(
+            self.changes,
+            save_vectors=made.save,
+            model=self._stamp,
+            settings=self._settings,
+            roots=(),
+            origin={
+                "index": head.index,
+                "epoch": head.epoch,
+                "version": head.version,
+                "state": head.state,
+                "mode": head.mode,
+                "texts": head.texts,
+                "url": self._following.url,
+            },
+        )
+
+    def keep_hot(self, snapshot: Snapshot) -> None:
+        """Put vectors that the package brought into the cache, which is no part of the state."""
+        hot = snapshot.open_hot()
+        if hot is None or not self._package.has("hot"):
+            return
+        most = hot.budget + 24 * len(snapshot.catalogue.chunk_ids)
+        ids, rows = unpack_hot(self._package.read("hot", most), self._stamp.dim)
+        is_known = np.isin(ids, snapshot.catalogue.chunk_ids) & np.isfinite(rows).all(axis=1)
+        hot.put(ids[is_known], rows[is_known])
+        hot.save(snapshot.catalogue.chunk_ids)
+
+    def _read_news(self) -> Catalogue:
+        """Read the sources that are new or changed; none of them may be read from this disk."""
+        if not self._package.has("catalogue"):
+            return Catalogue.empty()
+        news = Catalogue.open(self._package.read("catalogue", _MOST_CATALOGUE_BYTES))
+        segments, _ = news.text_places
+        if (segments != AWAY).any():
+            raise Damaged("the package names places of texts, which only the edge can know")
+        return news
+
+    def _remove(self, is_file: bool, path: str) -> None:
+        """Take a source out; one that came and went between two pulls was never here."""
+        old = self._old
+        row = None if old is None else old.catalogue.find(is_file, path)
+        if old is not None and row is not None:
+            self.removed += len(old.catalogue.documents_of(row))
+            self.changes.remove_sources([row])
+
+    def _place_texts(self) -> tuple[Ints, Ints]:
+        """Put the texts that the package brings into the text store; the others are away."""
+        news, package = self.news, self._package
+        segments = np.full(news.document_count, AWAY, np.int64)
+        offsets = np.zeros(news.document_count, np.int64)
+        if package.head.texts == "away":
+            return segments, offsets
+        absent = unpack_absent(package.read("absent", MOST_JSON_BYTES))
+        firsts = [news.chunks_in(row).start for row in range(news.document_count)]
+        (rows,) = np.nonzero([first not in absent for first in firsts])
+        lengths = news.text_lengths[rows]
+        if int(lengths.sum()) != package.size_of("texts"):
+            raise Damaged(
+                f"the package has {package.size_of('texts')} bytes of text, where its documents "
+                f"have {int(lengths.sum())}"
+            )
+        texts = _Stream(package.stream("texts"))
+        for row, length in zip(rows.tolist(), lengths.tolist(), strict=True):
+            segments[row], offsets[row] = self._writer.add_text(texts.take(length))
+        return segments, offsets
+
+    def _make_vectors(self, catalogue: Catalogue) -> Made:
+        model = IndexModel(self._stamp, self._settings, threads=0)
+        old = None if self._old is None else model.open_vectors(self._old)
+        if self._mode.kind == "slim":
+            return make_slim(self._writer.folder, self._package, catalogue, old)
+        return make_codes(self._package, catalogue, self.news, old, model.pack)
+
+
+class _Stream:
+    """Blocks of bytes, taken in pieces of any length."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._block = b""
+        self._at = 0
+
+    def take(self, count: int) -> bytes:
+        """Give the next bytes; Damaged if there are fewer."""
+        pieces, missing = [], count
+        while missing:
+            if self._at == len(self._block):
+                self._block, self._at = next(self._blocks, b""), 0
+                if not self._block:
+                    raise Damaged("the texts of the package end too early")
+            pieces.append(self._block[self._at : self._at + missing])
+            self._at += len(pieces[-1])
+            missing -= len(pieces[-1])
+        return b"".join(pieces)
+
+
+def _check_index(head: Head, snapshot: Snapshot | None, folder: Path) -> None:
+    """Refuse a package for another index than this one."""
+    if snapshot is None:
+        return
+    origin = snapshot.manifest.origin
+    if not origin:
+        raise WrongState(
+            f"the index in {folder} follows no server; choose a new or empty folder for one "
+            "that does"
+        )
+    if head.index != origin.get("index"):
+        raise WrongState(
+            f"the package is of another index ({head.index}) than the one that {folder} follows "
+            f"({origin.get('index')}); pull it into a new or empty folder"
+        )
+
+
+def _check_head(head: Head, snapshot: Snapshot | None, wanted: Wanted, may_go_back: bool) -> None:
+    """Refuse a package that was not asked for, that begins elsewhere, or that was seen before."""
+    own = None if snapshot is None else base_of(snapshot.manifest)
+    if (head.mode, head.texts) != (wanted.mode, wanted.texts):
+        raise Damaged(
+            f"the package is for an edge with {head.mode} and texts {head.texts}, and one with "
+            f"{wanted.mode} and texts {wanted.texts} was asked for"
+        )
+    if head.base is not None and (wanted.base is None or head.base != own):
+        raise Damaged(f"the package begins from {_named(head.base)}, and the edge is {_named(own)}")
+    is_replay = own is not None and (
+        head.version < own.version if head.base is None else head.version <= own.version
+    )
+    if is_replay and not may_go_back:
+        raise Damaged(
+            f"the package is of version {head.version}, and the edge is at {_named(own)} already"
+        )
+
+
+def _named(base: Base | None) -> str:
+    return "nothing" if base is None else f"version {base.version} ({base.state[:12]})"
+
+
+def _stamp_of(head: Head, following: Following) -> ModelStamp:
+    """Give the model of the index, by a name that means the same on this machine."""
+    try:
+        values = dict(head.model)
+        probe = tuple(float(number) for number in values.pop("probe", ()))  # type: ignore[attr-defined]
+        values["name"] = following.model or values["name"]
+        stamp = ModelStamp(**values, probe=probe)  # type: ignore[arg-type]
+    except (TypeError, ValueError, KeyError) as error:
+        raise Damaged(f"the package does not say which model it is of ({error})") from None
+    if not following.model and not _NAME.fullmatch(stamp.name):
+        raise ModelMismatch(
+            f"the server's model is {stamp.name}, which is a place of its own; say where the same "
+            "model is for this machine: `gossamer pull URL --model PLACE`"
+        )
+    return stamp
+
+
+def _settings_of(head: Head, mode: Mode) -> Settings:
+    code_bytes = head.settings.get("code_bytes")
+    if not isinstance(code_bytes, int) or not 0 <= code_bytes <= 1 << 16:
+        raise Damaged(f"the package says code_bytes = {code_bytes!r}")
+    keep = {"codes": "none", "hot": str(mode), "slim": "all"}[mode.kind]
+    return Settings(code_bytes=code_bytes, store_text=True, keep=keep, lexical="scan")
+
+
+@contextmanager
+def _as_damage() -> Iterator[None]:
+    """Raise Damaged in place of whatever a package brings about that does not fit together.
+
+    What has other reasons is raised as it is: a disk that is full, another model.
+    """
+    try:
+        yield
+    except (Damaged, Unwritable, Locked, ModelMismatch, MemoryError):
+        raise
+    except (GossamerError, ValueError, OverflowError) as error:
+        raise Damaged(str(error)) from error

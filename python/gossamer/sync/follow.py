@@ -1,0 +1,362 @@
+"""An edge: an index that follows a server's, by packages, and sends changes back to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gossamer.errors import (
+    Damaged,
+    GossamerError,
+    InvalidArgument,
+    Locked,
+    NoIndex,
+    NotGossamer,
+    TooLarge,
+    Truncated,
+    UnknownVersion,
+    WrongState,
+)
+from gossamer.progress import ProgressCallback
+from gossamer.sources.junk import is_junk
+from gossamer.store.folder import read_manifest
+from gossamer.store.hot import HOT
+from gossamer.store.lock import hold_lock
+from gossamer.store.manifest import Manifest
+from gossamer.store.unwritable import explaining
+from gossamer.store.writer import is_own_file
+from gossamer.sync.apply import Applied, apply_package
+from gossamer.sync.client import Client, clean_url
+from gossamer.sync.download import PART, PART_FACTS, Wanted, download, forget_download
+from gossamer.sync.edge_vectors import ENGINE
+from gossamer.sync.following import FOLLOW, TOKEN, Following, base_of, following_of, read_following
+from gossamer.sync.outbox import OUTBOX
+from gossamer.sync.package import Package
+from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode, Plan
+
+__all__ = ["Edge", "PullReport", "Wish", "follow"]
+
+_TEXTS = ("kept", "away")
+_SYNC = "sync"  # holds the lock of whoever pulls
+_OWN_NAMES = {FOLLOW, PART, PART_FACTS, ENGINE, OUTBOX, _SYNC}
+# What a package is that was damaged on its way, or was never what it should be.
+_UNFIT = (Damaged, Truncated, NotGossamer, TooLarge)
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """What a pull did."""
+
+    kind: str  # "delta", "snapshot", or "current": there was nothing to do
+    from_version: int  # 0 if there was nothing before
+    version: int
+    bytes_received: int = 0
+    bytes_by_section: Mapping[str, int] = field(default_factory=dict)  # as they were sent
+    documents_changed: int = 0
+    documents_removed: int = 0
+    conflicts: tuple[Conflict, ...] = ()  # that came since the last pull
+    fell_back: str = ""  # why a snapshot was taken where a delta was asked for
+    # Bytes by part, of an edge with a budget: what was expected, and what it is.
+    estimate: Mapping[str, int] = field(default_factory=dict)
+    actual: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked of `follow`; None leaves what was chosen before, or the usual."""
+
+    mode: str | None = None
+    texts: str | None = None
+    budget: int | None = None
+    token: str = ""
+    model: str = ""
+
+
+def follow(url: str, folder: Path, wish: Wish) -> Edge:
+    """Let a folder follow a server: a new or empty one, or one that follows this index already.
+
+    Nothing is pulled yet. WrongState for a folder that holds anything else.
+    """
+    url = clean_url(url)
+    manifest = _manifest_of(folder)
+    known = following_of(folder, manifest)
+    remembered = _remembered_token(folder, url)
+    token = wish.token or remembered or os.environ.get(TOKEN, "")
+    with Client(url, token) as client:
+        _check_folder(folder, manifest, client)
+        chosen = _choose(url, wish, known)
+        if chosen.budget is not None:
+            plan = client.plan(Mode.parse(chosen.mode), chosen.texts, chosen.budget)
+            chosen = replace(
+                chosen, mode=str(Mode.parse(plan.mode)), texts=_check_texts(plan.texts)
+            )
+    with explaining(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    # What the environment says is not written down.
+    replace(chosen, token=wish.token or remembered).save(folder)
+    return Edge(folder, replace(chosen, token=token))
+
+
+class Edge:
+    """A folder that follows a server."""
+
+    def __init__(self, folder: Path, following: Following) -> None:
+        self.folder = folder
+        self.following = following
+
+    @classmethod
+    def open(cls, folder: Path, token: str = "") -> Edge:
+        """Open an edge; NoIndex if there is no index, WrongState if it follows no server.
+
+        A token that is given takes the place of the one that was written down.
+        """
+        manifest = _manifest_of(folder)
+        following = following_of(folder, manifest)
+        if following is None:
+            read_manifest(folder)  # NoIndex if there is none at all
+            raise WrongState(
+                f"the index in {folder} follows no server; `gossamer pull URL FOLDER` makes one "
+                "that does"
+            )
+        if token and token != following.token:
+            following = replace(following, token=token)
+            following.save(folder)
+        return cls(folder, following)
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """Speak with the server."""
+        with Client(self.following.url, self.following.token) as client:
+            yield client
+
+    def pull(
+        self,
+        progress: ProgressCallback | None = None,
+        *,
+        again: bool = False,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> PullReport:
+        """Bring the edge up to date, by a delta where that is possible; `again`: from nothing.
+
+        Unreachable if the server does not answer; the edge stays as it was, and what came of a
+        package is kept for the next time.
+        """
+        start = time.perf_counter()
+        with self._locked(), self.client() as client:
+            base = None if again else self._base()
+            _check_server(client, self._origin(), base)
+            pulling = _Pulling(self, client, progress, pause, again)
+            try:
+                report = pulling.run(base)
+            except _UNFIT as error:
+                forget_download(self.folder)
+                if base is None:
+                    raise _given_up(client, error) from error
+                report = pulling.fall_back(error)
+        return replace(report, seconds=time.perf_counter() - start)
+
+    def _base(self) -> Base | None:
+        """Give the state that a delta may begin from; None where a snapshot is needed."""
+        manifest, wanted = _manifest_of(self.folder), self.following
+        if manifest is None:
+            return None
+        origin = manifest.origin
+        is_same = (origin.get("mode"), origin.get("texts")) == (wanted.mode, wanted.texts)
+        return base_of(manifest) if is_same else None
+
+    def _origin(self) -> Mapping[str, object]:
+        manifest = _manifest_of(self.folder)
+        return {} if manifest is None else manifest.origin
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let one process pull at a time; others may search meanwhile."""
+        with ExitStack() as stack:
+            with explaining(self.folder):
+                (self.folder / _SYNC).mkdir(parents=True, exist_ok=True)
+                stack.enter_context(hold_lock(self.folder / _SYNC, "pull"))
+                (self.folder / ENGINE).unlink(missing_ok=True)
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class _Pulling:
+    """One pull: a package fetched, verified and applied."""
+
+    edge: Edge
+    client: Client
+    progress: ProgressCallback | None
+    pause: Callable[[float], None]
+    again: bool
+
+    def run(self, base: Base | None) -> PullReport:
+        """Fetch and apply what leads from a base to the newest version."""
+        following, folder = self.edge.following, self.edge.folder
+        own = _base_of_folder(folder)
+        from_version = 0 if own is None else own.version
+        wanted = Wanted(following.mode, following.texts, base)
+        path = download(self.client, folder, wanted, self.progress, self.pause)
+        if path is None:
+            return PullReport("current", from_version, from_version)
+        try:
+            with Package.open(path, following.token) as package:
+                applied = apply_package(folder, package, wanted, following, may_go_back=self.again)
+                report = _report_of(package, applied, from_version, path.stat().st_size)
+        except GossamerError as error:
+            if not isinstance(error, Locked):
+                forget_download(folder)
+            raise
+        forget_download(folder)
+        return self._with_sizes(report, applied)
+
+    def fall_back(self, reason: GossamerError) -> PullReport:
+        """Take a snapshot because a delta did not do; once."""
+        try:
+            return replace(self.run(None), fell_back=str(reason))
+        except _UNFIT as error:
+            forget_download(self.edge.folder)
+            raise _given_up(self.client, error) from error
+
+    def _with_sizes(self, report: PullReport, applied: Applied) -> PullReport:
+        following = self.edge.following
+        if following.budget is None or report.kind != "snapshot":
+            return report
+        plan: Plan = self.client.plan(Mode.parse(following.mode), following.texts, None)
+        return replace(report, estimate=plan.estimate, actual=_sizes_of(applied))
+
+
+def _report_of(package: Package, applied: Applied, from_version: int, size: int) -> PullReport:
+    head = package.head
+    return PullReport(
+        kind=head.kind,
+        from_version=from_version,
+        version=head.version,
+        bytes_received=size,
+        bytes_by_section={entry.name: entry.size for entry in head.sections},
+        documents_changed=applied.documents_changed,
+        documents_removed=applied.documents_removed,
+        conflicts=applied.conflicts,
+    )
+
+
+def _remembered_token(folder: Path, url: str) -> str:
+    """Give the token that was written down: for the server that it was given for, no other."""
+    with suppress(Damaged):
+        known = read_following(folder)
+        return known.token if known is not None and known.url == url else ""
+    return ""
+
+
+def _choose(url: str, wish: Wish, known: Following | None) -> Following:
+    """Put what is asked for to what was chosen before, and the usual to that."""
+    budget = wish.budget
+    if budget is None and known is not None and wish.mode is None:
+        budget = known.budget
+    usual = "codes" if wish.budget is None else "slim"
+    mode = wish.mode or (known.mode if known is not None and wish.budget is None else usual)
+    texts = _check_texts(wish.texts or ("kept" if known is None else known.texts))
+    model = wish.model or ("" if known is None else known.model)
+    return Following(url, "", str(Mode.parse(mode)), texts, budget, model)
+
+
+def _check_texts(texts: str) -> str:
+    if texts not in _TEXTS:
+        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
+    return texts
+
+
+def _check_folder(folder: Path, manifest: Manifest | None, client: Client) -> None:
+    """Refuse a folder that holds something else than an edge of this server's index."""
+    info = client.info()
+    _check_protocol(info["protocol"])
+    if manifest is None:
+        _check_is_free(folder)
+    elif not manifest.origin:
+        raise WrongState(
+            f"there is an index in {folder} that follows no server; choose a new or empty folder"
+        )
+    elif manifest.origin.get("index") != info["index"]:
+        raise WrongState(
+            f"{folder} follows another index ({manifest.origin.get('url')}) than the one at "
+            f"{client.url}; choose a new or empty folder, or delete this one"
+        )
+
+
+def _check_is_free(folder: Path) -> None:
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise InvalidArgument(f"{folder} is a file; choose a new or empty folder") from None
+    others = [
+        name for name in names if not (name in _OWN_NAMES or is_own_file(name) or is_junk(name))
+    ]
+    if others:
+        raise InvalidArgument(
+            f"{folder} is not empty (it holds {others[0]}); an index needs a folder of its own: "
+            "choose a new or empty one"
+        )
+
+
+def _check_server(client: Client, origin: Mapping[str, object], base: Base | None) -> None:
+    """Refuse a server that has another index now, speaks otherwise, or has gone back in time."""
+    info = client.info()
+    _check_protocol(info["protocol"])
+    if origin and info["index"] != origin.get("index"):
+        raise WrongState(
+            f"there is another index at {client.url} now ({info['index']}) than the one that was "
+            f"followed ({origin.get('index')}); pull it into a new or empty folder"
+        )
+    if base is not None and info["version"] < base.version:
+        raise WrongState(
+            f"the server at {client.url} is at version {info['version']} and this edge at "
+            f"{base.version}: the server was put back to an older state. `gossamer pull --again` "
+            "takes that state, and what came later is gone from here too"
+        )
+
+
+def _check_protocol(protocol: int) -> None:
+    if protocol != PROTOCOL:
+        raise UnknownVersion(
+            f"the server speaks version {protocol} of the protocol, and this release {PROTOCOL}; "
+            "bring the older of the two up to date"
+        )
+
+
+def _given_up(client: Client, error: GossamerError) -> Damaged:
+    return Damaged(
+        f"what {client.url} sent does not fit together ({error}). The index here is as it was; "
+        "try again later, and if it stays so, restart the server, or pull into a new folder"
+    )
+
+
+def _sizes_of(applied: Applied) -> dict[str, int]:
+    """Add up what an edge takes on the disk, by the parts of an estimate."""
+    folder, manifest = applied.snapshot.folder, applied.snapshot.manifest
+    sizes = {
+        kind: sum(entry.size for entry in manifest.files_of(kind))
+        for kind in ("vectors", "catalogue", "texts")
+    }
+    slim = None if manifest.settings.keep != "all" else applied.snapshot.open_vectors()
+    graph = 0 if slim is None else slim.stats().graph_bytes
+    hot = (folder / HOT).stat().st_size if (folder / HOT).is_file() else 0
+    sizes |= {"vectors": sizes["vectors"] - graph + hot, "graph": graph}
+    return {**sizes, "total": sum(sizes.values())}
+
+
+def _manifest_of(folder: Path) -> Manifest | None:
+    try:
+        return read_manifest(folder)
+    except NoIndex:
+        return None
+
+
+def _base_of_folder(folder: Path) -> Base | None:
+    manifest = _manifest_of(folder)
+    return None if manifest is None else base_of(manifest)

@@ -1,0 +1,271 @@
+"""`Offer`: what a server gives to edges and takes from them, whatever carries it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer.errors import InvalidArgument, WrongState
+from gossamer.index import Index
+from gossamer.sync.cache import PACKAGES, PackageCache
+from gossamer.sync.conflicts import Conflicts
+from gossamer.sync.estimate import Estimator
+from gossamer.sync.history import SYNC, ChangedKeys, History
+from gossamer.sync.package import write_package
+from gossamer.sync.packing import Contents, Engine, head_of, sections_of, without_source
+from gossamer.sync.push import Pusher
+from gossamer.sync.records import (
+    PROTOCOL,
+    AwayChunk,
+    Base,
+    Building,
+    Conflict,
+    Mode,
+    Plan,
+    PushItem,
+    PushResult,
+)
+from gossamer.sync.replica import Built, Replicas
+from gossamer.sync.served import Encoded, Served, identity_of
+from gossamer.vectors.deltas import join_deltas
+
+__all__ = ["Offer"]
+
+Mask = NDArray[np.bool_]
+
+_TEXTS = ("kept", "away")
+_MODES = ("codes", "hot:BYTES", "slim:f16:DEGREE", "slim:int8:DEGREE")
+# How long a request waits for a replica before it is told to come again.
+_PATIENCE_S = 2.0
+
+
+@dataclass(frozen=True)
+class _Now:
+    """The state of the index, and what an edge lacks to come to it, read at the same moment."""
+
+    served: Served
+    base: Base | None  # None if the edge must take a snapshot
+    changed: ChangedKeys
+
+
+class Offer:
+    """An index that edges follow. Any thread may ask; other processes may change the index."""
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        token: str = "",
+        history_bytes: int = 64_000_000,
+        uploads: Path | None = None,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        """Begin to offer an index; its history is in the subfolder `sync`.
+
+        With a `token` every package is signed. Old versions are forgotten once the history takes
+        more than `history_bytes`. Files that edges push go to `uploads`, below the index folder
+        if not given. A request waits `patience_s` for a slim index that is being made.
+        """
+        origin = index.opened.state.snapshot.manifest.origin
+        if origin:
+            raise WrongState(
+                f"this index follows {origin.get('url', 'a server')}: edges follow that one"
+            )
+        self._index = index
+        self._token = token
+        self._patience_s = patience_s
+        self._lock = RLock()
+        self._encoded = Encoded()
+        self._served: Served | None = None
+        with ExitStack() as stack:
+            self._history = History(index.folder, history_bytes)
+            stack.callback(self._history.close)
+            self._packages = PackageCache(index.folder / SYNC / PACKAGES)
+            self._replicas = Replicas(index.folder / SYNC, self._history)
+            self._estimator = Estimator(index.folder / SYNC)
+            self._conflicts = Conflicts(self._history.database)
+            self._pusher = Pusher(
+                index, self._history, self._conflicts, uploads or index.folder / "uploads"
+            )
+            self._now()
+            stack.pop_all()
+
+    def info(self) -> dict[str, object]:
+        """Say what is offered."""
+        served = self._now().served
+        return {
+            "protocol": PROTOCOL,
+            "index": served.manifest.uuid,
+            "epoch": served.epoch,
+            "version": served.version,
+            "model": served.model,
+            "chunks": served.catalogue.chunk_count,
+            "documents": served.catalogue.document_count,
+            "modes": list(_MODES),
+            "is_signed": bool(self._token),
+        }
+
+    def plan(self, mode: Mode, *, texts: str, budget: int | None) -> Plan:
+        """Say what an edge would take; with a budget, choose what fits into it.
+
+        TooLarge, with the least that an edge of this kind takes, if nothing does.
+        """
+        return self._estimator.plan(self._now().served, mode, _check_texts(texts), budget)
+
+    def package(self, mode: Mode, *, texts: str, base: Base | None) -> Path | Building | None:
+        """Give what brings an edge from its base to the current version; None if it is there.
+
+        A snapshot where nothing is known of the base. Building while the server makes what is
+        needed: ask again.
+        """
+        _check_texts(texts)
+        now = self._now(base, mode.profile)
+        if base is not None and base.version > now.served.version:
+            raise WrongState(
+                f"the edge is at version {base.version}, and this server at "
+                f"{now.served.version}: it was put back to an older state. Let the edge follow it "
+                "anew, in another folder"
+            )
+        if mode.kind == "slim":
+            return self._slim_package(mode, texts, base, now)
+        state = now.served.codes_state
+        if base is not None and (base.version, base.state) == (now.served.version, state):
+            return None
+        return self._write(mode, texts, now, None)
+
+    def vectors(self, ids: Sequence[int]) -> tuple[Mask, NDArray[np.float16]]:
+        """Say which of these chunks' vectors can be had, and give those, a row each."""
+        served = self._now().served
+        wanted = np.asarray(ids, np.int64).reshape(-1)
+        mask = np.isin(wanted, served.catalogue.chunk_ids)
+        could, rows = served.vectors(wanted[mask], lambda _: None)
+        mask[mask] = could
+        return mask, rows.astype(np.float16)
+
+    def chunks(self, ids: Sequence[int]) -> list[AwayChunk | None]:
+        """Give chunks with their texts; None for one that is gone, or whose text has changed."""
+        served = self._now().served
+        wanted = np.asarray(ids, np.int64).reshape(-1)
+        is_known = np.isin(wanted, served.catalogue.chunk_ids)
+        passages = served.opened.passages
+        found = iter(passages.read(wanted[is_known]))
+        chunks: list[AwayChunk | None] = []
+        for known in is_known.tolist():
+            passage = next(found) if known else None
+            if passage is None:
+                chunks.append(None)
+                continue
+            first, last = passages.place_of(passage)
+            chunks.append(
+                AwayChunk(passage.id, passage.title, passage.body, passage.embedded, first, last)
+            )
+        return chunks
+
+    def push(self, items: Sequence[PushItem]) -> list[PushResult]:
+        """Make changes that edges ask for, in their order; what was pushed before is done once."""
+        return self._pusher.push(items, self._record)
+
+    def conflicts(self, after: int = 0) -> list[Conflict]:
+        """Give the conflicts with larger numbers than this one, without the texts that lost."""
+        return self._conflicts.after(after, self._now().served.version)
+
+    def conflict(self, number: int) -> Conflict:
+        """Give a conflict with the text that lost; UnknownId if there is none of this number."""
+        return self._conflicts.get(number)
+
+    def lost_bytes(self, number: int) -> bytes:
+        """Give what a conflict replaced, as it was: a file need not be text. UnknownId if none."""
+        return self._conflicts.lost_bytes(number)
+
+    def close(self) -> None:
+        """Stop what is being made, and close the history."""
+        self._replicas.close()
+        self._history.close()
+
+    def _now(self, base: Base | None = None, profile: str = "") -> _Now:
+        """Read the index as it is now and record it; give what changed since a base."""
+        with self._lock:
+            served = self._record()
+            history = self._history
+            is_known = (
+                base is not None
+                and base.epoch == served.epoch
+                and history.oldest <= base.version <= served.version
+                and history.state(profile, base.version) == base.state
+            )
+            if base is None or not is_known:
+                return _Now(served, None, ChangedKeys(frozenset(), frozenset()))
+            return _Now(served, base, history.changed_since(base.version))
+
+    def _record(self) -> Served:
+        """Read the index as it is now, and record it if it is new."""
+        with self._lock:
+            opened = self._index.opened.state
+            if self._served is None or self._served.opened is not opened:
+                self._history.advance(opened.snapshot, identity_of(opened))
+                self._served = Served(opened, self._history.epoch, self._encoded)
+            return self._served
+
+    def _slim_package(
+        self, mode: Mode, texts: str, base: Base | None, now: _Now
+    ) -> Path | Building | None:
+        least = -1 if base is None else base.version
+        built = self._replicas.follow(mode, now.served, least, self._patience_s)
+        if isinstance(built, Building):
+            return built
+        if base is not None and (base.version, base.state) == (built.served.version, built.state):
+            return None
+        # It may be a version or two behind: what counts is how sources stand there.
+        at_base = self._now(base, mode.profile)
+        engine = self._engine_of(built, mode, at_base.base)
+        chosen = _Now(built.served, at_base.base if engine.delta else None, at_base.changed)
+        try:
+            return self._write(mode, texts, chosen, engine)
+        except FileNotFoundError:
+            # A newer version took the place of this one meanwhile.
+            return Building(0, now.served.catalogue.chunk_count)
+
+    def _engine_of(self, built: Built, mode: Mode, base: Base | None) -> Engine:
+        """Give what changes an edge's engine, or the whole of it where that is not known."""
+        version = built.served.version
+        if base is not None and base.version < version:
+            deltas = self._history.deltas(mode.profile, base.version, version)
+            if deltas:
+                return Engine(built.state, None, join_deltas(deltas))
+        return Engine(built.state, built.file)
+
+    def _write(self, mode: Mode, texts: str, now: _Now, engine: Engine | None) -> Path:
+        """Give the package that leads to this state, from the cache if it is there."""
+        served, base = now.served, now.base
+        told = self._conflicts.between(-1 if base is None else base.version, served.version)
+        contents = Contents(served, mode, texts, base, now.changed, engine, told)
+        head = head_of(contents, bool(self._token))
+        self._history.put_state(mode.profile, head.version, head.state)
+        request = json.dumps(
+            [
+                *(head.index, head.epoch, head.version, head.state, head.mode, head.texts),
+                None if base is None else [base.version, base.state],
+                [conflict.number for conflict in told],
+                blake2b(self._token.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(),
+            ]
+        )
+
+        def make(path: Path) -> None:
+            with without_source(contents, self._index.folder / SYNC) as whole:
+                write_package(path, head, sections_of(whole), self._token)
+
+        return self._packages.get(request, make)
+
+
+def _check_texts(texts: str) -> str:
+    if texts not in _TEXTS:
+        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
+    return texts

@@ -1,0 +1,188 @@
+"""Changes from an edge to its server: written down, sent, answered for, and pulled back."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from gossamer.errors import (
+    Empty,
+    GossamerError,
+    InvalidArgument,
+    TooLarge,
+    Unavailable,
+    UnknownId,
+    Unreachable,
+)
+from gossamer.progress import ProgressCallback
+from gossamer.store import Catalogue
+from gossamer.store.folder import open_index
+from gossamer.sync.client import Client
+from gossamer.sync.follow import Edge, PullReport
+from gossamer.sync.outbox import Outbox, Waiting
+from gossamer.sync.records import PushItem, PushResult
+from gossamer.sync.state import base_hash
+from gossamer.update.given import as_given_text
+from gossamer.update.prepare import GivenText
+
+__all__ = ["Outgoing", "PushReport", "push"]
+
+_TIMEOUT_S = 300.0  # the server embeds what it is sent before it answers
+_MOST_ITEMS, _MOST_BYTES = 100, 4 << 20  # of texts in one request
+_MOST_FILE_BYTES = 256 << 20
+_UPLOADS = "uploads"  # the folder of the server that pushed files are in
+# What a server says of a change that it will never take.
+_REFUSALS = (InvalidArgument, TooLarge, Empty, UnknownId)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Changes to make on the server."""
+
+    texts: Iterable[GivenText | Mapping[str, object]] = ()
+    removed: Iterable[str] = ()  # ids of texts, names of files that were pushed
+    files: Iterable[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PushReport:
+    """What became of the changes that waited."""
+
+    results: tuple[PushResult, ...]
+    pulled: PullReport | None  # None if the server did not answer any more
+    problem: str = ""  # why it was not pulled
+
+
+def push(
+    edge: Edge,
+    outgoing: Outgoing,
+    progress: ProgressCallback | None = None,
+    pause: Callable[[float], None] = time.sleep,
+) -> PushReport:
+    """Write changes down, send all that wait, and pull what became of them.
+
+    Unreachable if the server does not answer: the changes wait then, and the next push sends
+    them.
+    """
+    outbox = Outbox(edge.folder)
+    if items := _items_of(edge, outgoing):
+        outbox.put(items)
+    results = _send_all(edge, outbox, progress or (lambda *_: None))
+    try:
+        return PushReport(tuple(results), edge.pull(progress, pause=pause))
+    except Unreachable as error:
+        return PushReport(tuple(results), None, str(error))
+
+
+def _items_of(edge: Edge, outgoing: Outgoing) -> list[PushItem]:
+    """Check changes, and note for each what the edge sees now under its id."""
+    texts = [as_given_text(text) for text in outgoing.texts]
+    removed, files = list(outgoing.removed), list(outgoing.files)
+    if not (texts or removed or files):
+        return []
+    catalogue = open_index(edge.folder).catalogue
+    items = [
+        PushItem(uuid4().hex, text.id, _base_of(catalogue, text.id), text=asdict(text))
+        for text in texts
+    ]
+    for id in removed:
+        if not isinstance(id, str) or not id:
+            raise InvalidArgument(f"a text is removed by its id, got {id!r}")
+        items.append(PushItem(uuid4().hex, id, _base_of(catalogue, id)))
+    for path in files:
+        name = path.name
+        base = _base_of_file(catalogue, name)
+        items.append(PushItem(uuid4().hex, name, base, file=_read(path)))
+    return items
+
+
+def _send_all(edge: Edge, outbox: Outbox, report: ProgressCallback) -> list[PushResult]:
+    waiting = outbox.waiting()
+    results: list[PushResult] = []
+    following = edge.following
+    with Client(following.url, following.token, timeout_s=_TIMEOUT_S) as client:
+        for batch in _batches(waiting):
+            try:
+                answers = _send(client, outbox, batch)
+            except Unreachable as error:
+                left = len(waiting) - len(results)
+                said = "1 change waits" if left == 1 else f"{left} changes wait"
+                raise Unreachable(
+                    f"{error}. {said} in {outbox.folder}; `gossamer push` sends them once the "
+                    "server answers"
+                ) from error
+            for entry, result in zip(batch, answers, strict=True):
+                outbox.answered(entry, result)
+            results += answers
+            report("sending", len(results), len(waiting))
+    return results
+
+
+def _send(client: Client, outbox: Outbox, batch: Sequence[Waiting]) -> list[PushResult]:
+    """Send changes; one that the server will never take is refused, and holds up no others."""
+    try:
+        if batch[0].file_bytes is not None:
+            return [client.push_file(outbox.load(batch[0]))]
+        return client.push([outbox.load(entry) for entry in batch])
+    except _REFUSALS as error:
+        if len(batch) > 1:
+            return [result for entry in batch for result in _send(client, outbox, [entry])]
+        return [_refused(batch[0], error)]
+
+
+def _refused(entry: Waiting, error: GossamerError) -> PushResult:
+    return PushResult(entry.item.op, entry.item.id, "refused", str(error))
+
+
+def _batches(waiting: Sequence[Waiting]) -> Iterator[list[Waiting]]:
+    """Divide what waits, in its order: files one by one, texts some at a time."""
+    batch: list[Waiting] = []
+    size = 0
+    for entry in waiting:
+        added = len(json.dumps(entry.item.text))
+        is_file = entry.file_bytes is not None
+        if batch and (is_file or len(batch) == _MOST_ITEMS or size + added > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        if is_file:
+            yield [entry]
+        else:
+            batch.append(entry)
+            size += added
+    if batch:
+        yield batch
+
+
+def _base_of(catalogue: Catalogue, id: str) -> str:
+    """Give what the edge sees under an id, which may be that of a text or the name of a file."""
+    row = catalogue.find(False, id)
+    if row is None:
+        row = catalogue.find(True, id)
+    if row is None:
+        return _base_of_file(catalogue, id)
+    return base_hash(catalogue.source(row).content_hash)
+
+
+def _base_of_file(catalogue: Catalogue, name: str) -> str:
+    """Give what the edge sees of a pushed file: below the server's folder for these."""
+    for row, path in enumerate(catalogue.paths):
+        if path.endswith(f"/{_UPLOADS}/{name}") and catalogue.find(True, path) == row:
+            return base_hash(catalogue.source(row).content_hash)
+    return base_hash(None)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_MOST_FILE_BYTES + 1)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror or error}") from None
+    if len(content) > _MOST_FILE_BYTES:
+        raise TooLarge(f"{path} has more than {_MOST_FILE_BYTES:,} bytes, the most for one file")
+    if not content:
+        raise Empty(f"{path} is empty; there is nothing to send")
+    return content

@@ -1,0 +1,290 @@
+"""One version of the index as edges see it: its rows, its vectors, its texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gossamer import model as models
+from gossamer.errors import GossamerError
+from gossamer.once import once
+from gossamer.query.opened import OpenedState
+from gossamer.store import Catalogue, Manifest, hash_of_bytes, hash_of_text
+from gossamer.store.journal import Journal, as_kept
+from gossamer.sync.state import digest_of_rows, state_of
+from gossamer.vectors.codes import Codebook
+from gossamer.vectors.model_pack import Calibration, pack_codebook
+from gossamer.vectors.vector_index import VectorIndex
+
+__all__ = ["BLOCK", "CODES", "VECTORS", "Encoded", "Served", "identity_of"]
+
+Ids = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+Rows = NDArray[np.uint8] | NDArray[np.float16]
+
+# Kinds of rows.
+CODES, VECTORS = "codes", "vectors"
+# Chunks whose rows are in memory at one time.
+BLOCK = 8192
+_EMBEDDED_AT_ONCE = 64
+
+
+class Encoded:
+    """Codes of vectors, kept from version to version so that each is computed once."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Ids, NDArray[np.uint8]] | None = None
+
+    def update(self, ids: Ids, encode: Callable[[Ids], NDArray[np.uint8]]) -> NDArray[np.uint8]:
+        """Give the codes of all these ids, rising; other ones are forgotten."""
+        known = self._known
+        if known is None or not len(known[0]):
+            codes = encode(ids)
+        else:
+            places = np.minimum(np.searchsorted(known[0], ids), len(known[0]) - 1)
+            is_known = known[0][places] == ids
+            codes = np.empty((len(ids), known[1].shape[1]), np.uint8)
+            codes[is_known] = known[1][places[is_known]]
+            if not is_known.all():
+                codes[~is_known] = encode(ids[~is_known])
+        self._known = (ids, codes)
+        return codes
+
+
+@dataclass(frozen=True)
+class Served:
+    """A state of the index, and where its history stands."""
+
+    opened: OpenedState
+    epoch: str
+    encoded: Encoded
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest of this state."""
+        return self.opened.snapshot.manifest
+
+    @property
+    def version(self) -> int:
+        """What edges call this state."""
+        return self.manifest.generation
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is indexed."""
+        return self.opened.snapshot.catalogue
+
+    # Rows of codes edges
+
+    @once
+    def codebook(self) -> Codebook | None:
+        """The codebook of the rows; None where they are vectors."""
+        return _codebook_of(self.opened)
+
+    @property
+    def kind(self) -> str:
+        """What rows are: CODES or VECTORS."""
+        return VECTORS if self.codebook is None else CODES
+
+    @property
+    def own_pack(self) -> bytes:
+        """The codebook and its calibration, where they do not ship with the model; else empty."""
+        index = self.opened.vectors
+        if self.codebook is None or index is None or self.opened.model.pack is not None:
+            return b""
+        if index.codebook is None:
+            return b""
+        return pack_codebook(self.codebook, index.calibration or Calibration())
+
+    def rows(self, ids: Ids) -> Iterator[Rows]:
+        """Give the rows of these chunks, block by block."""
+        for start in range(0, len(ids), BLOCK):
+            yield self._rows(ids[start : start + BLOCK])
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What an edge must know to use the rows."""
+        book = self.codebook
+        return {
+            "code_bytes": self.manifest.settings.code_bytes if book is None else book.code_bytes,
+            "lexical": self.manifest.settings.lexical,
+            "rows_kind": self.kind,
+            "codebook": "" if book is None else f"{book.fingerprint:016x}",
+        }
+
+    @property
+    def model(self) -> dict[str, object]:
+        """The model's stamp, as a package says it."""
+        return json_of(asdict(self.manifest.model))
+
+    @once
+    def codes_state(self) -> str:
+        """The state of edges that keep rows."""
+        ids = self.catalogue.chunk_ids
+        return state_of(self.catalogue, digest_of_rows(ids, self.rows(ids)))
+
+    def _rows(self, ids: Ids) -> Rows:
+        index, book = self.opened.vectors, self.codebook
+        assert index is not None, "there are chunks, so there are vectors"
+        if book is None:
+            return index.vectors(ids).astype(np.float16)
+        if index.codebook is not None:
+            return index.codes_of(ids)
+        all_ids = self.catalogue.chunk_ids
+        codes = self._encoded_all
+        return codes[np.searchsorted(all_ids, ids)]
+
+    @once
+    def _encoded_all(self) -> NDArray[np.uint8]:
+        index, book = self.opened.vectors, self.codebook
+        assert index is not None
+        assert book is not None
+
+        def encode(ids: Ids) -> NDArray[np.uint8]:
+            parts = [
+                book.encode(index.vectors(ids[start : start + BLOCK]))
+                for start in range(0, len(ids), BLOCK)
+            ]
+            return np.concatenate(parts) if parts else np.zeros((0, book.code_bytes), np.uint8)
+
+        return self.encoded.update(self.catalogue.chunk_ids, encode)
+
+    # Vectors
+
+    def vectors_at_hand(self, ids: Ids) -> tuple[Mask, Floats]:
+        """Say which vectors are here without embedding anything, and give those."""
+        index = self.opened.vectors
+        if _keeps_vectors(index):
+            assert index is not None
+            return np.ones(len(ids), bool), as_kept(index.vectors(ids))
+        # Opened anew: looking through it is no use that its entries should be valued for.
+        hot = self.opened.snapshot.open_hot()
+        if hot is None:
+            return np.zeros(len(ids), bool), np.zeros((0, self.manifest.model.dim), np.float32)
+        return hot.get(ids)
+
+    def embed(
+        self, ids: Ids, on_done: Callable[[int], None], journal: Journal | None = None
+    ) -> tuple[Mask, Floats]:
+        """Embed chunks from their texts; say which could be had, and give those.
+
+        `on_done` is told of each batch, and may raise to stop it all. What is in the journal is
+        not embedded again, and what is embedded goes there.
+        """
+        mask = np.zeros(len(ids), bool)
+        made: list[Floats] = [np.zeros((0, self.manifest.model.dim), np.float32)]
+        passages = self.opened.passages
+        for start in range(0, len(ids), _EMBEDDED_AT_ONCE):
+            some = ids[start : start + _EMBEDDED_AT_ONCE]
+            found = passages.read(some)
+            texts = [passage.embedded for passage in found if passage is not None]
+            mask[start : start + len(some)] = [passage is not None for passage in found]
+            if texts:
+                made.append(self._embed_texts(texts, journal))
+            on_done(len(some))
+        return mask, np.concatenate(made)
+
+    def _embed_texts(self, texts: Sequence[str], journal: Journal | None) -> Floats:
+        if journal is None:
+            return as_kept(self.opened.model.embedder.embed(texts))
+        hashes = [hash_of_text(text) for text in texts]
+        is_known, known = journal.find(hashes)
+        rows = np.empty((len(texts), self.manifest.model.dim), np.float32)
+        rows[is_known] = known
+        missing = np.flatnonzero(~is_known).tolist()
+        if missing:
+            made = self.opened.model.embedder.embed([texts[i] for i in missing])
+            journal.add([hashes[i] for i in missing], made)
+            rows[missing] = as_kept(made)
+        return rows
+
+    def vectors(
+        self, ids: Ids, on_done: Callable[[int], None], journal: Journal | None = None
+    ) -> tuple[Mask, Floats]:
+        """Give vectors, those that are at hand and those that can be embedded."""
+        at_hand, found = self.vectors_at_hand(ids)
+        on_done(int(at_hand.sum()))
+        could, made = self.embed(ids[~at_hand], on_done, journal)
+        mask = at_hand.copy()
+        mask[~at_hand] = could
+        rows = np.empty((len(ids), self.manifest.model.dim), np.float32)
+        rows[at_hand] = found
+        rows[np.flatnonzero(~at_hand)[could]] = made
+        return mask, rows[mask]
+
+    # Texts
+
+    def text(self, row: int) -> bytes | None:
+        """Give the text of a document, just as it was indexed; None if it cannot be had now."""
+        document = self.catalogue.document(row)
+        if document.is_away:
+            return None
+        if document.is_verbatim:
+            source = self.catalogue.source(int(self.catalogue.source_rows[row]))
+            return _read_indexed(Path(source.path), source.size, source.content_hash)
+        start = document.offset
+        try:
+            return self.opened.snapshot.texts.read(
+                document.segment, start, start + document.text_length
+            )
+        except GossamerError:
+            return None  # a damaged block; `gossamer check` speaks of it
+
+
+def identity_of(opened: OpenedState) -> str:
+    """Name what must stay the same for versions of an index to follow each other."""
+    manifest, book = opened.snapshot.manifest, _codebook_of(opened)
+    model = manifest.model
+    return json.dumps(
+        [
+            manifest.uuid,
+            *(model.fingerprint, model.dim, model.chunk_tokens),
+            None if book is None else book.fingerprint,
+        ]
+    )
+
+
+def json_of(values: dict[str, object]) -> dict[str, object]:
+    """Give values as they are after a way through JSON."""
+    decoded: dict[str, object] = json.loads(json.dumps(values))
+    return decoded
+
+
+def _codebook_of(opened: OpenedState) -> Codebook | None:
+    """The codebook of the index, or else the one that ships with its model, if any does."""
+    index = opened.vectors
+    if index is not None and index.codebook is not None:
+        return index.codebook
+    if index is not None and opened.snapshot.manifest.settings.keep != "all":
+        # Its own is not trained yet: one that ships would have been used, were it to fit.
+        return None
+    pack = opened.model.pack or models.shipped_pack(opened.snapshot.manifest.model.fingerprint)
+    return None if pack is None else pack.codebook
+
+
+def _keeps_vectors(index: VectorIndex | None) -> bool:
+    return index is not None and index.codebook is None
+
+
+def _read_indexed(path: Path, size: int, content_hash: int) -> bytes | None:
+    """Read a file; None if it is not the one that was indexed, or cannot be read."""
+    try:
+        handle = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        )
+        with open(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size != size:
+                return None
+            data = file.read(size + 1)
+    except (OSError, ValueError):
+        return None
+    return data if len(data) == size and hash_of_bytes(data) == content_hash else None

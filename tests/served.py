@@ -1,0 +1,33 @@
+"""A server over a small index, asked without a network."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from gossamer.index import Index
+from gossamer.server.app import create_app
+from gossamer.server.options import ServeOptions
+
+LEASE = "# Lease\n\nThe lease is due for renewal on the third of March.\n"
+GARDEN = "Tomatoes want sun and much water.\n"
+
+
+def make_index(folder: Path, **options: object) -> Index:
+    """Make an index in `folder`/index of two files in `folder`/files."""
+    files = folder / "files"
+    files.mkdir()
+    (files / "lease.md").write_text(LEASE, encoding="utf-8")
+    (files / "garden.txt").write_text(GARDEN, encoding="utf-8")
+    index = Index.create(folder / "index", **options)  # type: ignore[arg-type]
+    index.add_paths([files])
+    return index
+
+
+@contextmanager
+def serve(folder: Path, **options: object) -> Iterator[TestClient]:
+    """Serve the index of `folder`; by default as on this machine, without a token."""
+    app = create_app(folder / "index", ServeOptions(**options))  # type: ignore[arg-type]
+    with TestClient(app, base_url="http://localhost:8321") as client:
+        yield client

@@ -1,0 +1,1017 @@
+"""An edge in all that can happen to it: it is in a state of its server's, never between two."""
+
+import json
+import os
+import random
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from faults import count_calls, failing_at, needs_fork, run_killed_at
+from offer_wire import URL, Reply, Server, as_json, connect_to
+from tiny_embedder import TinyEmbedder, use_tiny
+
+from gossamer.errors import (
+    Damaged,
+    GossamerError,
+    InvalidArgument,
+    Locked,
+    ModelMismatch,
+    UnknownVersion,
+    Unreachable,
+    Unwritable,
+    WrongState,
+)
+from gossamer.index import Index
+from gossamer.store import open_index
+from gossamer.store.folder import read_manifest
+from gossamer.store.records import AWAY, VERBATIM
+from gossamer.sync.follow import Edge, PullReport, Wish, follow
+from gossamer.sync.package import Package, write_package
+from gossamer.sync.records import Head
+from gossamer.web import Answer
+
+TOKEN = "a-token-that-nobody-guesses"
+QUESTIONS = ("whale in the sea", "lease of the harbour", "word7 word9")
+FILES = {
+    "a.md": "# Whales\n\nA whale swims in the sea.\n\n# Leases\n\nThe lease is due in May.\n",
+    "b.txt": "The sea is deep and a lease is long.\n",
+    "page.html": "<html><title>Page</title><body><h1>Harbour</h1><p>No whale.</p></body></html>",
+}
+
+Answers = list[tuple[int, str, str, float | None]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedder() -> Iterator[TinyEmbedder]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        chosen = use_tiny(monkeypatch, with_codes=True)
+        assert isinstance(chosen, TinyEmbedder)
+        yield chosen
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Server]]:
+    known: dict[str, Server] = {}
+    connect_to(monkeypatch, known)
+    yield known
+    for server in known.values():
+        server.offer.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path, servers: dict[str, Server]) -> Server:
+    """A server with texts, files and a token."""
+    servers[URL] = Server(tmp_path / "server", TOKEN)
+    (tmp_path / "files").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / "files" / name).write_text(text, encoding="utf-8")
+    servers[URL].index.add_paths([tmp_path / "files"])
+    put(servers[URL], range(12))
+    return servers[URL]
+
+
+@pytest.fixture
+def edge(server: Server, tmp_path: Path) -> Index:
+    return Index.follow(URL, tmp_path / "edge", token=TOKEN)
+
+
+def put(server: Server, numbers: Iterator[int] | range, what: str = "whale") -> None:
+    server.index.add_texts(
+        [{"id": f"t{n}", "text": f"A {what} with word{n} and word{n % 7}."} for n in numbers]
+    )
+
+
+def pull(edge: Index | Path, **options: bool) -> PullReport:
+    folder = edge if isinstance(edge, Path) else edge.folder
+    return Edge.open(folder).pull(pause=lambda _: None, **options)
+
+
+def answers(index: Index | Path) -> Answers:
+    """Ask everything in every mode."""
+    opened = Index.open(index) if isinstance(index, Path) else index
+    found: Answers = []
+    for mode in ("hybrid", "semantic", "lexical"):
+        for question in QUESTIONS:
+            hits = opened.search(question, 10, mode=mode)
+            found += [(hit.id, hit.location, hit.text, hit.distance) for hit in hits]
+    return found
+
+
+def contents(folder: Path) -> tuple[bytes, bytes, list[bytes]]:
+    """Everything that an edge holds: engine, catalogue, texts."""
+    snapshot = open_index(folder)
+    engines = [
+        (folder / entry.name).read_bytes() for entry in snapshot.manifest.files_of("vectors")
+    ]
+    catalogue = snapshot.catalogue
+    texts = [
+        snapshot.texts.read(
+            document.segment, document.offset, document.offset + document.text_length
+        )
+        for document in map(catalogue.document, range(catalogue.document_count))
+    ]
+    return b"".join(engines), catalogue.digest(), texts
+
+
+def copy(edge: Index, name: str) -> Path:
+    folder = edge.folder.with_name(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(edge.folder, folder)
+    return folder
+
+
+# Following
+
+
+def test_an_edge_answers_as_its_server_does(server: Server, edge: Index):
+    assert answers(edge) == answers(server.index)
+    assert edge.check() == []
+    assert edge.status().follows["version"] == server.index.status().generation
+
+
+def test_only_what_changed_is_sent(server: Server, edge: Index):
+    put(server, range(3), "harbour")
+    server.index.remove(["t5"])
+
+    report = pull(edge)
+
+    assert (report.kind, report.fell_back) == ("delta", "")
+    assert (report.documents_changed, report.documents_removed) == (3, 1)
+    assert report.version == read_manifest(server.index.folder).generation
+    assert report.bytes_received == len(server.wire.received[-1])
+    assert answers(edge) == answers(server.index)
+    assert pull(edge).kind == "current"
+
+
+def test_fifty_batches_pulled_at_random_leave_what_a_fresh_edge_holds(
+    server: Server, edge: Index, tmp_path: Path
+):
+    random_ = random.Random(4)
+    kinds = []
+    for batch in range(50):
+        if batch % 9 == 4:
+            name = random_.choice(list(FILES))
+            path = tmp_path / "files" / name
+            path.write_text(FILES[name].replace("whale", f"seal{batch}"), encoding="utf-8")
+            server.index.add_paths()
+        elif random_.random() < 0.4:
+            server.index.remove([f"t{random_.randrange(60)}" for _ in range(6)])
+        else:
+            put(server, random_.sample(range(60), random_.randint(1, 9)), f"whale{batch}")
+        if random_.random() < 0.4:
+            kinds.append(pull(edge).kind)
+            assert list(edge.search("whale")) == list(server.index.search("whale"))
+
+    kinds.append(pull(edge).kind)
+    fresh = Index.follow(URL, tmp_path / "fresh", token=TOKEN)
+    assert set(kinds) <= {"delta", "current"}
+    assert contents(edge.folder) == contents(fresh.folder)
+    assert answers(edge) == answers(fresh) == answers(server.index)
+    assert edge.check() == []
+
+
+def test_a_server_emptied_and_filled_again_is_followed(server: Server, edge: Index, tmp_path: Path):
+    server.index.remove([tmp_path / "files", *(f"t{n}" for n in range(12))])
+    emptied = pull(edge)
+    nothing = list(edge.search("whale"))
+    put(server, range(3))
+    filled = pull(edge)
+
+    assert (emptied.kind, filled.kind) == ("delta", "delta")
+    assert nothing == []
+    assert answers(edge) == answers(server.index) != []
+
+
+def test_an_edge_of_an_empty_server_is_empty(servers: dict[str, Server], tmp_path: Path):
+    servers[URL] = Server(tmp_path / "server")
+
+    edge = Index.follow(URL, tmp_path / "edge")
+    put(servers[URL], range(2))
+
+    assert list(edge.search("whale")) == []
+    assert pull(edge).kind == "delta"
+    assert len(edge.search("whale")) == 2
+
+
+def test_vectors_come_where_there_are_no_codes_yet(
+    servers: dict[str, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    use_tiny(monkeypatch)
+    servers[URL] = Server(tmp_path / "server")
+    put(servers[URL], range(5))
+    edge = Index.follow(URL, tmp_path / "edge")
+    put(servers[URL], range(4, 9), "seal")
+
+    assert pull(edge).kind == "delta"
+    fresh = Index.follow(URL, tmp_path / "fresh")
+    assert contents(edge.folder) == contents(fresh.folder)
+    assert answers(edge) == answers(servers[URL].index)
+
+
+def test_a_codebook_of_the_servers_own_comes_along(
+    servers: dict[str, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    use_tiny(monkeypatch)
+    monkeypatch.setattr("gossamer.update.growing._LEAST_TO_TRAIN", 300)
+    servers[URL] = Server(tmp_path / "server", code_bytes=8)
+    put(servers[URL], range(5))
+    edge = Index.follow(URL, tmp_path / "edge")
+    put(servers[URL], range(400))
+    trained = pull(edge)
+    put(servers[URL], range(9), "seal")
+    later = pull(edge)
+
+    assert (trained.kind, later.kind) == ("snapshot", "delta")
+    assert answers(edge) == answers(servers[URL].index)
+    assert contents(edge.folder) == contents(Index.follow(URL, tmp_path / "fresh").folder)
+    assert edge.check() == []
+
+
+def test_texts_that_are_away_are_asked_for(server: Server, tmp_path: Path):
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, texts="away")
+    put(server, range(2), "seal")
+    report = pull(edge)
+
+    found, expected = (
+        edge.search("seal", mode="semantic"),
+        server.index.search("seal", mode="semantic"),
+    )
+    segments, _ = open_index(edge.folder).catalogue.text_places
+    assert set(segments.tolist()) == {AWAY}
+    assert "texts" not in report.bytes_by_section
+    assert [(hit.id, hit.text, hit.distance) for hit in found] == [
+        (hit.id, hit.text, hit.distance) for hit in expected
+    ]
+    assert found.explanation.chunks_asked > 0
+
+
+def test_offline_an_edge_answers_from_what_it_has_and_says_so(server: Server, tmp_path: Path):
+    kept = Index.follow(URL, tmp_path / "kept", token=TOKEN)
+    away = Index.follow(URL, tmp_path / "away", token=TOKEN, texts="away")
+    expected = answers(kept)
+    server.wire.is_down = True
+    forget_servers()
+
+    found = away.search("whale", mode="semantic")
+
+    assert answers(kept) == expected
+    assert [hit.text for hit in found] == [""] * 5
+    assert any("did not answer" in note for note in found.notes)
+
+
+def test_a_text_that_the_server_cannot_read_any_more_is_away(server: Server, tmp_path: Path):
+    (tmp_path / "files" / "b.txt").write_text("Something else by now.\n", encoding="utf-8")
+
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN)
+
+    segments, _ = open_index(edge.folder).catalogue.text_places
+    assert segments.tolist().count(AWAY) == 1
+    assert VERBATIM not in segments
+    assert edge.check() == []
+
+
+def test_files_of_the_server_are_never_looked_for_on_the_edge(server: Server, tmp_path: Path):
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN)
+    expected = answers(edge)
+
+    shutil.rmtree(tmp_path / "files")
+
+    assert answers(edge) == expected
+    assert edge.status().missing_files == 0
+
+
+def test_hot_vectors_come_along_and_save_embedding(
+    server: Server, tmp_path: Path, embedder: TinyEmbedder
+):
+    hot_server = Index.open(server.index.folder)
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, mode="hot:1MB")
+    put(server, range(2), "seal")
+
+    assert pull(edge).kind == "delta"
+    assert read_manifest(edge.folder).settings.keep == "hot:1000000"
+    assert answers(edge) == answers(hot_server)
+
+
+def test_another_mode_is_taken_by_a_snapshot(server: Server, edge: Index):
+    follow(URL, edge.folder, Wish(texts="away")).pull()
+    back = follow(URL, edge.folder, Wish(texts="kept")).pull()
+
+    assert back.kind == "snapshot"
+    assert back.version == back.from_version
+    assert contents(edge.folder) == contents(
+        Index.follow(URL, edge.folder.with_name("fresh"), token=TOKEN).folder
+    )
+
+
+def test_an_old_version_that_the_server_forgot_is_caught_up_by_a_snapshot(
+    servers: dict[str, Server], tmp_path: Path
+):
+    servers[URL] = Server(tmp_path / "server", history_bytes=500)
+    put(servers[URL], range(20))
+    edge = Index.follow(URL, tmp_path / "edge")
+    for n in range(20):
+        servers[URL].index.remove([f"t{n}"])
+        servers[URL].offer.info()
+    put(servers[URL], range(3))
+
+    report = pull(edge)
+
+    assert (report.kind, report.fell_back) == ("snapshot", "")
+    assert answers(edge) == answers(servers[URL].index)
+
+
+def test_clocks_do_not_matter(server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch):
+    for years in (-30, 30):
+        monkeypatch.setattr("time.time", lambda years=years: 1.7e9 + years * 3.2e7)
+        for path in edge.folder.iterdir():
+            os.utime(path, (1.7e9 - years * 3.2e7,) * 2)
+        put(server, range(3), f"clock{years + 30}")
+
+        assert pull(edge).kind == "delta"
+        assert answers(edge) == answers(server.index)
+
+
+def test_a_search_goes_on_in_the_old_state_until_the_new_one_is_committed(
+    server: Server, edge: Index
+):
+    before = answers(edge)
+    put(server, range(8), "seal")
+    during: list[Answers] = []
+    server.wire.before_package = lambda: during.append(answers(edge))
+
+    pull(edge)
+
+    assert during == [before]
+    assert answers(edge) == answers(server.index) != before
+
+
+def test_of_two_pulls_at_once_one_is_told(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    refused: list[GossamerError] = []
+
+    def pull_again() -> None:
+        with pytest.raises(Locked) as caught:
+            pull(edge)
+        refused.append(caught.value)
+
+    server.wire.before_package = pull_again
+
+    pull(edge)
+
+    assert len(refused) == 1
+    assert answers(edge) == answers(server.index)
+
+
+# Where an edge is
+
+
+def test_what_is_remembered_is_for_its_owner_alone(edge: Index):
+    path = edge.folder / "follow.json"
+
+    assert json.loads(path.read_text(encoding="utf-8"))["token"] == TOKEN
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert TOKEN not in (edge.folder / "MANIFEST.gossamer").read_text(encoding="utf-8")
+
+
+def test_a_token_of_the_environment_is_used_and_not_written_down(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("GOSSAMER_TOKEN", TOKEN)
+
+    edge = Index.follow(URL, tmp_path / "edge")
+
+    assert pull(edge).kind == "current"
+    assert TOKEN not in (edge.folder / "follow.json").read_text(encoding="utf-8")
+
+
+def test_a_new_token_takes_the_place_of_the_old_one(server: Server, edge: Index):
+    server.token = "another-one"
+    server.restart()
+
+    Edge.open(edge.folder, "another-one").pull()
+
+    assert pull(edge).kind == "current"
+
+
+def test_a_server_that_moved_is_followed_at_its_new_address(
+    server: Server, servers: dict[str, Server], edge: Index
+):
+    servers["http://elsewhere.example:99"] = servers.pop(URL)
+    put(server, range(2), "seal")
+
+    Index.follow("http://elsewhere.example:99/", edge.folder, token=TOKEN)
+
+    assert pull(edge).kind == "current"
+    assert edge.status().follows["url"] == "http://elsewhere.example:99"
+
+
+def test_the_token_of_one_server_is_not_sent_to_another(
+    server: Server, servers: dict[str, Server], edge: Index, tmp_path: Path
+):
+    servers["http://other.example"] = Server(tmp_path / "other")
+
+    with pytest.raises(WrongState, match="follows another index"):
+        Index.follow("http://other.example", edge.folder)
+
+
+@pytest.mark.parametrize("what", ["an index", "something else", "a file"])
+def test_a_folder_that_holds_something_else_is_refused(server: Server, tmp_path: Path, what: str):
+    folder = tmp_path / "taken"
+    if what == "an index":
+        Index.create(folder, model="tiny")
+    elif what == "a file":
+        folder.write_text("not a folder", encoding="utf-8")
+    else:
+        folder.mkdir()
+        (folder / "letter.txt").write_text("Dear Ada", encoding="utf-8")
+
+    with pytest.raises((WrongState, InvalidArgument), match="new or empty"):
+        Index.follow(URL, folder, token=TOKEN)
+
+
+def test_an_edge_takes_no_changes_of_its_own(edge: Index):
+    with pytest.raises(WrongState, match="gossamer push"):
+        edge.add_texts([{"id": "x", "text": "mine"}])
+
+
+def test_an_index_of_its_own_follows_nobody(tmp_path: Path):
+    index = Index.create(tmp_path / "index", model="tiny")
+
+    with pytest.raises(WrongState, match="follows no server"):
+        index.pull()
+
+
+def test_a_model_that_is_a_place_of_the_servers_must_be_named(
+    server: Server, servers: dict[str, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = "http://localhost:1234/v1#model"
+    rewrite(server, lambda head: replace(head, model={**head.model, "name": place}))
+
+    with pytest.raises(ModelMismatch, match="--model"):
+        Index.follow(URL, tmp_path / "edge", token=TOKEN)
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, model="tiny")
+
+    assert read_manifest(edge.folder).model.name == "tiny"
+
+
+# Connections that break
+
+
+def test_a_delta_cut_at_every_tenth_byte_goes_on_where_it_was_cut(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gossamer.sync.download._ATTEMPTS", 1)
+    before = read_manifest(edge.folder).origin
+    put(server, range(4), "seal")
+    pull(copy(edge, "whole"))
+    (package,) = server.wire.received[-1:]
+    after = contents(edge.folder.with_name("whole"))
+
+    for cut in range(10, len(package), 10):
+        folder = copy(edge, "cut")
+        server.wire.received.clear()
+        server.wire.cut_after = cut
+        with pytest.raises(Unreachable, match=f"after the {cut:,} bytes that came"):
+            pull(folder)
+        assert read_manifest(folder).origin == before
+        server.wire.cut_after = None
+
+        assert pull(folder).kind == "delta"
+        assert b"".join(server.wire.received) == package
+        assert contents(folder) == after
+    assert not (folder / "package.part").exists()
+
+
+def test_a_connection_that_breaks_off_again_and_again_brings_it_all_in_the_end(
+    server: Server, edge: Index
+):
+    put(server, range(4), "seal")
+    server.wire.received.clear()
+    server.wire.cut_after = 100
+    failures = 0
+    while True:
+        try:
+            report = pull(edge)
+            break
+        except Unreachable:
+            failures += 1
+
+    assert report.kind == "delta"
+    assert failures == len(b"".join(server.wire.received)) // 100 // 5
+    assert answers(edge) == answers(server.index)
+
+
+def test_a_package_that_changed_meanwhile_is_taken_from_its_beginning(server: Server, edge: Index):
+    put(server, range(4), "seal")
+    server.wire.cut_after = 500
+    with pytest.raises(Unreachable):
+        Edge.open(edge.folder).pull(pause=lambda _: put(server, range(4, 6), "otter"))
+    server.wire.cut_after = None
+    put(server, range(4), "newer")
+
+    assert pull(edge).kind == "delta"
+    assert answers(edge) == answers(server.index)
+
+
+def test_a_first_pull_that_broke_off_goes_on(server: Server, tmp_path: Path):
+    server.wire.cut_after = 300
+    with pytest.raises(Unreachable):
+        follow(URL, tmp_path / "edge", Wish(token=TOKEN)).pull(pause=lambda _: None)
+    server.wire.cut_after = None
+
+    report = pull(tmp_path / "edge")
+
+    assert report.kind == "snapshot"
+    assert answers(tmp_path / "edge") == answers(server.index)
+    sent = b"".join(server.wire.received)
+    assert len(sent) == report.bytes_received
+
+
+def test_a_part_that_is_whole_is_not_fetched_again(server: Server, edge: Index):
+    put(server, range(4), "seal")
+    part = edge.folder / "package.part"
+    kept: list[bytes] = []
+
+    def keep_part(folder: Path, *_: object, **__: object) -> object:
+        kept.append(part.read_bytes())
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.sync.follow.apply_package", keep_part)
+        with pytest.raises(KeyboardInterrupt):
+            pull(edge)
+    server.wire.received.clear()
+
+    assert pull(edge).kind == "delta"
+    assert server.wire.received == []
+    assert len(kept[0]) > 0
+
+
+def test_a_server_that_prepares_is_asked_again_when_it_says(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    put(server, range(2), "seal")
+    real = server.wire._package
+    replies = [as_json({"done": n, "total": 9}, 202, retry_after="7") for n in (1, 5)]
+    monkeypatch.setattr(
+        server.wire, "_package", lambda *args: replies.pop(0) if replies else real(*args)
+    )
+    pauses: list[float] = []
+    seen: list[tuple[str, int, int]] = []
+
+    Edge.open(edge.folder).pull(lambda *step: seen.append(step), pause=pauses.append)
+
+    assert pauses == [7.0, 7.0]
+    assert seen[:2] == [("the server prepares", 1, 9), ("the server prepares", 5, 9)]
+    assert seen[-1][1] == seen[-1][2]
+
+
+# Packages that are not what they should be
+
+
+def rewrite(
+    server: Server,
+    change_head: Callable[[Head], Head] = lambda head: head,
+    change: Callable[[str, bytes], bytes] = lambda _, data: data,
+    token: str = TOKEN,
+) -> None:
+    """Let the server send packages of another content, signed with a token."""
+
+    def changed(data: bytes) -> bytes:
+        path = server.index.folder / "sync" / "rewritten"
+        path.write_bytes(data)
+        with Package.open(path, server.token) as package:
+            head = change_head(package.head)
+            sections = [
+                (entry.name, [change(entry.name, package.read(entry.name, 1 << 30))])
+                for entry in package.head.sections
+            ]
+        write_package(path, head, sections, token)
+        return path.read_bytes()
+
+    server.wire.change_package = changed
+
+
+def test_a_damaged_delta_is_made_good_by_a_snapshot(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    server.wire.change_package = once(lambda data: data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
+
+    report = pull(edge)
+
+    assert report.kind == "snapshot"
+    assert "checksum" in report.fell_back
+    assert answers(edge) == answers(server.index)
+
+
+def test_a_delta_that_leads_elsewhere_is_not_committed(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    before = contents(edge.folder)
+    rewrite(server, change=lambda name, data: data[::-1] if name == "rows" else data)
+    server.wire.asked.clear()
+
+    with pytest.raises(Damaged, match="as it was"):
+        pull(edge)
+
+    asked = [target for _, target, _ in server.wire.asked if "package" in target]
+    assert ["state" in target for target in asked] == [True, False]
+    assert contents(edge.folder) == before
+    assert edge.check() == []
+
+
+def once(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    left = [change]
+    return lambda data: left.pop()(data) if left else data
+
+
+def test_a_gap_is_made_good_by_a_snapshot(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    replayed: list[bytes] = []
+    server.wire.change_package = lambda data: replayed.append(data) or data
+    pull(copy(edge, "other"))
+    put(server, range(3, 5), "otter")
+    pull(copy_of := copy(edge, "another"))
+    put(server, range(5), "newer")
+    server.wire.change_package = once(lambda _: replayed[0])
+
+    report = pull(copy_of)
+
+    assert (report.kind, "begins from" in report.fell_back) == ("snapshot", True)
+    assert answers(copy_of) == answers(server.index)
+
+
+def test_a_package_that_was_seen_before_is_refused(server: Server, edge: Index):
+    old_snapshot = server.wire.received[0]
+    put(server, range(3), "seal")
+    pull(edge)
+    put(server, range(3), "newer")
+    before = contents(edge.folder)
+    server.wire.change_package = lambda _: old_snapshot
+
+    with pytest.raises(Damaged, match=r"the edge is at version \d+ .*already"):
+        pull(edge)
+
+    assert contents(edge.folder) == before
+
+
+def test_a_package_of_another_index_is_refused(
+    server: Server, servers: dict[str, Server], edge: Index, tmp_path: Path
+):
+    other = Server(tmp_path / "other", TOKEN)
+    servers["http://other.example"] = other
+    put(other, range(9), "stranger")
+    Index.follow("http://other.example", tmp_path / "stranger", token=TOKEN)
+    put(server, range(3), "seal")
+    before = contents(edge.folder)
+    server.wire.change_package = lambda _: other.wire.received[0]
+
+    with pytest.raises(WrongState, match="another index"):
+        pull(edge)
+
+    assert contents(edge.folder) == before
+
+
+def test_another_index_at_the_same_address_is_refused(server: Server, edge: Index):
+    server.wire.change_info = lambda info: {**info, "index": "another"}
+
+    with pytest.raises(WrongState, match="another index at"):
+        pull(edge)
+
+
+@pytest.mark.parametrize(
+    ("token", "said"), [("", "not signed"), ("another-token", "not signed with this token")]
+)
+def test_a_package_that_is_not_signed_with_the_token_is_refused(
+    server: Server, edge: Index, token: str, said: str
+):
+    put(server, range(3), "seal")
+    before = contents(edge.folder)
+    rewrite(server, lambda head: replace(head, is_signed=bool(token)), token=token)
+
+    with pytest.raises(Damaged, match=said):
+        pull(edge)
+
+    assert contents(edge.folder) == before
+
+
+def test_a_server_of_a_later_protocol_is_refused_politely(server: Server, edge: Index):
+    server.wire.change_info = lambda info: {**info, "protocol": 2}
+
+    with pytest.raises(UnknownVersion, match="up to date"):
+        pull(edge)
+
+
+def test_a_package_of_a_later_protocol_is_refused_politely(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    server.wire.change_package = lambda data: b"GSMPACK2" + data[8:]
+
+    with pytest.raises(UnknownVersion, match="up to date"):
+        pull(edge)
+
+    assert edge.check() == []
+
+
+def test_a_server_put_back_to_an_older_state_is_refused_and_taken_if_asked(
+    server: Server, edge: Index, tmp_path: Path
+):
+    shutil.copytree(server.index.folder, tmp_path / "backup")
+    older = answers(server.index)
+    put(server, range(3), "seal")
+    pull(edge)
+    server.offer.close()
+    shutil.rmtree(server.index.folder)
+    shutil.copytree(tmp_path / "backup", server.index.folder)
+    server.restart()
+
+    with pytest.raises(WrongState, match="gossamer pull --again"):
+        pull(edge)
+    report = pull(edge, again=True)
+
+    assert report.kind == "snapshot"
+    assert report.version < report.from_version
+    assert answers(edge) == older == answers(server.index)
+
+
+@pytest.mark.parametrize("name", ["a verbatim place", "a segment of the edge's"])
+def test_no_package_can_make_the_edge_read_its_own_disk(
+    server: Server, edge: Index, tmp_path: Path, name: str
+):
+    """The catalogue of the server itself, with its places, in a package that is well signed."""
+    put(server, range(3), "seal")
+    own = open_index(server.index.folder).catalogue
+    rows = [own.find_text("t1")] if "segment" in name else [own.find_path(tmp_path / "files/a.md")]
+    part = own.part(np.array(rows)).to_bytes()
+    rewrite(server, change=lambda name, data: part if name == "catalogue" else data)
+    before = contents(edge.folder)
+
+    with pytest.raises(Damaged):
+        pull(edge)
+
+    assert contents(edge.folder) == before
+
+
+def test_nonsense_leads_to_no_state_but_the_servers_whoever_signed_it(
+    server: Server, edge: Index, tmp_path: Path
+):
+    put(server, range(3), "seal")
+    server.index.remove(["t9"])
+    states = {contents(edge.folder)[:2]}
+    states.add(contents(Index.follow(URL, tmp_path / "fresh", token=TOKEN).folder)[:2])
+    random_ = random.Random(1)
+
+    def spoil(name: str, data: bytes) -> bytes:
+        changed = bytearray(data)
+        for _ in range(random_.randint(1, 4)):
+            changed[random_.randrange(len(changed))] ^= 1 << random_.randrange(8)
+        if random_.random() < 0.3:
+            del changed[random_.randrange(len(changed)) :]
+        return bytes(changed) if name == chosen[0] else data
+
+    rewrite(server, change=spoil)
+    for _ in range(30):
+        chosen = [random_.choice(["catalogue", "removed", "rows", "texts"])]
+        folder = copy(edge, "spoilt")
+        with suppress(Damaged):
+            pull(folder)
+
+        assert contents(folder)[:2] in states
+        assert Index.open(folder).check() == []
+
+
+# Kills and full disks
+
+
+class CannedWire:
+    """One package for everybody: nothing of the server's is touched."""
+
+    def __init__(self, info: dict[str, object], package: bytes) -> None:
+        self._info = info
+        self._package = package
+
+    def send(self, _: str, target: str, *__: object) -> "CannedWire":
+        self._reply = (
+            Reply(200, self._package, etag='"1"') if "package" in target else as_json(self._info)
+        )
+        return self
+
+    def __enter__(self) -> Answer:
+        return Answer(self._reply, float("inf"))
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(params=["delta", "snapshot"])
+def step(
+    request: pytest.FixtureRequest, server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Answers, Answers]:
+    """What an edge answers before and after a pull that needs no server any more."""
+    before = answers(edge)
+    put(server, range(4), "seal")
+    server.index.remove(["t7"])
+    if request.param == "snapshot":
+        server.offer._history.database.close()
+        shutil.rmtree(server.index.folder / "sync")
+        server.restart()
+    assert pull(copy(edge, "after")).kind == request.param
+    wire = CannedWire(server.offer.info(), server.wire.received[-1])
+    monkeypatch.setattr("gossamer.sync.client.connect", lambda *_, **__: wire)
+    return before, answers(edge.folder.with_name("after"))
+
+
+@needs_fork
+def test_killed_at_any_moment_of_a_pull_an_edge_answers_as_before_or_as_after(
+    step: tuple[Answers, Answers], edge: Index
+):
+    counted = copy(edge, "counted")
+    calls = count_calls(lambda: pull(counted))
+
+    for point in (1 + np.random.default_rng(0).permutation(calls)[:25]).tolist():
+        folder = copy(edge, "killed")
+        assert run_killed_at(point, lambda: pull(folder))  # noqa: B023
+
+        assert answers(folder) in step, f"killed at call {point}"
+        assert [one.what for one in Index.open(folder).check() if one.severity == "error"] == []
+        if read_manifest(folder).origin == read_manifest(edge.folder).origin:
+            pull(folder)
+        assert answers(folder) == step[1], f"killed at call {point} and repeated"
+
+
+def test_a_full_disk_at_any_write_of_a_pull_leaves_the_old_state(
+    step: tuple[Answers, Answers], edge: Index
+):
+    counted = copy(edge, "counted")
+    with failing_at(10**9) as calls:
+        pull(counted)
+
+    for point in range(1, calls[0] + 1):
+        folder = copy(edge, "full")
+        error = None
+        with failing_at(point):
+            try:
+                pull(folder)
+            except Unwritable as caught:
+                error = caught
+
+        assert error is None or "disk is full" in str(error), f"full at call {point}"
+        assert answers(folder) == step[error is None], f"full at call {point}"
+        if error is not None:
+            assert pull(folder).kind in ("delta", "snapshot")
+        assert answers(folder) == step[1]
+
+
+def test_a_package_that_does_not_fit_the_disk_is_not_begun(
+    step: tuple[Answers, Answers], edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    full = shutil.disk_usage(edge.folder)._replace(free=10)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: full)
+
+    with pytest.raises(Unwritable, match="make room"):
+        pull(edge)
+
+    assert answers(edge) == step[0]
+    assert not (edge.folder / "package.part").exists()
+
+
+# Pushing
+
+
+def test_a_pushed_text_comes_back_as_a_delta(server: Server, edge: Index):
+    results = edge.push([{"id": "note", "text": "An otter of the edge."}], removed=["t1"])
+
+    assert [(result.id, result.outcome) for result in results] == [
+        ("note", "stored"),
+        ("t1", "removed"),
+    ]
+    assert edge.search("otter")[0].source == "note"
+    assert answers(edge) == answers(server.index)
+
+
+def test_a_pushed_file_is_indexed_on_the_server(server: Server, edge: Index, tmp_path: Path):
+    path = tmp_path / "report.md"
+    path.write_text("# Report\n\nThe otter is well.\n", encoding="utf-8")
+    (first,) = edge.push(files=[path])
+    path.write_text("# Report\n\nThe otter sleeps.\n", encoding="utf-8")
+    (second,) = edge.push(files=[path])
+    (third,) = edge.push(removed=["report.md"])
+
+    assert [one.outcome for one in (first, second, third)] == ["stored", "stored", "removed"]
+    assert [one.conflict for one in (first, second, third)] == [0, 0, 0]
+    assert all("report.md" not in hit.source for hit in edge.search("otter"))
+
+
+def test_of_two_edges_that_change_one_text_the_last_wins_and_nothing_is_lost(
+    server: Server, edge: Index, tmp_path: Path
+):
+    other = Index.follow(URL, tmp_path / "other", token=TOKEN)
+    edge.push([{"id": "t1", "text": "What Ada says of otters."}])
+    (result,) = other.push([{"id": "t1", "text": "What Bob says of otters."}])
+    report = pull(edge)
+
+    (conflict,) = report.conflicts
+    assert (result.outcome, result.conflict) == ("stored", conflict.number)
+    assert "someone else" in result.note
+    assert edge.search("otters")[0].text == other.search("otters")[0].text
+    assert "Bob" in edge.search("otters")[0].text
+    assert edge.conflict(conflict.number).lost == "What Ada says of otters."
+    assert [one.number for one in other.conflicts()] == [conflict.number]
+
+
+def test_changes_wait_while_the_server_is_away(server: Server, edge: Index):
+    server.wire.is_down = True
+    with pytest.raises(Unreachable, match="1 change waits"):
+        edge.push([{"id": "a", "text": "An otter."}])
+    with pytest.raises(Unreachable, match="2 changes wait"):
+        edge.push([{"id": "b", "text": "A beaver."}])
+    pending = edge.status().follows["pending"]
+    server.wire.is_down = False
+
+    results = edge.push()
+
+    assert pending == 2
+    assert [(one.id, one.outcome) for one in results] == [("a", "stored"), ("b", "stored")]
+    assert edge.status().follows["pending"] == 0
+    assert {hit.source for hit in edge.search("otter beaver", 2)} == {"a", "b"}
+
+
+def test_a_push_whose_answer_was_lost_is_done_once(server: Server, edge: Index):
+    server.wire.drops_answers = True
+    with pytest.raises(Unreachable):
+        edge.push([{"id": "a", "text": "An otter."}])
+    server.wire.drops_answers = False
+    version = read_manifest(server.index.folder).generation
+
+    (result,) = edge.push()
+
+    assert (result.outcome, result.conflict) == ("stored", 0)
+    assert read_manifest(server.index.folder).generation == version
+    assert edge.search("otter")[0].source == "a"
+
+
+def test_what_the_server_refuses_holds_up_nothing_and_is_put_aside(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    real = server.wire.offer.push
+
+    def picky(items: list[object]) -> object:
+        if any("bad" in item.id for item in items):  # type: ignore[attr-defined]
+            raise InvalidArgument("no bad ids here")
+        return real(items)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(server.wire.offer, "push", picky)
+
+    results = edge.push([{"id": name, "text": "An otter."} for name in ("good", "bad", "better")])
+
+    assert [one.outcome for one in results] == ["stored", "refused", "stored"]
+    assert "no bad ids" in results[1].note
+    assert edge.push() == []
+    (aside,) = (edge.folder / "outbox" / "refused").iterdir()
+    assert json.loads(aside.read_text(encoding="utf-8"))["id"] == "bad"
+
+
+def test_results_are_given_though_the_server_goes_before_the_pull(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    real = server.wire._pushed
+
+    def last_words(*args: object) -> Reply:
+        reply = real(*args)  # type: ignore[arg-type]
+        server.wire.is_down = True
+        return reply
+
+    monkeypatch.setattr(server.wire, "_pushed", last_words)
+
+    (result,) = edge.push([{"id": "a", "text": "An otter."}])
+
+    assert result.outcome == "stored"
+    server.wire.is_down = False
+    assert pull(edge).kind == "delta"
+
+
+def test_a_text_that_is_none_is_refused_before_anything_waits(server: Server, edge: Index):
+    with pytest.raises(InvalidArgument):
+        edge.push([{"id": "a", "text": "fine"}, {"id": "b"}])
+
+    assert edge.status().follows["pending"] == 0
+
+
+def forget_servers() -> None:
+    """Let no test learn from another which server answers."""
+    from gossamer.sync import elsewhere
+
+    elsewhere._known.clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_known_servers() -> Iterator[None]:
+    forget_servers()
+    yield
+    forget_servers()
