@@ -113,22 +113,21 @@ def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:
 
 
 def update_long(deletions: str, count: str) -> dict[str, Any]:
-    """Memory of an index under a long run of updates, and what it says it takes."""
+    """Memory of a server's index under a long run of updates, and what it says it takes."""
     from benchmarks import ours
     from benchmarks.churn import Churn
 
     vectors = mdn().vectors[: int(count)]
     before = resident_bytes()
     churn = Churn(vectors, float(deletions))
-    looks = [
-        {
-            "batch": batch.number,
-            "grown": resident_bytes() - before,
-            "counted": ours.counted_bytes(churn.index),
-        }
-        for batch in churn.run()
-        if batch.number % 10 == 0
-    ]
+    churn.index.track()
+    looks = []
+    for batch in churn.run():
+        churn.index.take_delta()
+        if batch.number % 10 == 0:
+            grown = resident_bytes() - before
+            counted = ours.counted_bytes(churn.index)
+            looks.append({"batch": batch.number, "grown": grown, "counted": counted})
     return {"looks": looks}
 
 

@@ -12,13 +12,14 @@ from benchmarks.metrics import timed
 from benchmarks.report import Row
 from benchmarks.retrieval import retrieval
 from benchmarks.scale import scaled
+from gossamer.errors import NoIndex
 from gossamer.store.folder import read_manifest
 from gossamer.sync.apply import apply_package
 from gossamer.sync.download import Wanted
 from gossamer.sync.following import Following, base_of
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package
-from gossamer.sync.records import Building, Mode
+from gossamer.sync.records import Base, Building, Mode
 from gossamer.update.prepare import GivenText
 
 MODES = ("codes", "slim:f16:8", "slim:int8:8")
@@ -50,9 +51,7 @@ class Edge:
 
     def pull(self) -> Step:
         """Take what is new."""
-        manifests = self.folder / "MANIFEST"
-        base = base_of(read_manifest(self.folder)) if manifests.exists() else None
-        wanted = Wanted(self.mode, "kept", base)
+        wanted = Wanted(self.mode, "kept", self._base())
         start = time.perf_counter()
         while isinstance(made := self._package(wanted), Building):
             pass
@@ -69,6 +68,12 @@ class Edge:
             head = package.head
         sections = {entry.name: entry.size for entry in head.sections}
         return Step(head.kind, made.stat().st_size, sections, make_s, apply_s)
+
+    def _base(self) -> Base | None:
+        try:
+            return base_of(read_manifest(self.folder))
+        except NoIndex:
+            return None
 
     def _package(self, wanted: Wanted) -> Path | Building | None:
         return self._offer.package(Mode.parse(wanted.mode), texts=wanted.texts, base=wanted.base)

@@ -11,6 +11,7 @@ from benchmarks.report import RESULTS
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib import ticker
 
 Curve = list[tuple[float, float]]
 
@@ -61,12 +62,16 @@ def draw_speed(qps: dict[str, Any]) -> Path:
 
 def draw_slim(sets: dict[str, Any]) -> Path:
     """Recall@10 against queries a second, a panel for each set of vectors."""
-    figure, panels = plt.subplots(1, len(sets), figsize=(5 * len(sets), 4.2), sharey=True)
+    size = (5 * len(sets), 4.2)
+    figure, panels = plt.subplots(1, len(sets), figsize=size, sharey=True, layout="constrained")
     for axes, (name, measured) in zip(panels, sets.items(), strict=True):
         draw_curves(axes, speed_curves(measured["qps"]))
         full, slim = (measured["bytes"][kind]["memory"] for kind in ("hnswlib", "slim f16:8"))
         axes.set(title=f"{name}: {slim:.0f} B a node, hnswlib {full:.0f} B")
         axes.set(xlabel="queries a CPU second, one thread", xscale="log", ylim=(0.8, 1.0))
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
+        axes.xaxis.set_minor_formatter(ticker.NullFormatter())
     panels[0].set(ylabel="recall@10")
     panels[-1].legend(fontsize=8)
     return written(figure, "slim-rivals.png")
@@ -75,7 +80,7 @@ def draw_slim(sets: dict[str, Any]) -> Path:
 def draw_long_run(looks: list[dict[str, Any]]) -> Path:
     """What a hundred updates do to the graph's bytes, to recall and to speed."""
     batches = [look["batch"] for look in looks]
-    figure, panels = plt.subplots(1, 3, figsize=(15, 4.2))
+    figure, panels = plt.subplots(1, 3, figsize=(15, 4.2), layout="constrained")
     for kind, label in (
         ("graph_bytes", "updated"),
         ("edge_bytes", "edge that follows"),
@@ -84,11 +89,10 @@ def draw_long_run(looks: list[dict[str, Any]]) -> Path:
     ):
         panels[0].plot(batches, [look[kind] for look in looks], "o-", label=label, markersize=3)
     panels[0].set(ylabel="graph bytes a node", ylim=(0, None))
-    for axes, kind, label in ((panels[1], "recalls", "recall@10"), (panels[2], "qps", "QPS")):
-        for name, style in (("updated", "o-"), ("fresh", "x--")):
-            axes.plot(batches, [look[kind][name] for look in looks], style, label=name)
-        axes.set(ylabel=label)
-    panels[1].set(ylim=(0.8, 1.0))
+    for axes, kind in ((panels[1], "recalls"), (panels[2], "qps")):
+        for name, label, style in (("updated", "updated", "o-"), ("fresh", "built anew", "x--")):
+            axes.plot(batches, [look[kind][name] for look in looks], style, label=label)
+    panels[1].set(ylabel="recall@10 at the same effort", ylim=(0.8, 1.0))
     panels[2].set(ylabel="queries a CPU second at recall 0.95", ylim=(0, None))
     for axes in panels:
         axes.set(xlabel="batches")

@@ -1,7 +1,8 @@
 """A server without HTTP: requests of an edge go straight to an `Offer`, and can be made to fail."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -12,11 +13,23 @@ import pytest
 
 from gossamer.errors import GossamerError, InvalidArgument, TooLarge, UnknownId, WrongState
 from gossamer.index import Index
+from gossamer.store import open_index
+from gossamer.sync import elsewhere
+from gossamer.sync.follow import Edge, PullReport
 from gossamer.sync.offer import Offer
-from gossamer.sync.records import Base, Building, Mode, PushItem
+from gossamer.sync.package import Package, write_package
+from gossamer.sync.records import Base, Building, Head, Mode, PushItem
 from gossamer.web import Answer, NoAnswer
 
 URL = "http://server.example"
+TOKEN = "a-token-that-nobody-guesses"
+QUESTIONS = ("whale in the sea", "lease of the harbour", "word7 word9")
+FILES = {
+    "a.md": "# Whales\n\nA whale swims in the sea.\n\n# Leases\n\nThe lease is due in May.\n",
+    "b.txt": "The sea is deep and a lease is long.\n",
+    "page.html": "<html><title>Page</title><body><h1>Harbour</h1><p>No whale.</p></body></html>",
+}
+Answers = list[tuple[int, str, str, float | None]]
 STATUS = {UnknownId: 404, WrongState: 409, TooLarge: 413, InvalidArgument: 400}
 
 
@@ -167,9 +180,102 @@ class Server:
 def connect_to(monkeypatch: pytest.MonkeyPatch, servers: Mapping[str, Server]) -> None:
     """Let these addresses lead to these servers; no other leads anywhere."""
 
-    def connect(url: str, token: str, timeout_s: float = 0.0) -> OfferWire:
+    def connect(url: str, token: str, *_: float) -> OfferWire:
         server = servers[url]
         assert token == server.token, "a token is sent to its own server only"
         return server.wire
 
     monkeypatch.setattr("gossamer.sync.client.connect", connect)
+
+
+@contextmanager
+def reachable() -> Iterator[dict[str, Server]]:
+    """Let addresses lead to the servers that are put under them, for as long as it lasts."""
+    known: dict[str, Server] = {}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        connect_to(monkeypatch, known)
+        elsewhere._known.clear()
+        yield known
+    elsewhere._known.clear()
+    for server in known.values():
+        server.offer.close()
+
+
+def filled_server(folder: Path) -> Server:
+    """A server with a token, texts, and files in a folder beside it."""
+    server = Server(folder, TOKEN)
+    files = folder.with_name("files")
+    files.mkdir()
+    for name, text in FILES.items():
+        (files / name).write_text(text, encoding="utf-8")
+    server.index.add_paths([files])
+    put(server, range(12))
+    return server
+
+
+def put(server: Server, numbers: Iterable[int], what: str = "whale") -> None:
+    server.index.add_texts(
+        [{"id": f"t{n}", "text": f"A {what} with word{n} and word{n % 7}."} for n in numbers]
+    )
+
+
+def pull(edge: Index | Path, **options: bool) -> PullReport:
+    folder = edge if isinstance(edge, Path) else edge.folder
+    return Edge.open(folder).pull(pause=lambda _: None, **options)
+
+
+def answers(index: Index | Path) -> Answers:
+    """Ask everything in every mode."""
+    opened = Index.open(index) if isinstance(index, Path) else index
+    found: Answers = []
+    for mode in ("hybrid", "semantic", "lexical"):
+        for question in QUESTIONS:
+            hits = opened.search(question, 10, mode=mode)
+            found += [(hit.id, hit.location, hit.text, hit.distance) for hit in hits]
+    return found
+
+
+def contents(folder: Path) -> tuple[bytes, bytes, list[bytes]]:
+    """Everything that an edge holds: engine, catalogue, texts."""
+    snapshot = open_index(folder)
+    engines = [
+        (folder / entry.name).read_bytes() for entry in snapshot.manifest.files_of("vectors")
+    ]
+    catalogue = snapshot.catalogue
+    texts = [
+        snapshot.texts.read(
+            document.segment, document.offset, document.offset + document.text_length
+        )
+        for document in map(catalogue.document, range(catalogue.document_count))
+    ]
+    return b"".join(engines), catalogue.digest(), texts
+
+
+def copy(edge: Index, name: str) -> Path:
+    folder = edge.folder.with_name(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(edge.folder, folder)
+    return folder
+
+
+def rewrite(
+    server: Server,
+    change_head: Callable[[Head], Head] = lambda head: head,
+    change: Callable[[str, bytes], bytes] = lambda _, data: data,
+    token: str = TOKEN,
+) -> None:
+    """Let the server send packages of another content, signed with a token."""
+
+    def changed(data: bytes) -> bytes:
+        path = server.index.folder / "sync" / "rewritten"
+        path.write_bytes(data)
+        with Package.open(path, server.token) as package:
+            head = change_head(package.head)
+            sections = [
+                (entry.name, [change(entry.name, package.read(entry.name, 1 << 30))])
+                for entry in package.head.sections
+            ]
+        write_package(path, head, sections, token)
+        return path.read_bytes()
+
+    server.wire.change_package = changed

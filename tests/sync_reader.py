@@ -1,5 +1,6 @@
 """An edge in a few lines, independent of the real one: what packages say, put together."""
 
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,15 @@ from gossamer.vectors.deltas import state_of_file
 from gossamer.vectors.vector_index import VectorIndex
 
 MOST = 1 << 30
+
+
+def texts_of(*pairs: tuple[str, str]) -> list[dict[str, object]]:
+    return [{"id": id, "text": text} for id, text in pairs]
+
+
+def words(seed: int, count: int = 40) -> str:
+    chosen = random.Random(seed)
+    return " ".join(f"word{chosen.randrange(300)}" for _ in range(count))
 
 
 @dataclass

@@ -530,6 +530,8 @@ class TestServer:
         problem(client.get("/v1/search/"), 404, "not_found")
         wrong = client.request("PROPFIND", "/v1/search")
         problem(wrong, 405, "method_not_allowed")
+        assert wrong.headers["Allow"] == "GET, POST"
+        assert client.get("/v1/files/a.txt").headers["Allow"] == "PUT"
 
     def test_what_nobody_expected_is_500_without_a_trace(
         self, client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

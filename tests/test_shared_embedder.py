@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from tiny_embedder import TinyEmbedder
 
-from gossamer.embed.shared import SharedEmbedder
+from gossamer.embed.shared import Round, SharedEmbedder
 from gossamer.errors import InvalidArgument, WrongState
 
 Floats = NDArray[np.float32]
@@ -223,6 +223,47 @@ def test_closing_finishes_what_was_asked_for_and_refuses_more(
     assert first.result(10).shape == waiting.result(10).shape == (1, model.dim)
     with pytest.raises(WrongState, match="closed"):
         shared.embed(["late"])
+
+
+def test_what_searches_asked_for_is_remembered_within_a_budget(model: Gated) -> None:
+    model.let_through(1000)
+    shared = SharedEmbedder(model, memory_bytes=10 * 400)
+
+    first = shared.embed(["otter", "heron"])
+    again = shared.embed(["heron", "newt", "otter", "newt"])
+    for number in range(50):
+        shared.embed([f"other {number}"])
+    shared.embed(["otter"])
+    shared.close()
+
+    assert model.calls[:2] == [["otter", "heron"], ["newt"]]
+    assert model.calls[-1] == ["otter"]
+    np.testing.assert_array_equal(again[[2, 0]], first)
+    np.testing.assert_array_equal(again, TinyEmbedder().embed(["heron", "newt", "otter", "newt"]))
+
+
+def test_a_row_that_was_given_can_be_changed_without_harm(model: Gated) -> None:
+    model.let_through(1000)
+    shared = SharedEmbedder(model, memory_bytes=10_000)
+
+    shared.embed(["otter"])[:] = 0
+    shared.embed(["otter"])[:] = 0
+
+    np.testing.assert_array_equal(shared.embed(["otter"]), TinyEmbedder().embed(["otter"]))
+    shared.close()
+
+
+def test_rounds_are_told_by_what_they_were_for(model: Gated) -> None:
+    model.let_through(1000)
+    rounds: list[Round] = []
+    shared = SharedEmbedder(model, on_round=rounds.append)
+
+    shared.embed(["otter", "heron", "otter"])
+    shared.embed_question("when")
+    shared.in_background.embed(["newt"])
+    shared.close()
+
+    assert rounds == [Round(2, 0), Round(0, 1), Round(1, 0, is_update=True)]
 
 
 def test_it_says_of_the_model_what_the_model_says(model: Gated, shared: SharedEmbedder) -> None:

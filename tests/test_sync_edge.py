@@ -2,18 +2,30 @@
 
 import json
 import os
-import random
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from faults import count_calls, failing_at, needs_fork, run_killed_at
-from offer_wire import URL, Reply, Server, as_json, connect_to
+from offer_wire import (
+    TOKEN,
+    URL,
+    Answers,
+    Reply,
+    Server,
+    answers,
+    as_json,
+    contents,
+    copy,
+    filled_server,
+    pull,
+    put,
+    reachable,
+    rewrite,
+)
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.errors import (
@@ -24,27 +36,13 @@ from gossamer.errors import (
     ModelMismatch,
     UnknownVersion,
     Unreachable,
-    Unwritable,
     WrongState,
 )
 from gossamer.index import Index
 from gossamer.store import open_index
 from gossamer.store.folder import read_manifest
 from gossamer.store.records import AWAY, VERBATIM
-from gossamer.sync.follow import Edge, PullReport, Wish, follow
-from gossamer.sync.package import Package, write_package
-from gossamer.sync.records import Head
-from gossamer.web import Answer
-
-TOKEN = "a-token-that-nobody-guesses"
-QUESTIONS = ("whale in the sea", "lease of the harbour", "word7 word9")
-FILES = {
-    "a.md": "# Whales\n\nA whale swims in the sea.\n\n# Leases\n\nThe lease is due in May.\n",
-    "b.txt": "The sea is deep and a lease is long.\n",
-    "page.html": "<html><title>Page</title><body><h1>Harbour</h1><p>No whale.</p></body></html>",
-}
-
-Answers = list[tuple[int, str, str, float | None]]
+from gossamer.sync.follow import Edge, Wish, follow
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,74 +54,20 @@ def embedder() -> Iterator[TinyEmbedder]:
 
 
 @pytest.fixture
-def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Server]]:
-    known: dict[str, Server] = {}
-    connect_to(monkeypatch, known)
-    yield known
-    for server in known.values():
-        server.offer.close()
+def servers() -> Iterator[dict[str, Server]]:
+    with reachable() as known:
+        yield known
 
 
 @pytest.fixture
 def server(tmp_path: Path, servers: dict[str, Server]) -> Server:
-    """A server with texts, files and a token."""
-    servers[URL] = Server(tmp_path / "server", TOKEN)
-    (tmp_path / "files").mkdir()
-    for name, text in FILES.items():
-        (tmp_path / "files" / name).write_text(text, encoding="utf-8")
-    servers[URL].index.add_paths([tmp_path / "files"])
-    put(servers[URL], range(12))
+    servers[URL] = filled_server(tmp_path / "server")
     return servers[URL]
 
 
 @pytest.fixture
 def edge(server: Server, tmp_path: Path) -> Index:
     return Index.follow(URL, tmp_path / "edge", token=TOKEN)
-
-
-def put(server: Server, numbers: Iterator[int] | range, what: str = "whale") -> None:
-    server.index.add_texts(
-        [{"id": f"t{n}", "text": f"A {what} with word{n} and word{n % 7}."} for n in numbers]
-    )
-
-
-def pull(edge: Index | Path, **options: bool) -> PullReport:
-    folder = edge if isinstance(edge, Path) else edge.folder
-    return Edge.open(folder).pull(pause=lambda _: None, **options)
-
-
-def answers(index: Index | Path) -> Answers:
-    """Ask everything in every mode."""
-    opened = Index.open(index) if isinstance(index, Path) else index
-    found: Answers = []
-    for mode in ("hybrid", "semantic", "lexical"):
-        for question in QUESTIONS:
-            hits = opened.search(question, 10, mode=mode)
-            found += [(hit.id, hit.location, hit.text, hit.distance) for hit in hits]
-    return found
-
-
-def contents(folder: Path) -> tuple[bytes, bytes, list[bytes]]:
-    """Everything that an edge holds: engine, catalogue, texts."""
-    snapshot = open_index(folder)
-    engines = [
-        (folder / entry.name).read_bytes() for entry in snapshot.manifest.files_of("vectors")
-    ]
-    catalogue = snapshot.catalogue
-    texts = [
-        snapshot.texts.read(
-            document.segment, document.offset, document.offset + document.text_length
-        )
-        for document in map(catalogue.document, range(catalogue.document_count))
-    ]
-    return b"".join(engines), catalogue.digest(), texts
-
-
-def copy(edge: Index, name: str) -> Path:
-    folder = edge.folder.with_name(name)
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(edge.folder, folder)
-    return folder
 
 
 # Following
@@ -147,33 +91,6 @@ def test_only_what_changed_is_sent(server: Server, edge: Index):
     assert report.bytes_received == len(server.wire.received[-1])
     assert answers(edge) == answers(server.index)
     assert pull(edge).kind == "current"
-
-
-def test_fifty_batches_pulled_at_random_leave_what_a_fresh_edge_holds(
-    server: Server, edge: Index, tmp_path: Path
-):
-    random_ = random.Random(4)
-    kinds = []
-    for batch in range(50):
-        if batch % 9 == 4:
-            name = random_.choice(list(FILES))
-            path = tmp_path / "files" / name
-            path.write_text(FILES[name].replace("whale", f"seal{batch}"), encoding="utf-8")
-            server.index.add_paths()
-        elif random_.random() < 0.4:
-            server.index.remove([f"t{random_.randrange(60)}" for _ in range(6)])
-        else:
-            put(server, random_.sample(range(60), random_.randint(1, 9)), f"whale{batch}")
-        if random_.random() < 0.4:
-            kinds.append(pull(edge).kind)
-            assert list(edge.search("whale")) == list(server.index.search("whale"))
-
-    kinds.append(pull(edge).kind)
-    fresh = Index.follow(URL, tmp_path / "fresh", token=TOKEN)
-    assert set(kinds) <= {"delta", "current"}
-    assert contents(edge.folder) == contents(fresh.folder)
-    assert answers(edge) == answers(fresh) == answers(server.index)
-    assert edge.check() == []
 
 
 def test_a_server_emptied_and_filled_again_is_followed(server: Server, edge: Index, tmp_path: Path):
@@ -256,7 +173,6 @@ def test_offline_an_edge_answers_from_what_it_has_and_says_so(server: Server, tm
     away = Index.follow(URL, tmp_path / "away", token=TOKEN, texts="away")
     expected = answers(kept)
     server.wire.is_down = True
-    forget_servers()
 
     found = away.search("whale", mode="semantic")
 
@@ -463,31 +379,6 @@ def test_a_model_that_is_a_place_of_the_servers_must_be_named(
 # Connections that break
 
 
-def test_a_delta_cut_at_every_tenth_byte_goes_on_where_it_was_cut(
-    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("gossamer.sync.download._ATTEMPTS", 1)
-    before = read_manifest(edge.folder).origin
-    put(server, range(4), "seal")
-    pull(copy(edge, "whole"))
-    (package,) = server.wire.received[-1:]
-    after = contents(edge.folder.with_name("whole"))
-
-    for cut in range(10, len(package), 10):
-        folder = copy(edge, "cut")
-        server.wire.received.clear()
-        server.wire.cut_after = cut
-        with pytest.raises(Unreachable, match=f"after the {cut:,} bytes that came"):
-            pull(folder)
-        assert read_manifest(folder).origin == before
-        server.wire.cut_after = None
-
-        assert pull(folder).kind == "delta"
-        assert b"".join(server.wire.received) == package
-        assert contents(folder) == after
-    assert not (folder / "package.part").exists()
-
-
 def test_a_connection_that_breaks_off_again_and_again_brings_it_all_in_the_end(
     server: Server, edge: Index
 ):
@@ -573,29 +464,6 @@ def test_a_server_that_prepares_is_asked_again_when_it_says(
 
 
 # Packages that are not what they should be
-
-
-def rewrite(
-    server: Server,
-    change_head: Callable[[Head], Head] = lambda head: head,
-    change: Callable[[str, bytes], bytes] = lambda _, data: data,
-    token: str = TOKEN,
-) -> None:
-    """Let the server send packages of another content, signed with a token."""
-
-    def changed(data: bytes) -> bytes:
-        path = server.index.folder / "sync" / "rewritten"
-        path.write_bytes(data)
-        with Package.open(path, server.token) as package:
-            head = change_head(package.head)
-            sections = [
-                (entry.name, [change(entry.name, package.read(entry.name, 1 << 30))])
-                for entry in package.head.sections
-            ]
-        write_package(path, head, sections, token)
-        return path.read_bytes()
-
-    server.wire.change_package = changed
 
 
 def test_a_damaged_delta_is_made_good_by_a_snapshot(server: Server, edge: Index):
@@ -755,132 +623,6 @@ def test_no_package_can_make_the_edge_read_its_own_disk(
     assert contents(edge.folder) == before
 
 
-def test_nonsense_leads_to_no_state_but_the_servers_whoever_signed_it(
-    server: Server, edge: Index, tmp_path: Path
-):
-    put(server, range(3), "seal")
-    server.index.remove(["t9"])
-    states = {contents(edge.folder)[:2]}
-    states.add(contents(Index.follow(URL, tmp_path / "fresh", token=TOKEN).folder)[:2])
-    random_ = random.Random(1)
-
-    def spoil(name: str, data: bytes) -> bytes:
-        changed = bytearray(data)
-        for _ in range(random_.randint(1, 4)):
-            changed[random_.randrange(len(changed))] ^= 1 << random_.randrange(8)
-        if random_.random() < 0.3:
-            del changed[random_.randrange(len(changed)) :]
-        return bytes(changed) if name == chosen[0] else data
-
-    rewrite(server, change=spoil)
-    for _ in range(30):
-        chosen = [random_.choice(["catalogue", "removed", "rows", "texts"])]
-        folder = copy(edge, "spoilt")
-        with suppress(Damaged):
-            pull(folder)
-
-        assert contents(folder)[:2] in states
-        assert Index.open(folder).check() == []
-
-
-# Kills and full disks
-
-
-class CannedWire:
-    """One package for everybody: nothing of the server's is touched."""
-
-    def __init__(self, info: dict[str, object], package: bytes) -> None:
-        self._info = info
-        self._package = package
-
-    def send(self, _: str, target: str, *__: object) -> "CannedWire":
-        self._reply = (
-            Reply(200, self._package, etag='"1"') if "package" in target else as_json(self._info)
-        )
-        return self
-
-    def __enter__(self) -> Answer:
-        return Answer(self._reply, float("inf"))
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-@pytest.fixture(params=["delta", "snapshot"])
-def step(
-    request: pytest.FixtureRequest, server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Answers, Answers]:
-    """What an edge answers before and after a pull that needs no server any more."""
-    before = answers(edge)
-    put(server, range(4), "seal")
-    server.index.remove(["t7"])
-    if request.param == "snapshot":
-        server.offer._history.database.close()
-        shutil.rmtree(server.index.folder / "sync")
-        server.restart()
-    assert pull(copy(edge, "after")).kind == request.param
-    wire = CannedWire(server.offer.info(), server.wire.received[-1])
-    monkeypatch.setattr("gossamer.sync.client.connect", lambda *_, **__: wire)
-    return before, answers(edge.folder.with_name("after"))
-
-
-@needs_fork
-def test_killed_at_any_moment_of_a_pull_an_edge_answers_as_before_or_as_after(
-    step: tuple[Answers, Answers], edge: Index
-):
-    counted = copy(edge, "counted")
-    calls = count_calls(lambda: pull(counted))
-
-    for point in (1 + np.random.default_rng(0).permutation(calls)[:25]).tolist():
-        folder = copy(edge, "killed")
-        assert run_killed_at(point, lambda: pull(folder))  # noqa: B023
-
-        assert answers(folder) in step, f"killed at call {point}"
-        assert [one.what for one in Index.open(folder).check() if one.severity == "error"] == []
-        if read_manifest(folder).origin == read_manifest(edge.folder).origin:
-            pull(folder)
-        assert answers(folder) == step[1], f"killed at call {point} and repeated"
-
-
-def test_a_full_disk_at_any_write_of_a_pull_leaves_the_old_state(
-    step: tuple[Answers, Answers], edge: Index
-):
-    counted = copy(edge, "counted")
-    with failing_at(10**9) as calls:
-        pull(counted)
-
-    for point in range(1, calls[0] + 1):
-        folder = copy(edge, "full")
-        error = None
-        with failing_at(point):
-            try:
-                pull(folder)
-            except Unwritable as caught:
-                error = caught
-
-        assert error is None or "disk is full" in str(error), f"full at call {point}"
-        assert answers(folder) == step[error is None], f"full at call {point}"
-        if error is not None:
-            assert pull(folder).kind in ("delta", "snapshot")
-        assert answers(folder) == step[1]
-
-
-def test_a_package_that_does_not_fit_the_disk_is_not_begun(
-    step: tuple[Answers, Answers], edge: Index, monkeypatch: pytest.MonkeyPatch
-):
-    full = shutil.disk_usage(edge.folder)._replace(free=10)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: full)
-
-    with pytest.raises(Unwritable, match="make room"):
-        pull(edge)
-
-    assert answers(edge) == step[0]
-    assert not (edge.folder / "package.part").exists()
-
-
 # Pushing
 
 
@@ -1001,17 +743,3 @@ def test_a_text_that_is_none_is_refused_before_anything_waits(server: Server, ed
         edge.push([{"id": "a", "text": "fine"}, {"id": "b"}])
 
     assert edge.status().follows["pending"] == 0
-
-
-def forget_servers() -> None:
-    """Let no test learn from another which server answers."""
-    from gossamer.sync import elsewhere
-
-    elsewhere._known.clear()
-
-
-@pytest.fixture(autouse=True)
-def _no_known_servers() -> Iterator[None]:
-    forget_servers()
-    yield
-    forget_servers()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import followers, ours
-from benchmarks.datasets import WHOLE, Dataset, fashion, glove, mdn
+from benchmarks.datasets import WHOLE, Dataset, Ids, fashion, glove, mdn
 from benchmarks.metrics import timed
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
@@ -96,7 +96,7 @@ def _update(
     edge: ours.Index,
     data: Dataset,
     first: int,
-    deleted: ours.Ids | None,
+    deleted: Ids | None,
     path: Path,
 ) -> tuple[Update, bytes]:
     nodes = len(server)
@@ -183,6 +183,6 @@ def _sum(updates: Sequence[Update]) -> dict[str, int]:
     return {part: sum(update.parts[part] for update in updates) for part in parts}
 
 
-def _deleted(count: int) -> ours.Ids:
+def _deleted(count: int) -> Ids:
     chosen = np.random.default_rng(0).choice(count, round(DELETIONS * BATCH), replace=False)
     return np.sort(chosen)

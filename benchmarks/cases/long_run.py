@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks import ours
 from benchmarks.churn import Churn
-from benchmarks.datasets import WHOLE, Dataset, exact_nearest, mdn
+from benchmarks.datasets import WHOLE, Dataset, Ids, exact_nearest, mdn
 from benchmarks.metrics import in_child
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
@@ -21,8 +21,11 @@ K = 10
 EFFORTS = (14, 20, 28, 40, 56, 80, 112, 160, 240)
 TARGETS = (0.90, 0.95, 0.99)
 FIXED_EFFORT = 56
-EVERY = 10  # batches between two looks
 REPETITIONS = scaled(5, 1)
+# On the way: every so many batches, and only around the recall that is judged.
+EVERY = 10
+EFFORTS_ON_THE_WAY = (28, 40, 56, 80)
+REPETITIONS_ON_THE_WAY = scaled(3, 1)
 SMALL_COUNT = 4000
 FRAGMENTED_BAR = 10.0
 SPEED_BAR = 0.9
@@ -60,7 +63,7 @@ def run() -> Result:
     undeleted = _without_deletions(data)
     fresh = _fresh(data, np.arange(len(data.vectors)))
     contenders = {"updated": index, "no deletions": undeleted, "fresh": fresh}
-    curves = _curves(data, contenders)
+    curves = _curves(data, contenders, EFFORTS, REPETITIONS)
     memory = in_child("update_long", DELETIONS, len(data.vectors))["looks"]
     rows = [*_memory_rows(looks, memory), *_recall_rows(looks[-1]), *_speed_rows(curves)]
     return Result(
@@ -144,7 +147,8 @@ def _look(number: int, data: Dataset, churn: Churn, edge: ours.Index, folder: Pa
     assert packed.read_bytes() == followed.read_bytes(), f"the edge differs at batch {number}"
     here = _part(data, present)
     fresh = _fresh(data, present)
-    curves = _curves(here, {"updated": churn.index, "fresh": fresh})
+    contenders = {"updated": churn.index, "fresh": fresh}
+    curves = _curves(here, contenders, EFFORTS_ON_THE_WAY, REPETITIONS_ON_THE_WAY)
     reached = {
         name: next(point.recall for point in curve if point.effort == FIXED_EFFORT)
         for name, curve in curves.items()
@@ -168,16 +172,18 @@ def _without_deletions(data: Dataset) -> ours.Index:
     return churn.index
 
 
-def _fresh(data: Dataset, present: ours.Ids) -> ours.Index:
+def _fresh(data: Dataset, present: Ids) -> ours.Index:
     return ours.build(data.vectors[present], keep="all", graph="slim", ids=present)
 
 
-def _curves(data: Dataset, indexes: dict[str, ours.Index]) -> Curves:
+def _curves(
+    data: Dataset, indexes: dict[str, ours.Index], efforts: Sequence[int], repetitions: int
+) -> Curves:
     searches = {name: our_search(index, data, K) for name, index in indexes.items()}
-    return measure(searches, data, K, EFFORTS, REPETITIONS)
+    return measure(searches, data, K, efforts, repetitions)
 
 
-def _part(data: Dataset, present: ours.Ids) -> Dataset:
+def _part(data: Dataset, present: Ids) -> Dataset:
     """The same queries, and the nearest among those that are there, by their ids."""
     vectors = data.vectors[present]
     truth = present[exact_nearest(vectors, data.queries, K, data.metric)]

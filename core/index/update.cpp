@@ -62,13 +62,15 @@ void Index::add(std::span<const std::uint64_t> ids, const float* vectors, Progre
   ChangedLists changed;
   InsertScratch scratch;
   const BuildOptions options = insert_options();
+  std::vector<NodeId> added;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (progress != nullptr && progress->cancelled()) {
-      for (std::size_t added = 0; added < i; ++added) erase(node_of(ids[added]));
+      for (const NodeId node : added) erase(node);
       follow_source(changed);
       progress->throw_if_cancelled();
     }
     const NodeId node = store_vector(ids[i], vectors + i * space_.dim());
+    added.push_back(node);
     if (options_.graph != GraphKind::kNone) {
       Graph& graph = updated_graph();
       const unsigned level = random_level(options, node);

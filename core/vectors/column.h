@@ -44,7 +44,10 @@ class Column {
   // Writes rows that lie end to end, in the order of nodes; those after the last are appended.
   void fill(std::span<const NodeId> nodes, const std::uint8_t* rows) {
     if (nodes.empty()) return;
-    own((static_cast<std::size_t>(nodes.back()) + 1) * row_bytes_);
+    const std::size_t end = (static_cast<std::size_t>(nodes.back()) + 1) * row_bytes_;
+    own(end);
+    // A column is most of an index: twice its size would be too much room.
+    if (end > owned_->capacity()) owned_->reserve(end + end / 8);
     for (std::size_t i = 0; i < nodes.size(); ++i) set(nodes[i], rows + i * row_bytes_);
   }
 

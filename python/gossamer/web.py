@@ -30,6 +30,7 @@ __all__ = [
 _BLOCK = 1 << 16
 _MOST_IDLE = 4  # connections that wait for the next request
 _LONGEST_WAIT_S = 3600.0
+_CONNECT_S = 10.0
 
 
 class NoAnswer(Exception):  # noqa: N818 - whoever asks says what it means
@@ -95,11 +96,20 @@ class Web:
     """Requests to one server, from any thread; connections are kept for the next request."""
 
     def __init__(
-        self, url: str, timeout_s: float, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        timeout_s: float,
+        headers: Mapping[str, str] | None = None,
+        connect_s: float = _CONNECT_S,
     ) -> None:
-        """Expects an address that `split_address` takes. `headers` go with every request."""
+        """Expects an address that `split_address` takes. `headers` go with every request.
+
+        A server that cannot be reached is given up after `connect_s`, one that is silent after
+        `timeout_s`.
+        """
         self._address = urlsplit(url)
         self._timeout_s = timeout_s
+        self._connect_s = min(connect_s, timeout_s)
         self._headers = {"User-Agent": "gossamer", **(headers or {})}
         self._proxy = _proxy_for(self._address)
         # A proxy passes plain requests on by their whole address.
@@ -159,8 +169,10 @@ class Web:
         headers: dict[str, str],
     ) -> HTTPResponse:
         try:
-            if connection.sock is None:
+            is_new = connection.sock is None
+            if is_new:
                 connection.connect()
+                connection.sock.settimeout(self._timeout_s)
         except (OSError, HTTPException) as error:
             connection.close()
             is_unknown = isinstance(error, socket.gaierror)
@@ -178,8 +190,8 @@ class Web:
         is_safe = self._address.scheme == "https"
         kind = HTTPSConnection if is_safe else HTTPConnection
         if proxy is None:
-            return kind(host, port, timeout=self._timeout_s)
-        connection = kind(proxy.hostname or "", proxy.port or 80, timeout=self._timeout_s)
+            return kind(host, port, timeout=self._connect_s)
+        connection = kind(proxy.hostname or "", proxy.port or 80, timeout=self._connect_s)
         if is_safe:
             connection.set_tunnel(host, port or 443, _proxy_headers(proxy))
         return connection

@@ -10,16 +10,17 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.embed import Embedder, EmbedProgress
+from gossamer.embed.memory import RowMemory
 from gossamer.errors import WrongState
 from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["BackgroundEmbedder", "SharedEmbedder"]
+__all__ = ["BackgroundEmbedder", "Round", "SharedEmbedder"]
 
 Rows = NDArray[np.float32]
 
@@ -40,6 +41,15 @@ class _Request:
     rows: Future[Rows] = field(default_factory=Future)
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What was embedded together."""
+
+    texts: int  # different ones
+    questions: int
+    is_update: bool = False
+
+
 class SharedEmbedder:
     """An Embedder that any number of threads may use, which calls the one it wraps from one thread.
 
@@ -48,16 +58,25 @@ class SharedEmbedder:
     """
 
     def __init__(
-        self, embedder: Embedder, *, on_round: Callable[[int], None] | None = None
+        self,
+        embedder: Embedder,
+        *,
+        memory_bytes: int = 0,
+        on_round: Callable[[Round], None] | None = None,
     ) -> None:
-        """Share a model; `on_round` is told how many different texts each round has."""
+        """Share a model, and remember rows that searches asked for within `memory_bytes`.
+
+        `on_round` is told of each round, from the thread that runs it.
+        """
         self._embedder = embedder
+        self._memory = RowMemory(embedder.dim, memory_bytes)
         self._on_round = on_round
         self._first: deque[_Request] = deque()
         self._later: deque[_Request] = deque()
         self._changed = threading.Condition()
         self._is_closed = False
         self._passed_over = 0  # rounds since updates began to wait
+        self._is_update = False  # the round in hand
         self._worker = threading.Thread(target=self._work, name="gossamer-shared", daemon=True)
         self._worker.start()
 
@@ -98,7 +117,16 @@ class SharedEmbedder:
 
     def embed(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Give a row of unit length for each text; see `Embedder`. WrongState once closed."""
-        return self._embed(texts, progress, self._first, max(1, len(texts)))
+        rows = self._memory.find(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in rows]
+        if missing:
+            made = self._ask(_Request(missing, is_question=False), self._first)
+            new = dict(zip(missing, made, strict=True))
+            self._memory.put(new)
+            rows |= new
+        if progress is not None:
+            progress(len(texts))
+        return np.array([rows[text] for text in texts], np.float32).reshape(-1, self.dim)
 
     def embed_question(self, text: str) -> Rows:
         """Give the vector of a question; see `Embedder`."""
@@ -107,7 +135,13 @@ class SharedEmbedder:
 
     def embed_later(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Embed like `embed`, a few texts at a time, so that searches can go before."""
-        return self._embed(texts, progress, self._later, _PIECE)
+        rows = [np.zeros((0, self.dim), np.float32)]
+        for start in range(0, len(texts), _PIECE):
+            some = texts[start : start + _PIECE]
+            rows.append(self._ask(_Request(some, is_question=False), self._later))
+            if progress is not None:
+                progress(start + len(some))
+        return np.concatenate(rows)
 
     def close(self) -> None:
         """Finish what was asked for, and stop."""
@@ -115,21 +149,6 @@ class SharedEmbedder:
             self._is_closed = True
             self._changed.notify_all()
         self._worker.join()
-
-    def _embed(
-        self,
-        texts: Sequence[str],
-        progress: EmbedProgress | None,
-        queue: deque[_Request],
-        piece: int,
-    ) -> Rows:
-        rows = [np.zeros((0, self.dim), np.float32)]
-        for start in range(0, len(texts), piece):
-            some = texts[start : start + piece]
-            rows.append(self._ask(_Request(some, is_question=False), queue))
-            if progress is not None:
-                progress(start + len(some))
-        return np.concatenate(rows)
 
     def _ask(self, request: _Request, queue: deque[_Request]) -> Rows:
         with self._changed:
@@ -141,7 +160,9 @@ class SharedEmbedder:
 
     def _work(self) -> None:
         while requests := self._take():
-            _run_round(self._embedder, requests, self._on_round)
+            done = _run_round(self._embedder, requests)
+            if self._on_round is not None:
+                self._on_round(replace(done, is_update=self._is_update))
             # Rows of a round can be large; they must not stay here until the next one.
             del requests
 
@@ -159,7 +180,8 @@ class SharedEmbedder:
 
     def _next_queue(self) -> deque[_Request]:
         is_turn_of_updates = not self._first or self._passed_over == _ROUNDS_BEFORE_UPDATE
-        if self._later and is_turn_of_updates:
+        self._is_update = bool(self._later) and is_turn_of_updates
+        if self._is_update:
             self._passed_over = 0
             return self._later
         self._passed_over += bool(self._later)
@@ -206,9 +228,7 @@ class BackgroundEmbedder:
         return self._shared.embed_question(text)
 
 
-def _run_round(
-    embedder: Embedder, requests: Sequence[_Request], on_round: Callable[[int], None] | None
-) -> None:
+def _run_round(embedder: Embedder, requests: Sequence[_Request]) -> Round:
     """Answer requests together; where that fails, each for itself, so that each fails alone."""
     texts = [request for request in requests if not request.is_question]
     questions: dict[str, list[_Request]] = {}
@@ -216,12 +236,11 @@ def _run_round(
         if request.is_question:
             questions.setdefault(request.texts[0], []).append(request)
     different = list(dict.fromkeys(text for request in texts for text in request.texts))
-    if on_round is not None:
-        on_round(len(different) + len(questions))
     for question, same in questions.items():
         _answer_question(embedder, question, same)
     if texts:
         _answer_texts(embedder, different, texts)
+    return Round(len(different), len(questions))
 
 
 def _answer_question(embedder: Embedder, question: str, requests: Sequence[_Request]) -> None:

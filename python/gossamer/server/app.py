@@ -16,9 +16,8 @@ from gossamer.server import routes_changes, routes_pages, routes_search, routes_
 from gossamer.server.errors import CatchAll, add_handlers
 from gossamer.server.limits import BodyLimit
 from gossamer.server.metrics import Watch
-from gossamer.server.models import Progress
 from gossamer.server.options import ServeOptions, check_bind
-from gossamer.server.security import Guard
+from gossamer.server.security import Guard, allowed_names
 from gossamer.server.service import Service
 
 __all__ = ["create_app"]
@@ -38,6 +37,7 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
     """
     options = options or ServeOptions()
     check_bind(options)
+    allowed_names(options)
     service = Service(index_folder, options)
     # The first is the outermost.
     middleware = [
@@ -61,7 +61,6 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
     add_handlers(app)
     for routes in (routes_pages, routes_search, routes_changes, routes_sync):
         app.include_router(routes.router)
-    _describe_streams(app)
     return app
 
 
@@ -73,11 +72,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(service.close)
-
-
-def _describe_streams(app: FastAPI) -> None:
-    """Put the lines of streams into the schema, which knows whole answers only."""
-    schema = app.openapi()
-    described = Progress.model_json_schema(ref_template="#/components/schemas/{model}")
-    described.pop("$defs", None)
-    schema["components"]["schemas"]["Progress"] = described

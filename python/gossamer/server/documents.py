@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gossamer.server.models import Problem
+from gossamer.server.models import Problem, Progress
 
-__all__ = ["BINARY", "answers"]
+__all__ = ["BINARY", "LINES", "answers"]
 
 Answers = dict[int | str, dict[str, Any]]
 
@@ -26,6 +26,10 @@ _MEANINGS = {
 _ALWAYS = (401, 403, 500, 503)
 
 BINARY = {"type": "string", "format": "binary"}
+
+# A line of a stream. The framework describes whole answers only; the report is among those.
+LINES = Progress.model_json_schema(ref_template="#/components/schemas/{model}")
+LINES.pop("$defs")
 
 
 def answers(

@@ -60,8 +60,10 @@ def add_handlers(app: FastAPI) -> None:
     async def on_error(_: Request, error: Exception) -> Response:
         return _answer(error)
 
-    async def on_http(_: Request, error: Exception) -> Response:
+    async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if error.status_code == 405 and (methods := _methods_of(request)):
+            error.headers = {"Allow": ", ".join(methods)}
         return _http_answer(error)
 
     async def on_shape(_: Request, error: Exception) -> Response:
@@ -137,6 +139,12 @@ _FRAMEWORK = {
     405: ("method_not_allowed", "this route does not take this method; /openapi.json lists all"),
     413: ("too_large", ""),
 }
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Give all methods of a path; the framework names those of the first route alone."""
+    path = getattr(request.scope.get("route"), "path_format", "")
+    return sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ()))
 
 
 def _faults(error: RequestValidationError) -> str:

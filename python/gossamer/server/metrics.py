@@ -9,6 +9,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gossamer.embed.shared import Round
+
 __all__ = ["METRICS_TYPE", "Metrics", "Watch"]
 
 METRICS_TYPE = CONTENT_TYPE_LATEST
@@ -58,6 +60,11 @@ class Metrics:
         self.index = Gauge(
             "gossamer_index", "Version, chunks and bytes of the index", ["what"], registry=registry
         )
+
+    def note_round(self, done: Round) -> None:
+        """Count what was embedded together."""
+        self.round_texts.observe(done.texts + done.questions)
+        self.chunks_embedded.labels("update" if done.is_update else "search").inc(done.texts)
 
     def text(self) -> bytes:
         """Give all of them in the text format of Prometheus."""

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from gossamer.records import Value
 from gossamer.sync.records import AwayChunk, Conflict, PushResult
-from gossamer.update.report import UpdateReport
 
 __all__ = [
     "Chunk",
@@ -30,6 +29,7 @@ __all__ = [
     "PushedChange",
     "Pushes",
     "PutFile",
+    "Report",
     "Search",
     "Similar",
     "Status",
@@ -222,6 +222,26 @@ class Status(BaseModel):
     settings: Mapping[str, Any]
 
 
+class Report(BaseModel):
+    """What a change did."""
+
+    added: int
+    updated: int
+    removed: int
+    lost: Annotated[int, Field(description="Indexed before, and now skipped or failed.")]
+    unchanged: int
+    skipped: int
+    failed: int
+    chunks_embedded: int
+    chunks_reused: int
+    chunks_resumed: int
+    seconds: float
+    problems: Annotated[
+        list[Annotated[list[str], Field(min_length=2, max_length=2)]],
+        Field(description="Pairs of a path and what is wrong there."),
+    ]
+
+
 class Progress(BaseModel):
     """A line of a stream: how far it is, or at last the report, or an error."""
 
@@ -232,7 +252,7 @@ class Progress(BaseModel):
     bytes_total: int | None = None
     chunks_done: int | None = None
     chunks_embedded: int | None = None
-    report: UpdateReport | None = None
+    report: Report | None = None
     path: str | None = None
     error: str | None = None
     message: str | None = None
@@ -242,7 +262,7 @@ class PutFile(BaseModel):
     """Where a file was stored, and what became of it in the index."""
 
     path: str
-    report: UpdateReport
+    report: Report
 
 
 class Info(BaseModel):

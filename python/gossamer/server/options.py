@@ -26,6 +26,7 @@ class ServeOptions:
     allow_origins: tuple[str, ...] = ()  # pages elsewhere that may ask, such as https://a.example
     history_bytes: int = 64_000_000  # of the log that edges catch up from
     threads: int = 0  # of the model and of a search; 0: one on each core
+    memory_bytes: int = 128_000_000  # of vectors that searches asked for lately
     searches_at_once: int = 8
     searches_waiting: int = 256
     changes_waiting: int = 256

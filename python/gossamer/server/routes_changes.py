@@ -16,7 +16,7 @@ from gossamer.files import absolute
 from gossamer.server import models
 from gossamer.server.answers import json_answer
 from gossamer.server.context import ChangingRoute, Served, check_count
-from gossamer.server.documents import BINARY, answers
+from gossamer.server.documents import BINARY, LINES, answers
 from gossamer.server.progress import NDJSON, stream
 from gossamer.server.service import Service
 from gossamer.server.uploads import check_name
@@ -29,7 +29,6 @@ router = APIRouter(prefix="/v1", tags=["changes"], route_class=ChangingRoute)
 Streamed = Annotated[
     bool, Query(alias="stream", description="Answer with a line of JSON for every step.")
 ]
-_LINES = {"schema": {"$ref": "#/components/schemas/Progress"}}
 
 
 def _streamed(model: str) -> dict[int | str, dict[str, Any]]:
@@ -37,18 +36,18 @@ def _streamed(model: str) -> dict[int | str, dict[str, Any]]:
     return {
         200: {
             "description": "Done; or lines that say how far it is, with `report` or `error` last.",
-            "content": {"application/json": reference, NDJSON: _LINES},
+            "content": {"application/json": reference, NDJSON: {"schema": LINES}},
         }
     }
 
 
-_REPORTED = answers(400, 409, 413, 422, others=_streamed("UpdateReport"))
+_REPORTED = answers(400, 409, 413, 422, others=_streamed("Report"))
 
 
 @router.post(
     "/texts",
     summary="Put texts in",
-    response_model=UpdateReport,
+    response_model=models.Report,
     responses=_REPORTED,
 )
 async def add_texts(
@@ -68,7 +67,7 @@ async def add_texts(
 @router.post(
     "/paths",
     summary="Bring files up to date",
-    response_model=UpdateReport,
+    response_model=models.Report,
     responses=_REPORTED,
 )
 async def add_paths(service: Served, given: models.Paths, streamed: Streamed = False) -> Response:
@@ -93,7 +92,7 @@ async def add_paths(service: Served, given: models.Paths, streamed: Streamed = F
 @router.post(
     "/remove",
     summary="Take texts, files and folders out",
-    response_model=UpdateReport,
+    response_model=models.Report,
     responses=answers(400, 409, 413, 422),
 )
 async def remove(service: Served, given: models.Names) -> Response:
@@ -145,7 +144,6 @@ async def put_file(
         return path, service.index.add_paths([folder], wait_s=wait_s, progress=watch)
 
     def answer_of(done: tuple[Path, UpdateReport]) -> dict[str, object]:
-        _count(service, done[1])
         return {"path": str(done[0]), "report": asdict(done[1])}
 
     change = service.changes
@@ -158,16 +156,5 @@ async def _change(
     service: Service, work: Callable[[Watcher], UpdateReport], is_streamed: bool
 ) -> Response:
     if not is_streamed:
-        report = await service.changes.run(work)
-        _count(service, report)
-        return json_answer(asdict(report))
-
-    def answer_of(report: UpdateReport) -> dict[str, object]:
-        _count(service, report)
-        return {"report": asdict(report)}
-
-    return stream(service.changes.submit(work), answer_of)
-
-
-def _count(service: Service, report: UpdateReport) -> None:
-    service.metrics.chunks_embedded.labels("update").inc(report.chunks_embedded)
+        return json_answer(asdict(await service.changes.run(work)))
+    return stream(service.changes.submit(work), lambda report: {"report": asdict(report)})

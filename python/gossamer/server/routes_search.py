@@ -187,7 +187,6 @@ async def _find(
 
     results, record = await service.searches.run(work)
     service.metrics.searches.labels(results.explanation.mode).inc()
-    service.metrics.chunks_embedded.labels("search").inc(results.explanation.chunks_embedded)
     if not explain:
         record["explanation"] = {}
     return json_answer(record)

@@ -14,7 +14,7 @@ from gossamer.errors import InvalidArgument
 from gossamer.server.answers import problem
 from gossamer.server.options import ServeOptions
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "allowed_names"]
 
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 _ANY = ("0.0.0.0", "::", "")
@@ -46,10 +46,7 @@ class Guard:
         self._app = app
         self._token = options.token.encode("ascii")
         self._is_bound_to_all = options.host in _ANY
-        bound = () if self._is_bound_to_all else (_bracketed(options.host),)
-        allowed = tuple(_bracketed(host) for host in options.allow_hosts)
-        self._hosts = frozenset(_checked_host(name) for name in (*_LOCAL, *bound, *allowed))
-        self._origins = frozenset(_checked_origin(origin) for origin in options.allow_origins)
+        self._hosts, self._origins = allowed_names(options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may come in; see ASGI."""
@@ -122,6 +119,19 @@ class Guard:
         kind, _, given = headers.get("authorization", "").partition(" ")
         is_equal = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._token)
         return kind.lower() == "bearer" and is_equal
+
+
+def allowed_names(options: ServeOptions) -> tuple[frozenset[str], frozenset[str]]:
+    """Give the hosts that a server answers to, and the origins of other pages that may ask it.
+
+    InvalidArgument for what is no host or no origin.
+    """
+    bound = () if options.host in _ANY else (options.host,)
+    hosts = (*_LOCAL, *bound, *options.allow_hosts)
+    return (
+        frozenset(_checked_host(_bracketed(host)) for host in hosts),
+        frozenset(_checked_origin(origin) for origin in options.allow_origins),
+    )
 
 
 def _preflight() -> Response:

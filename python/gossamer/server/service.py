@@ -109,7 +109,11 @@ class Service:
             shared.close()
 
     def _share(self, embedder: Embedder) -> Embedders:
-        shared = SharedEmbedder(embedder, on_round=self.metrics.round_texts.observe)
+        shared = SharedEmbedder(
+            embedder,
+            memory_bytes=self.options.memory_bytes,
+            on_round=self.metrics.note_round,
+        )
         self._shared.append(shared)
         return Embedders(shared, shared.in_background)
 

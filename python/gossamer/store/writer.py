@@ -86,12 +86,16 @@ class Writer:
             return Changes(Catalogue.empty(), 1)
         return Changes(self.snapshot.catalogue, self.snapshot.manifest.next_chunk_id)
 
-    def add_text(self, text: bytes) -> tuple[int, int]:
-        """Put a document's text into the store; give its segment and offset there."""
+    def add_text(self, text: bytes, *, is_quick: bool = False) -> tuple[int, int]:
+        """Put a document's text into the store; give its segment and offset there.
+
+        The first one says for all of a commit whether time counts more than room (`is_quick`).
+        """
         with explaining(self.folder):
             if self._texts is None:
                 self._segment = self._next_number()
-                self._texts = TextsWriter(self._path("texts", self._segment))
+                path = self._path("texts", self._segment)
+                self._texts = TextsWriter(path, is_quick=is_quick)
             return self._segment, self._texts.add(text)
 
     def journal(self, fingerprint: str, dim: int, max_bytes: int = 1 << 31) -> Journal:
@@ -113,6 +117,7 @@ class Writer:
         dead_share: float = 0.25,
         keep_journal: bool = False,
         origin: Mapping[str, Json] | None = None,
+        finished: Catalogue | None = None,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
@@ -120,10 +125,13 @@ class Writer:
         is there, whose ids must be those of the catalogue. Text segments with more dead text than
         `dead_share` are written anew; 0 gives back all of it. With `keep_journal` vectors that an
         interrupted build left and this one did not ask for stay for the next, for some days.
-        `origin` says what the index follows from now on; None leaves it as it was.
+        `origin` says what the index follows from now on; None leaves it as it was. `finished` is
+        what `changes.finish()` gave, from a caller who has looked at it already.
         """
         with explaining(self.folder):
-            catalogue, texts = self._finish_texts(changes.finish(), dead_share)
+            if finished is None:
+                finished = changes.finish()
+            catalogue, texts = self._finish_texts(finished, dead_share)
             old = None if self.snapshot is None else self.snapshot.manifest
             if origin is None:
                 origin = old.origin if old else {}

@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from gossamer.errors import (
+    CodebookMismatch,
     Damaged,
     GossamerError,
     Locked,
     ModelMismatch,
+    UnknownVersion,
     Unwritable,
     WrongState,
 )
@@ -41,6 +43,7 @@ __all__ = ["Applied", "apply_package"]
 
 _WAIT_S = 60.0  # for another process that changes the edge: `gossamer compact` takes not as long
 _MOST_CATALOGUE_BYTES = 1 << 34
+_HOT_ID_BYTES = 20  # of a number and a comma
 # A model by a name of its own, or of a hub. A folder or an address means another thing here, and
 # is nothing that a package may choose.
 _NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
@@ -70,7 +73,7 @@ def apply_package(
             _check_head(package.head, writer.snapshot, wanted, may_go_back)
             step = _Step(writer, package, following)
             made = step.make()
-        snapshot = step.commit(made)
+        snapshot = step.commit(*made)
     step.keep_hot(snapshot)
     return Applied(snapshot, step.news.document_count, step.removed, step.conflicts)
 
@@ -87,35 +90,38 @@ class _Step:
         self._settings = _settings_of(package.head, self._mode)
         # A snapshot begins from nothing, and takes the place of all there is.
         self._old = None if package.head.base is None else writer.snapshot
-        self.changes = Changes(
+        self._changes = Changes(
             Catalogue.empty() if self._old is None else self._old.catalogue,
             package.head.next_chunk_id,
         )
         self.news = self._read_news()
         self.removed = 0
+        most = self._mode.hot_bytes + _HOT_ID_BYTES * (self._mode.hot_bytes // self._stamp.dim)
+        self._hot = unpack_hot(package.read("hot", most), self._stamp.dim)
         self.conflicts = tuple(unpack_conflicts(package.read("conflicts", MOST_JSON_BYTES)))
 
-    def make(self) -> Made:
+    def make(self) -> tuple[Catalogue, Made]:
         """Change the catalogue and make the vectors; Damaged unless they are what was promised."""
         head, package = self._package.head, self._package
         for is_file, path in unpack_removed(package.read("removed", MOST_JSON_BYTES)):
             self._remove(is_file, path)
         for touched in unpack_touched(package.read("touched", MOST_JSON_BYTES)):
-            self.changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
-        self.changes.merge(self.news, self._place_texts())
-        catalogue = self.changes.finish()
+            self._changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
+        self._changes.merge(self.news, self._place_texts())
+        catalogue = self._changes.finish()
         made = self._make_vectors(catalogue)
         if (state := state_of(catalogue, made.digest)) != head.state:
             raise Damaged(
                 f"the package leads to the state {state}, where the server says {head.state}"
             )
-        return made
+        return catalogue, made
 
-    def commit(self, made: Made) -> Snapshot:
+    def commit(self, catalogue: Catalogue, made: Made) -> Snapshot:
         """Make it the state of the edge."""
         head = self._package.head
         return self._writer.commit(
-            self.changes,
+            self._changes,
+            finished=catalogue,
             save_vectors=made.save,
             model=self._stamp,
             settings=self._settings,
@@ -133,14 +139,12 @@ class _Step:
 
     def keep_hot(self, snapshot: Snapshot) -> None:
         """Put vectors that the package brought into the cache, which is no part of the state."""
-        hot = snapshot.open_hot()
-        if hot is None or not self._package.has("hot"):
-            return
-        most = hot.budget + 24 * len(snapshot.catalogue.chunk_ids)
-        ids, rows = unpack_hot(self._package.read("hot", most), self._stamp.dim)
-        is_known = np.isin(ids, snapshot.catalogue.chunk_ids) & np.isfinite(rows).all(axis=1)
-        hot.put(ids[is_known], rows[is_known])
-        hot.save(snapshot.catalogue.chunk_ids)
+        hot, (ids, rows) = snapshot.open_hot(), self._hot
+        if hot is not None and len(ids):
+            live = snapshot.catalogue.chunk_ids
+            is_known = np.isin(ids, live) & np.isfinite(rows).all(axis=1)
+            hot.put(ids[is_known], rows[is_known])
+            hot.save(live)
 
     def _read_news(self) -> Catalogue:
         """Read the sources that are new or changed; none of them may be read from this disk."""
@@ -158,7 +162,7 @@ class _Step:
         row = None if old is None else old.catalogue.find(is_file, path)
         if old is not None and row is not None:
             self.removed += len(old.catalogue.documents_of(row))
-            self.changes.remove_sources([row])
+            self._changes.remove_sources([row])
 
     def _place_texts(self) -> tuple[Ints, Ints]:
         """Put the texts that the package brings into the text store; the others are away."""
@@ -177,8 +181,11 @@ class _Step:
                 f"have {int(lengths.sum())}"
             )
         texts = _Stream(package.stream("texts"))
+        # A delta is to be there at once; the store packs small segments together in time.
+        is_quick = package.head.base is not None
         for row, length in zip(rows.tolist(), lengths.tolist(), strict=True):
-            segments[row], offsets[row] = self._writer.add_text(texts.take(length))
+            place = self._writer.add_text(texts.take(length), is_quick=is_quick)
+            segments[row], offsets[row] = place
         return segments, offsets
 
     def _make_vectors(self, catalogue: Catalogue) -> Made:
@@ -280,11 +287,11 @@ def _settings_of(head: Head, mode: Mode) -> Settings:
 def _as_damage() -> Iterator[None]:
     """Raise Damaged in place of whatever a package brings about that does not fit together.
 
-    What has other reasons is raised as it is: a disk that is full, another model.
+    What has other reasons is raised as it is: a full disk, another model, a later version.
     """
     try:
         yield
-    except (Damaged, Unwritable, Locked, ModelMismatch, MemoryError):
+    except (CodebookMismatch, Damaged, Locked, ModelMismatch, UnknownVersion, Unwritable):
         raise
     except (GossamerError, ValueError, OverflowError) as error:
         raise Damaged(str(error)) from error

@@ -28,7 +28,7 @@ from gossamer.web import Answer, NoAnswer, Web, parse_json, short, split_address
 
 __all__ = ["Client", "Wire", "clean_url", "connect"]
 
-_TIMEOUT_S = 30.0
+_TIMEOUT_S, _CONNECT_S = 30.0, 10.0
 _MOST_JSON_BYTES = 1 << 26
 _MOST_ERROR_BYTES = 1 << 16
 _MOST_SHOWN = 2000  # characters of a server's message
@@ -67,9 +67,10 @@ class Wire(Protocol):
         ...
 
 
-def connect(url: str, token: str, timeout_s: float = _TIMEOUT_S) -> Wire:
+def connect(url: str, token: str, timeout_s: float, connect_s: float) -> Wire:
     """Give what speaks HTTP with a server; nothing is sent yet."""
-    return Web(url, timeout_s, {"Authorization": f"Bearer {token}"} if token else None)
+    headers = {"Authorization": f"Bearer {token}"} if token else None
+    return Web(url, timeout_s, headers, connect_s)
 
 
 def clean_url(url: str) -> str:
@@ -87,14 +88,21 @@ def clean_url(url: str) -> str:
 class Client:
     """A server of an index. Unreachable if it does not answer, else what it says itself."""
 
-    def __init__(self, url: str, token: str = "", *, timeout_s: float = _TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        timeout_s: float = _TIMEOUT_S,
+        connect_s: float = _CONNECT_S,
+    ) -> None:
         self.url = clean_url(url)
         if not token.isascii() or not token.isprintable() or " " in token:
             raise InvalidArgument("a token is of ASCII characters without spaces")
         parts = split_address(self.url)
         assert parts is not None
         self._path = parts.path
-        self._wire = connect(self.url, token, timeout_s)
+        self._wire = connect(self.url, token, timeout_s, connect_s)
 
     def __enter__(self) -> Self:
         return self

@@ -14,22 +14,25 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer import _core
 from gossamer.errors import CodebookMismatch, Damaged
-from gossamer.files import write_file
+from gossamer.files import map_file, write_file
 from gossamer.model import Pack
 from gossamer.store import Catalogue
 from gossamer.sync.package import Package
 from gossamer.sync.state import digest_of_rows
 from gossamer.vectors.codes import Codebook
+from gossamer.vectors.deltas import state_of_file
 from gossamer.vectors.model_pack import unpack_codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["ENGINE", "Made", "make_codes", "make_slim"]
+__all__ = ["ENGINE", "Made", "graph_bytes", "make_codes", "make_slim"]
 
 ENGINE = "package.engine"  # a slim engine's file while it is checked
 _MOST_CODEBOOK_BYTES = 1 << 28
 _MOST_DELTA_BYTES = 1 << 34
 _MOST_DIM = 1 << 16
+_GRAPH = 6  # the kind of its section, see docs/format.md
 
 Ids = NDArray[np.int64]
 
@@ -81,8 +84,6 @@ def make_slim(
     folder: Path, package: Package, catalogue: Catalogue, old: VectorIndex | None
 ) -> Made:
     """Write the slim engine as the package has it, or as its delta makes it of the old one."""
-    from gossamer.vectors.deltas import state_of_file
-
     ids = catalogue.chunk_ids
     path = folder / ENGINE
     if package.has("engine"):
@@ -99,6 +100,11 @@ def make_slim(
         raise Damaged("the slim graph of the package is of other chunks than its catalogue")
     digest = bytes.fromhex(state_of_file(path))
     return Made(digest, (lambda target: os.replace(path, target)) if len(ids) else None)
+
+
+def graph_bytes(path: Path) -> int:
+    """Give what the graph takes of an engine's file; 0 if it has none."""
+    return sum(length for kind, length, _ in _core.sections(map_file(path)) if kind == _GRAPH)
 
 
 def _rows_of(

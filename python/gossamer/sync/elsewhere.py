@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from gossamer.errors import GossamerError, UnknownId
 from gossamer.store import Manifest
 from gossamer.sync.client import Client
-from gossamer.sync.following import following_of
+from gossamer.sync.following import SYNC, following_of
 from gossamer.sync.records import AwayChunk
 
 __all__ = ["ServerElsewhere", "Speeds", "elsewhere_of"]
@@ -28,8 +29,12 @@ Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
-_TIMEOUT_S = 10.0  # a search waits no longer for an answer
+# A search waits no longer for an answer, and for a connection.
+_TIMEOUT_S, _CONNECT_S = 10.0, 2.0
 _DEAD_S = 30.0  # a server that did not answer is not asked again for so long
+# A file says so to processes to come, for so long: none of them waits just to learn how fast the
+# server is.
+_UNANSWERED, _UNANSWERED_S = "unanswered", 600.0
 _FORGET_S = 120.0  # after so long a server's speed is learnt anew
 _FIRST_SHARE = 8  # of a round: the first time one chunk in so many is asked for, to learn
 _FADE = 0.8  # what an older measurement still counts
@@ -90,6 +95,12 @@ class Speeds:
         with self._lock:
             return self._clock() < self._dead_until
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether the server has answered this process."""
+        with self._lock:
+            return bool(self._sums[0])
+
     def _line(self) -> tuple[float, float]:
         """Give the seconds of a request, and those of a vector in it."""
         weight, counts, seconds, squares, products = self._sums.tolist()
@@ -121,15 +132,17 @@ def elsewhere_of(folder: Path, manifest: Manifest) -> ServerElsewhere | None:
     with _lock:
         known = _known.get(key)
         if known is None:
-            known = _Known(Client(*key, timeout_s=_TIMEOUT_S))
+            known = _Known(Client(*key, timeout_s=_TIMEOUT_S, connect_s=_CONNECT_S))
             _known[key] = known
-    return ServerElsewhere(known.client, known.speeds, manifest.model.dim)
+    marker = folder / SYNC / _UNANSWERED
+    return ServerElsewhere(known.client, known.speeds, manifest.model.dim, marker)
 
 
 class ServerElsewhere:
     """An `Elsewhere` that asks a server over HTTP."""
 
-    def __init__(self, client: Client, speeds: Speeds, dim: int) -> None:
+    def __init__(self, client: Client, speeds: Speeds, dim: int, marker: Path) -> None:
+        self._marker = marker
         self._client = client
         self._speeds = speeds
         self._dim = dim
@@ -165,7 +178,9 @@ class ServerElsewhere:
 
     def share(self, count: int) -> int:
         """Say how many of `count` chunks that could be embedded here are better asked for."""
-        return 0 if self.is_away else self._speeds.share(count)
+        if self.is_away or (not self._speeds.has_answered and _is_recent(self._marker)):
+            return 0
+        return self._speeds.share(count)
 
     def embedded_here(self, count: int, seconds: float) -> None:
         """Learn how fast this machine embeds."""
@@ -177,15 +192,28 @@ class ServerElsewhere:
             self._note(f"the server at {self._client.url} did not answer a moment ago")
             return None
         try:
-            return request()
+            found = request()
         except UnknownId:
             return None
         except GossamerError as error:
             self._speeds.failed()
             self._note(str(error))
+            with suppress(OSError):
+                self._marker.touch()
             return None
+        with suppress(OSError):
+            self._marker.unlink(missing_ok=True)
+        return found
 
     def _note(self, what: str) -> None:
         note = f"{what}; answered from what is here"
         if note not in self._notes:
             self._notes.append(note)
+
+
+def _is_recent(marker: Path) -> bool:
+    """Whether a file was touched in the last minutes; clocks that went back count as well."""
+    try:
+        return abs(time.time() - marker.stat().st_mtime) < _UNANSWERED_S
+    except OSError:
+        return False

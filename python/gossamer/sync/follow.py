@@ -19,6 +19,7 @@ from gossamer.errors import (
     TooLarge,
     Truncated,
     UnknownVersion,
+    Unreachable,
     WrongState,
 )
 from gossamer.progress import ProgressCallback
@@ -32,17 +33,24 @@ from gossamer.store.writer import is_own_file
 from gossamer.sync.apply import Applied, apply_package
 from gossamer.sync.client import Client, clean_url
 from gossamer.sync.download import PART, PART_FACTS, Wanted, download, forget_download
-from gossamer.sync.edge_vectors import ENGINE
-from gossamer.sync.following import FOLLOW, TOKEN, Following, base_of, following_of, read_following
+from gossamer.sync.edge_vectors import ENGINE, graph_bytes
+from gossamer.sync.following import (
+    FOLLOW,
+    SYNC,
+    TOKEN,
+    Following,
+    base_of,
+    following_of,
+    read_following,
+)
 from gossamer.sync.outbox import OUTBOX
 from gossamer.sync.package import Package
-from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode, Plan
+from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode
 
 __all__ = ["Edge", "PullReport", "Wish", "follow"]
 
 _TEXTS = ("kept", "away")
-_SYNC = "sync"  # holds the lock of whoever pulls
-_OWN_NAMES = {FOLLOW, PART, PART_FACTS, ENGINE, OUTBOX, _SYNC}
+_OWN_NAMES = {FOLLOW, PART, PART_FACTS, ENGINE, OUTBOX, SYNC}
 # What a package is that was damaged on its way, or was never what it should be.
 _UNFIT = (Damaged, Truncated, NotGossamer, TooLarge)
 
@@ -178,9 +186,10 @@ class Edge:
         """Let one process pull at a time; others may search meanwhile."""
         with ExitStack() as stack:
             with explaining(self.folder):
-                (self.folder / _SYNC).mkdir(parents=True, exist_ok=True)
-                stack.enter_context(hold_lock(self.folder / _SYNC, "pull"))
-                (self.folder / ENGINE).unlink(missing_ok=True)
+                (self.folder / SYNC).mkdir(parents=True, exist_ok=True)
+                stack.enter_context(hold_lock(self.folder / SYNC, "pull"))
+                for left_behind in (self.folder / ENGINE, *self.folder.glob(".package.*.part")):
+                    left_behind.unlink(missing_ok=True)
             yield
 
 
@@ -226,8 +235,12 @@ class _Pulling:
         following = self.edge.following
         if following.budget is None or report.kind != "snapshot":
             return report
-        plan: Plan = self.client.plan(Mode.parse(following.mode), following.texts, None)
-        return replace(report, estimate=plan.estimate, actual=_sizes_of(applied))
+        report = replace(report, actual=_sizes_of(applied))
+        # What was pulled is here, whether or not the server still says what it had expected.
+        with suppress(Unreachable):
+            plan = self.client.plan(Mode.parse(following.mode), following.texts, None)
+            report = replace(report, estimate=plan.estimate)
+        return report
 
 
 def _report_of(package: Package, applied: Applied, from_version: int, size: int) -> PullReport:
@@ -343,8 +356,7 @@ def _sizes_of(applied: Applied) -> dict[str, int]:
         kind: sum(entry.size for entry in manifest.files_of(kind))
         for kind in ("vectors", "catalogue", "texts")
     }
-    slim = None if manifest.settings.keep != "all" else applied.snapshot.open_vectors()
-    graph = 0 if slim is None else slim.stats().graph_bytes
+    graph = sum(graph_bytes(folder / entry.name) for entry in manifest.files_of("vectors"))
     hot = (folder / HOT).stat().st_size if (folder / HOT).is_file() else 0
     sizes |= {"vectors": sizes["vectors"] - graph + hot, "graph": graph}
     return {**sizes, "total": sum(sizes.values())}

@@ -20,7 +20,7 @@ from gossamer.sync.conflicts import Conflicts
 from gossamer.sync.estimate import Estimator
 from gossamer.sync.history import SYNC, ChangedKeys, History
 from gossamer.sync.package import write_package
-from gossamer.sync.packing import Contents, Engine, head_of, sections_of, without_source
+from gossamer.sync.packing import Contents, Engine, MovedOn, head_of, sections_of, without_source
 from gossamer.sync.push import Pusher
 from gossamer.sync.records import (
     PROTOCOL,
@@ -146,7 +146,7 @@ class Offer:
         served = self._now().served
         wanted = np.asarray(ids, np.int64).reshape(-1)
         mask = np.isin(wanted, served.catalogue.chunk_ids)
-        could, rows = served.vectors(wanted[mask], lambda _: None)
+        could, rows = served.ask(wanted[mask], self._replicas.donor())
         mask[mask] = could
         return mask, rows.astype(np.float16)
 
@@ -221,6 +221,11 @@ class Offer:
         built = self._replicas.follow(mode, now.served, least, self._patience_s)
         if isinstance(built, Building):
             return built
+        if built.file is None and built.served.catalogue.chunk_count:
+            raise WrongState(
+                "not one text of this index can be read now, and a slim edge needs their vectors; "
+                "bring the files back, or add them again"
+            )
         if base is not None and (base.version, base.state) == (built.served.version, built.state):
             return None
         # It may be a version or two behind: what counts is how sources stand there.
@@ -229,8 +234,8 @@ class Offer:
         chosen = _Now(built.served, at_base.base if engine.delta else None, at_base.changed)
         try:
             return self._write(mode, texts, chosen, engine)
-        except FileNotFoundError:
-            # A newer version took the place of this one meanwhile.
+        except MovedOn:
+            self._replicas.drop(mode, built)
             return Building(0, now.served.catalogue.chunk_count)
 
     def _engine_of(self, built: Built, mode: Mode, base: Base | None) -> Engine:

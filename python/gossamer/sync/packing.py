@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.errors import WrongState
 from gossamer.store import Catalogue
 from gossamer.sync.history import ChangedKeys
 from gossamer.sync.records import Base, Conflict, Head, Mode
@@ -27,7 +28,7 @@ from gossamer.sync.served import BLOCK, Served
 from gossamer.update.hubs import HubVectors
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["Contents", "Engine", "head_of", "sections_of", "without_source"]
+__all__ = ["Contents", "Engine", "MovedOn", "head_of", "sections_of", "without_source"]
 
 Ids = NDArray[np.int64]
 Section = tuple[str, Iterable[bytes]]
@@ -37,6 +38,10 @@ _READ_BYTES = 1 << 20
 _HOT_ENTRY_BYTES = 24
 _HOT_CHUNK_SHARE = 0.9
 _HUBS_IN_BUDGET = 2  # HubVectors takes half of its budget
+
+
+class MovedOn(WrongState):
+    """A replica whose file is not there any more."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def head_of(contents: Contents, is_signed: bool) -> Head:
 def without_source(contents: Contents, folder: Path) -> Iterator[Contents]:
     """Give the contents with an engine file as edges get it: without the graph it was pruned from.
 
-    FileNotFoundError if the file went meanwhile.
+    MovedOn if the file went meanwhile.
     """
     engine = contents.engine
     if engine is None or engine.file is None:
@@ -92,7 +97,11 @@ def without_source(contents: Contents, folder: Path) -> Iterator[Contents]:
         return
     with TemporaryDirectory(prefix="engine-", dir=folder) as aside:
         path = Path(aside) / "engine.gsm"
-        VectorIndex.open(engine.file).save(path, with_source=False)
+        try:
+            index = VectorIndex.open(engine.file)
+        except FileNotFoundError:
+            raise MovedOn("a newer version took the place of this one; ask again") from None
+        index.save(path, with_source=False)
         yield replace(contents, engine=replace(engine, file=path))
 
 

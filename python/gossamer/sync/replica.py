@@ -7,7 +7,7 @@ follow by it. A replica is made when it is first asked for, in a thread of its o
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,12 +78,31 @@ class Replicas:
             profile = mode.profile
             if profile not in self._replicas:
                 self._make_room()
-                self._replicas[profile] = _Replica(self._folder, mode, self._history)
+                self._replicas[profile] = _Replica(self._folder, mode, self._history, self.donor)
             replica = self._replicas[profile]
         built = replica.follow(served, least, wait_s)
         if [*self._history.replicas()][-1:] != [profile]:
             self._history.note_pull(profile)
         return built
+
+    def donor(self) -> VectorIndex | None:
+        """Open a replica whose vectors are as exact as any, so that they need not be embedded.
+
+        None if there is none.
+        """
+        for profile, version in reversed(self._history.replicas().items()):
+            mode = Mode.parse(profile)
+            if mode.scalar == "f16":
+                with suppress(GossamerError, OSError):
+                    return VectorIndex.open(_path_of(self._folder, mode, version))
+        return None
+
+    def drop(self, mode: Mode, built: Built) -> None:
+        """Build a replica anew whose file went, unless it went because there is a newer one."""
+        with self._lock:
+            replica = self._replicas.get(mode.profile)
+        if replica is not None and replica.drop(built):
+            self._history.forget_replica(mode.profile)
 
     def close(self) -> None:
         """Stop what is being made; what was made stays."""
@@ -104,9 +123,16 @@ class Replicas:
 class _Replica:
     """The slim index of one profile. One thread at a time changes it."""
 
-    def __init__(self, folder: Path, mode: Mode, history: History) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        mode: Mode,
+        history: History,
+        donor: Callable[[], VectorIndex | None],
+    ) -> None:
         self._folder = folder
         self._mode = mode
+        self._donor = donor
         self._history = history
         self._lock = threading.Lock()
         self._job: _Job | None = None
@@ -132,6 +158,16 @@ class _Replica:
             if job.error is not None:
                 raise job.error
             return Building(job.done, job.total)
+
+    def drop(self, built: Built) -> bool:
+        """Forget what was built, if it is still the newest; say whether it was."""
+        with self._lock:
+            is_busy = self._job is not None and not self._job.finished.is_set()
+            if is_busy or self._built is not built:
+                return False
+            self._built = self._index = None
+            self._version = 0
+            return True
 
     def stop(self) -> None:
         """Stop what is being done, and wait until it has."""
@@ -185,7 +221,7 @@ class _Replica:
         new, vectors = self._vectors_of(served, np.setdiff1d(ids, have, assume_unique=True), job)
         delta = None
         if self._index is None or len(gone) == len(have):
-            self._index = _build(self._mode, new, vectors)
+            self._index = _build(self._mode, new, vectors, job)
         else:
             delta = self._change(self._index, gone, new, vectors)
         return self._keep(served, delta, job)
@@ -194,7 +230,7 @@ class _Replica:
         """Give vectors of those chunks whose text can be had; others come with a later version."""
         job.done, job.total = 0, len(ids)
         with self._journal(served) as journal:
-            mask, vectors = served.vectors(ids, job.note, journal)
+            mask, vectors = served.vectors(ids, job.note, self._donor(), journal)
         return ids[mask], vectors
 
     def _change(
@@ -244,7 +280,7 @@ class _Replica:
             self._index, self._version = index, version
 
     def _path(self, version: int) -> Path:
-        return self._folder / f"slim-{self._mode.scalar}-{self._mode.degree}-{version}.gsm"
+        return _path_of(self._folder, self._mode, version)
 
     @property
     def _journal_path(self) -> Path:
@@ -261,12 +297,16 @@ class _Replica:
             journal.close()
 
 
+def _path_of(folder: Path, mode: Mode, version: int) -> Path:
+    return folder / f"slim-{mode.scalar}-{mode.degree}-{version}.gsm"
+
+
 def slim_options(degree: int) -> SlimOptions:
     """Give how far a replica is pruned."""
     return SlimOptions(low_degree0=degree)
 
 
-def _build(mode: Mode, ids: Ids, vectors: NDArray[np.float32]) -> VectorIndex | None:
+def _build(mode: Mode, ids: Ids, vectors: NDArray[np.float32], job: _Job) -> VectorIndex | None:
     if not len(ids):
         return None
     return VectorIndex.build(
@@ -279,6 +319,7 @@ def _build(mode: Mode, ids: Ids, vectors: NDArray[np.float32]) -> VectorIndex | 
         scalar=_SCALARS[mode.scalar],
         keep_source=True,
         slim=slim_options(mode.degree),
+        progress=lambda *_: job.note(0),
     )
 
 

@@ -16,7 +16,7 @@ from gossamer import model as models
 from gossamer.errors import GossamerError
 from gossamer.once import once
 from gossamer.query.opened import OpenedState
-from gossamer.store import Catalogue, Manifest, hash_of_bytes, hash_of_text
+from gossamer.store import Catalogue, HotVectors, Manifest, hash_of_bytes, hash_of_text
 from gossamer.store.journal import Journal, as_kept
 from gossamer.sync.state import digest_of_rows, state_of
 from gossamer.vectors.codes import Codebook
@@ -159,17 +159,55 @@ class Served:
 
     # Vectors
 
-    def vectors_at_hand(self, ids: Ids) -> tuple[Mask, Floats]:
-        """Say which vectors are here without embedding anything, and give those."""
+    def ask(self, ids: Ids, donor: VectorIndex | None = None) -> tuple[Mask, Floats]:
+        """Give the vectors that an edge asks for; the cache remembers them as for a search."""
+        hot = self.opened.hot
+        at_hand, found = self.vectors_at_hand(ids, donor, hot)
+        rest = ids[~at_hand]
+        could, made = self.embed(rest, lambda _: None)
+        if hot is not None and len(made):
+            hot.put(rest[could], made)
+            self.opened.save_hot()
+        return _join(at_hand, found, could, made)
+
+    def vectors(
+        self,
+        ids: Ids,
+        on_done: Callable[[int], None],
+        donor: VectorIndex | None = None,
+        journal: Journal | None = None,
+    ) -> tuple[Mask, Floats]:
+        """Give vectors, those that are at hand and those that can be embedded."""
+        at_hand, found = self.vectors_at_hand(ids, donor)
+        on_done(int(at_hand.sum()))
+        could, made = self.embed(ids[~at_hand], on_done, journal)
+        return _join(at_hand, found, could, made)
+
+    def vectors_at_hand(
+        self, ids: Ids, donor: VectorIndex | None = None, hot: HotVectors | None = None
+    ) -> tuple[Mask, Floats]:
+        """Say which vectors are here without embedding anything, and give those.
+
+        `donor` is another index of this history that keeps vectors. `hot` is the cache to look
+        into; the index's own as it is in its file if not given, where looking through it does not
+        count as use.
+        """
         index = self.opened.vectors
-        if _keeps_vectors(index):
-            assert index is not None
+        if index is not None and index.codebook is None:
             return np.ones(len(ids), bool), as_kept(index.vectors(ids))
-        # Opened anew: looking through it is no use that its entries should be valued for.
-        hot = self.opened.snapshot.open_hot()
+        found = np.zeros((0, self.manifest.model.dim), np.float32)
+        given = np.zeros(len(ids), bool)
+        if donor is not None:
+            given = np.isin(ids, donor.ids)
+            found = as_kept(donor.vectors(ids[given]))
+        hot = self._hot if hot is None else hot
         if hot is None:
-            return np.zeros(len(ids), bool), np.zeros((0, self.manifest.model.dim), np.float32)
-        return hot.get(ids)
+            return given, found
+        return _join(given, found, *hot.get(ids[~given]))
+
+    @once
+    def _hot(self) -> HotVectors | None:
+        return self.opened.snapshot.open_hot()
 
     def embed(
         self, ids: Ids, on_done: Callable[[int], None], journal: Journal | None = None
@@ -205,20 +243,6 @@ class Served:
             journal.add([hashes[i] for i in missing], made)
             rows[missing] = as_kept(made)
         return rows
-
-    def vectors(
-        self, ids: Ids, on_done: Callable[[int], None], journal: Journal | None = None
-    ) -> tuple[Mask, Floats]:
-        """Give vectors, those that are at hand and those that can be embedded."""
-        at_hand, found = self.vectors_at_hand(ids)
-        on_done(int(at_hand.sum()))
-        could, made = self.embed(ids[~at_hand], on_done, journal)
-        mask = at_hand.copy()
-        mask[~at_hand] = could
-        rows = np.empty((len(ids), self.manifest.model.dim), np.float32)
-        rows[at_hand] = found
-        rows[np.flatnonzero(~at_hand)[could]] = made
-        return mask, rows[mask]
 
     # Texts
 
@@ -270,8 +294,14 @@ def _codebook_of(opened: OpenedState) -> Codebook | None:
     return None if pack is None else pack.codebook
 
 
-def _keeps_vectors(index: VectorIndex | None) -> bool:
-    return index is not None and index.codebook is None
+def _join(at_hand: Mask, found: Floats, could: Mask, made: Floats) -> tuple[Mask, Floats]:
+    """Put together the rows that were at hand, and those of the rest that could be made."""
+    mask = at_hand.copy()
+    mask[~at_hand] = could
+    rows = np.empty((len(mask), found.shape[1]), np.float32)
+    rows[at_hand] = found
+    rows[np.flatnonzero(~at_hand)[could]] = made
+    return mask, rows[mask]
 
 
 def _read_indexed(path: Path, size: int, content_hash: int) -> bytes | None:

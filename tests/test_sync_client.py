@@ -1,0 +1,585 @@
+"""What an edge says to a server and hears from it, and what it writes down in between."""
+
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from faults import count_calls, failing_at, needs_fork, run_killed_at
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gossamer.errors import (
+    Damaged,
+    GossamerError,
+    InvalidArgument,
+    Locked,
+    TooLarge,
+    UnknownId,
+    Unreachable,
+    Unwritable,
+    WrongState,
+)
+from gossamer.sync.client import Client, clean_url
+from gossamer.sync.elsewhere import ServerElsewhere, Speeds
+from gossamer.sync.following import Following, read_following
+from gossamer.sync.outbox import Outbox, count_waiting
+from gossamer.sync.records import Mode, PushItem, PushResult
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers with what `server.answers` holds, again and again."""
+
+    protocol_version = "HTTP/1.1"
+
+    def handle_any(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked.append((self.command, self.path, dict(self.headers), body))
+        self.server.peers.add(self.client_address)
+        status, headers, data = self.server.answer
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(data)
+        if "Content-Length" in headers:
+            self.close_connection = True
+
+    do_GET = do_POST = do_PUT = handle_any  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
+        serving.daemon_threads = True
+        serving.asked, serving.peers = [], set()
+        serving.answer = (200, {}, b"{}")
+        serving.url = f"http://127.0.0.1:{serving.server_port}"
+        thread = threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield serving
+        serving.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def client(server: Any) -> Iterator[Client]:
+    with Client(server.url, "secret", timeout_s=5) as asking:
+        yield asking
+
+
+def said(value: object, status: int = 200) -> Answer:
+    return status, {}, json.dumps(value).encode()
+
+
+INFO = {"index": "u", "epoch": "e", "version": 3, "protocol": 1}
+
+# Requests and answers
+
+
+def test_every_request_carries_the_token_and_connections_are_kept(server: Any, client: Client):
+    server.answer = said(INFO)
+
+    assert client.info() == client.info() == INFO
+    assert {headers["Authorization"] for _, _, headers, _ in server.asked} == {"Bearer secret"}
+    assert len(server.peers) == 1
+
+
+def test_a_server_without_a_token_gets_none(server: Any):
+    server.answer = said(INFO)
+    with Client(server.url) as client:
+        client.info()
+
+    assert "Authorization" not in server.asked[0][2]
+
+
+def test_vectors_come_in_one_request_and_some_may_be_missing(server: Any, client: Client):
+    rows = np.array([[1, 2], [3, 4]], "<f2")
+    server.answer = (200, {}, bytes([1, 0, 1]) + rows.tobytes())
+
+    mask, vectors = client.vectors(np.array([5, 6, 7]), 2)
+
+    assert mask.tolist() == [True, False, True]
+    assert vectors.tolist() == [[1, 2], [3, 4]]
+    assert json.loads(server.asked[0][3]) == {"ids": [5, 6, 7]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        bytes([1, 0]),
+        bytes([1, 1, 1]),
+        bytes([2, 0, 0]) + bytes(4),
+        bytes([1, 0, 0]) + bytes(3),
+        bytes([1, 0, 0]) + bytes(5),
+        bytes([1, 0, 0]) + np.array([np.nan, 1], "<f2").tobytes(),
+        bytes(1000),
+    ],
+)
+def test_bytes_that_are_no_vectors_are_refused(server: Any, client: Client, data: bytes):
+    server.answer = (200, {}, data)
+
+    with pytest.raises(Unreachable, match=r"something else|more than"):
+        client.vectors(np.array([5, 6, 7]), 2)
+
+
+def ask_for_chunks(client: Client) -> object:
+    return client.chunks([1])
+
+
+CALLS: dict[str, Callable[[Client], object]] = {
+    "info": Client.info,
+    "plan": lambda client: client.plan(Mode("codes"), "kept", None),
+    "chunks": ask_for_chunks,
+    "context": lambda client: client.context(1, 10),
+    "push": lambda client: client.push([PushItem("op", "id")]),
+    "push_file": lambda client: client.push_file(PushItem("op", "id", file=b"x")),
+    "conflicts": Client.conflicts,
+    "conflict": lambda client: client.conflict(1),
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["chunks", "results", "conflicts", "id", "op"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@given(answer=JSON)
+@settings(max_examples=30, deadline=None)
+def test_whatever_a_server_answers_is_understood_or_refused(name: str, answer: object):
+    with Client("http://127.0.0.1:9") as client, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "_wire", Saying(json.dumps(answer).encode()))
+
+        with suppress(Unreachable):
+            CALLS[name](client)
+
+
+class Saying:
+    """A wire that says one thing."""
+
+    status = 200
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def send(self, *_: object) -> "Saying":
+        return self
+
+    def __enter__(self) -> "Saying":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def read_whole(self, _: int) -> bytes:
+        return self._body
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[" * 100_000, b"\xff\xfe", b""])
+def test_an_answer_that_is_no_json_is_refused(server: Any, client: Client, body: bytes):
+    server.answer = (200, {}, body)
+
+    with pytest.raises(Unreachable, match="address of a gossamer server"):
+        client.info()
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "expected"),
+    [
+        (400, "invalid_argument", InvalidArgument),
+        (401, "unauthorized", WrongState),
+        (403, "read_only", WrongState),
+        (404, "unknown_id", UnknownId),
+        (404, "not_found", Unreachable),
+        (409, "wrong_state", WrongState),
+        (409, "locked", Locked),
+        (413, "too_large", TooLarge),
+        (422, "invalid_request", InvalidArgument),
+        (500, "damaged", Unreachable),
+        (503, "unreachable", Unreachable),
+        (418, "__all__", InvalidArgument),
+        (418, "GossamerError", InvalidArgument),
+    ],
+)
+def test_an_error_of_the_server_is_raised_in_its_own_words(
+    server: Any, client: Client, status: int, reason: str, expected: type[GossamerError]
+):
+    server.answer = said({"error": reason, "message": "the reason why"}, status)
+
+    with pytest.raises(expected, match="the reason why") as caught:
+        client.info()
+    assert type(caught.value) is expected
+
+
+def test_a_redirect_is_not_followed_and_the_token_stays_here(server: Any, client: Client):
+    server.answer = (307, {"Location": "http://127.0.0.1:9/v1/sync"}, b"")
+
+    with pytest.raises(Unreachable, match="redirect to http://127"):
+        client.info()
+    assert len(server.asked) == 1
+
+
+def test_an_answer_that_ends_too_early_is_no_answer(server: Any, client: Client):
+    server.answer = (200, {"Content-Length": "900"}, json.dumps(INFO).encode())
+
+    with pytest.raises(Unreachable, match="broke off"):
+        client.info()
+
+
+def test_an_answer_beyond_all_measure_is_not_read(
+    server: Any, client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gossamer.sync.client._MOST_JSON_BYTES", 10)
+    server.answer = said(INFO)
+
+    with pytest.raises(Unreachable, match="more than 10 bytes"):
+        client.info()
+
+
+def test_a_server_that_is_not_there_is_named():
+    with (
+        Client("http://127.0.0.1:9") as client,
+        pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"),
+    ):
+        client.info()
+
+
+def test_a_connection_that_the_server_closed_meanwhile_is_opened_again(server: Any, client: Client):
+    server.answer = (200, {}, json.dumps(INFO).encode())
+    client.info()
+    for connection in client._wire._idle:  # type: ignore[attr-defined]
+        connection.sock.shutdown(2)
+
+    assert client.info() == INFO
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("https://Host.Example/", "https://host.example"),
+        ("host:8080", "http://host:8080"),
+        ("http://host:80/base/", "http://host/base"),
+        ("https://host:443", "https://host"),
+    ],
+)
+def test_an_address_has_one_form(given: str, url: str):
+    assert clean_url(given) == url
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://host", "http://", "http://u:p@host", "http://h:x", "http://h/?q", "h:0"]
+)
+def test_what_is_no_address_is_refused(url: str):
+    with pytest.raises(InvalidArgument, match="like https://host"):
+        clean_url(url)
+
+
+@pytest.mark.parametrize("token", ["two words", "line\nbreak", "é"])
+def test_a_token_that_cannot_be_sent_is_refused(token: str):
+    with pytest.raises(InvalidArgument, match="ASCII"):
+        Client("http://host", token)
+
+
+# What is remembered
+
+
+def test_what_was_written_down_is_read_again(tmp_path: Path):
+    following = Following("http://host", "secret", "slim:f16:8", "away", 50_000, "minilm")
+
+    following.save(tmp_path)
+
+    assert read_following(tmp_path) == following
+    assert read_following(tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"url": 3}', '{"url": "u", "budget": "x"}'])
+def test_a_file_that_does_not_say_whom_to_follow_is_named(tmp_path: Path, text: str):
+    (tmp_path / "follow.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(Damaged, match=r"follow\.json .*gossamer pull URL"):
+        read_following(tmp_path)
+
+
+# The outbox
+
+
+def item(id: str, text: str | None = "", base: str = "", file: bytes | None = None) -> PushItem:
+    given = None if text is None or file is not None else {"id": id, "text": text}
+    return PushItem(uuid4().hex, id, base, given, file)
+
+
+def done(entry_op: str, outcome: str = "stored") -> PushResult:
+    return PushResult(entry_op, "", outcome)
+
+
+def test_what_waits_comes_in_order_with_its_files(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    items = [item("a", "one"), item("b", file=b"\x00\xff"), item("c", None)]
+
+    outbox.put(items)
+
+    again = Outbox(tmp_path)
+    assert [again.load(entry) for entry in again.waiting()] == items
+    assert count_waiting(tmp_path) == 3
+
+
+def test_a_second_change_takes_the_place_of_the_first_and_keeps_its_base(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("a", "one", "seen"), item("b", "other")])
+
+    outbox.put([item("a", "two", "later"), item("a", file=b"a file of the same name")])
+
+    found = [(one.item.id, one.item.text, one.item.base) for one in outbox.waiting()]
+    assert found == [
+        ("b", {"id": "b", "text": "other"}, ""),
+        ("a", {"id": "a", "text": "two"}, "seen"),
+        ("a", None, ""),
+    ]
+    assert count_waiting(tmp_path) == 3
+
+
+def test_only_what_was_answered_for_is_forgotten(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("a", "one"), item("b", file=b"bytes")])
+    first, second = outbox.waiting()
+    outbox.put([item("a", "newer")])
+
+    outbox.answered(first, done(first.item.op))
+    outbox.answered(second, done(second.item.op))
+
+    assert [one.item.text for one in outbox.waiting()] == [{"id": "a", "text": "newer"}]
+    assert sorted(path.name for path in outbox.folder.iterdir()) == ["0003.json", "lock"]
+
+
+def test_what_was_refused_is_put_aside(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("b", file=b"bytes")])
+    (entry,) = outbox.waiting()
+
+    outbox.answered(entry, done(entry.item.op, "refused"))
+
+    assert outbox.waiting() == []
+    assert (outbox.folder / "refused" / f"{entry.item.op}.bin").read_bytes() == b"bytes"
+
+
+def test_an_entry_that_cannot_be_read_is_named(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("a", "one")])
+    (outbox.folder / "0001.json").write_text('{"op": ', encoding="utf-8")
+
+    with pytest.raises(Damaged, match=r"0001\.json"):
+        outbox.waiting()
+
+
+def test_a_file_that_is_gone_from_the_outbox_is_named(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("a", file=b"bytes")])
+    (outbox.folder / "0001.bin").unlink()
+
+    with pytest.raises(Damaged, match=r"0001\.bin"):
+        outbox.load(outbox.waiting()[0])
+
+
+def texts_of(folder: Path) -> list[object]:
+    outbox = Outbox(folder)
+    found = [outbox.load(one) for one in outbox.waiting()]
+    return [(one.id, one.base, one.file or (one.text or {}).get("text")) for one in found]
+
+
+OLD = [("a", "seen", "one"), ("f", "", b"first")]
+NEW = [("b", "", "more"), ("a", "seen", "two"), ("f", "", b"second")]
+
+
+def prepare(folder: Path) -> Path:
+    folder.mkdir()
+    Outbox(folder).put([item("a", "one", "seen"), item("f", file=b"first")])
+    return folder
+
+
+def change(folder: Path) -> None:
+    Outbox(folder).put([item("b", "more"), item("a", "two"), item("f", file=b"second")])
+
+
+@needs_fork
+def test_killed_at_any_moment_every_change_waits_as_it_was_or_as_it_is(tmp_path: Path):
+    counted = prepare(tmp_path / "counted")
+    calls = count_calls(lambda: change(counted))
+
+    for point in range(1, calls + 1):
+        folder = prepare(tmp_path / f"killed{point}")
+        assert run_killed_at(point, lambda: change(folder))  # noqa: B023
+
+        found = texts_of(folder)
+        assert set(map(repr, found)) <= set(map(repr, OLD + NEW))
+        assert {one[0] for one in found} >= {"a", "f"}  # type: ignore[index]
+        change(folder)
+        assert texts_of(folder) == NEW
+        assert not list((folder / "outbox").glob(".*.part"))
+
+
+def test_a_full_disk_is_named_and_loses_no_change(tmp_path: Path):
+    counted = prepare(tmp_path / "counted")
+    with failing_at(10**9) as calls:
+        change(counted)
+
+    for point in range(1, calls[0] + 1):
+        folder = prepare(tmp_path / f"full{point}")
+        with failing_at(point), suppress(Unwritable):
+            change(folder)
+
+        assert {one[0] for one in texts_of(folder)} >= {"a", "f"}  # type: ignore[index]
+        change(folder)
+        assert texts_of(folder) == NEW
+
+
+@needs_fork
+def test_killed_while_it_is_answered_a_change_waits_or_is_gone(tmp_path: Path):
+    def answer(folder: Path) -> None:
+        outbox = Outbox(folder)
+        for entry in outbox.waiting():
+            outbox.answered(entry, done(entry.item.op))
+
+    counted = prepare(tmp_path / "counted")
+    calls = count_calls(lambda: answer(counted))
+
+    for point in range(1, calls + 1):
+        folder = prepare(tmp_path / f"killed{point}")
+        assert run_killed_at(point, lambda: answer(folder))  # noqa: B023
+
+        assert texts_of(folder) in (OLD, OLD[1:], [])
+        answer(folder)
+        assert texts_of(folder) == []
+
+
+# Which side is faster
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def learnt(here_s: float, start_s: float, each_s: float, clock: Clock | None = None) -> Speeds:
+    """A machine that needs so long for a chunk, and a server with such answers."""
+    speeds = Speeds(clock or Clock())
+    for count in (4, 16, 64, 8, 32):
+        speeds.embedded_here(count, here_s * count)
+        speeds.answered(count, start_s + each_s * count)
+    return speeds
+
+
+def test_the_first_time_a_small_part_is_asked_for_to_learn():
+    speeds = Speeds(Clock())
+
+    assert (speeds.share(64), speeds.share(1), speeds.share(0)) == (8, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("here_s", "start_s", "each_s"), [(0.01, 0.05, 0.001), (0.002, 0.02, 0.002), (0.05, 0.1, 0.0)]
+)
+def test_the_share_lets_both_sides_finish_together(here_s: float, start_s: float, each_s: float):
+    share = learnt(here_s, start_s, each_s).share(100)
+
+    there, here = start_s + each_s * share, here_s * (100 - share)
+    assert abs(there - here) <= here_s + each_s
+
+
+def test_a_server_slower_than_all_of_it_here_is_not_asked():
+    assert learnt(0.001, 1.0, 0.01).share(50) == 0
+
+
+def test_a_server_that_is_much_faster_is_asked_for_nearly_all():
+    assert learnt(1.0, 0.001, 0.0001).share(50) >= 49
+
+
+def test_a_server_that_did_not_answer_is_left_alone_for_a_while():
+    clock = Clock()
+    speeds = learnt(1.0, 0.001, 0.0001, clock)
+
+    speeds.failed()
+    at_once = (speeds.is_dead, speeds.share(50))
+    clock.now += 31
+    later = (speeds.is_dead, speeds.share(50) > 0)
+
+    assert at_once == (True, 0)
+    assert later == (False, True)
+
+
+def test_what_was_learnt_long_ago_is_learnt_anew():
+    clock = Clock()
+    speeds = learnt(0.001, 10.0, 0.0, clock)
+    before = speeds.share(80)
+
+    clock.now += 1000
+
+    assert (before, speeds.share(80)) == (0, 10)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.floats(0, 100)), max_size=20), st.integers(0, 1000)
+)
+def test_a_share_is_never_more_than_all_nor_less_than_nothing(
+    answers: list[tuple[int, float]], count: int
+):
+    speeds = Speeds(Clock())
+    for asked, seconds in answers:
+        speeds.answered(asked, seconds)
+        speeds.embedded_here(asked, seconds)
+
+    assert 0 <= speeds.share(count) <= count
+
+
+def test_a_failed_request_is_a_note_and_no_error(server: Any, tmp_path: Path):
+    with Client(server.url, timeout_s=5) as client:
+        elsewhere = ServerElsewhere(client, Speeds(), 2, tmp_path / "unanswered")
+        server.answer = said({"error": "unknown_id", "message": "gone"}, 404)
+        gone = elsewhere.context(7, 10)
+        was_away = elsewhere.is_away
+        server.answer = (200, {}, b"nonsense")
+
+        mask, rows = elsewhere.vectors(np.array([1, 2]))
+        asked = len(server.asked)
+        texts = elsewhere.chunks(np.array([1, 2]))
+
+    assert (gone, was_away, elsewhere.is_away) == (None, False, True)
+    assert (mask.tolist(), rows.shape, texts) == ([False, False], (0, 2), [None, None])
+    assert len(server.asked) == asked  # which was left alone
+    assert elsewhere.share(10) == 0
+    assert all(server.url in note for note in elsewhere.notes)
+
+
+def test_a_process_to_come_does_not_wait_for_a_server_that_did_not_answer(
+    server: Any, tmp_path: Path
+):
+    marker = tmp_path / "unanswered"
+    with Client(server.url, timeout_s=5) as client:
+        before = ServerElsewhere(client, Speeds(), 2, marker).share(16)
+        ServerElsewhere(client, Speeds(), 2, marker).chunks(np.array([1]))
+        after = ServerElsewhere(client, Speeds(), 2, marker).share(16)
+        server.answer = said({"chunks": [None]})
+        ServerElsewhere(client, Speeds(), 2, marker).chunks(np.array([1]))
+        again = ServerElsewhere(client, Speeds(), 2, marker).share(16)
+
+    assert (before, after, again) == (2, 0, 2)
