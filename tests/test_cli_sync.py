@@ -68,7 +68,8 @@ def test_a_first_pull_says_what_came_and_where_it_is(server: Server, run: Run, t
 
     folder = tmp_path / "home" / "indexes" / "server.example"
     assert result.exit_code == 0, result.output
-    assert f"the index is in {folder}" in result.stdout
+    assert f"the index is in {folder}" in result.stderr
+    assert "https would hide it" in result.stderr
     assert "snapshot from version 0 to" in result.stdout
     assert "catalogue" in result.stdout
     assert run("search", "whale", "-i", "server.example").exit_code == 0
@@ -244,6 +245,21 @@ def test_watching_pulls_what_changes_until_ctrl_c(
     assert "3 documents changed" in result.stdout
     assert result.stderr.count("did not answer") == 1
     assert result.stderr.endswith("stopped\n")
+
+
+def test_watching_begins_without_the_server(
+    server: Server, run: Run, edge: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gossamer.cli.pull.time.sleep", stop)
+    server.wire.is_down = True
+
+    result = run("pull", edge, "--watch")
+
+    assert result.exit_code == 0
+    assert "it is tried again" in result.stderr
 
 
 def test_an_index_that_follows_nobody_says_how_to_follow(run: Run, tmp_path: Path):

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +22,7 @@ from starlette.testclient import TestClient
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.cli import cli
+from gossamer.cli.serve import _JsonLines
 from gossamer.errors import Cancelled, Locked
 from gossamer.index import Index
 from gossamer.server.changes import ChangeQueue
@@ -44,6 +47,17 @@ def client(folder: Path) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
+    """A server for all tests that only ask, and where its index is."""
+    folder = tmp_path_factory.mktemp("served")
+    with pytest.MonkeyPatch.context() as patch:
+        use_tiny(patch, with_codes=True)
+        make_index(folder)
+        with serve(folder) as client:
+            yield client, folder
+
+
 def lines_of(answer: Any) -> list[dict[str, Any]]:
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     return [json.loads(line) for line in answer.text.splitlines()]
@@ -59,6 +73,14 @@ def problem(answer: Any, status: int, reason: str) -> str:
 
 
 class TestSearch:
+    @pytest.fixture
+    def client(self, unchanged: tuple[TestClient, Path]) -> TestClient:
+        return unchanged[0]
+
+    @pytest.fixture
+    def folder(self, unchanged: tuple[TestClient, Path]) -> Path:
+        return unchanged[1]
+
     def test_a_search_answers_with_what_the_command_line_prints(
         self, client: TestClient, folder: Path
     ) -> None:
@@ -450,6 +472,28 @@ class TestChangeQueue:
         assert is_done.wait(10)
         queue.close()
 
+    def test_a_change_that_fails_after_its_client_went_is_in_the_log(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        has_begun, may_go_on = threading.Event(), threading.Event()
+
+        def work(_: Watcher) -> None:
+            has_begun.set()
+            assert may_go_on.wait(10)
+            raise RuntimeError("the disk burns")
+
+        async def leave() -> None:
+            waiting = asyncio.create_task(queue.run(work))
+            await asyncio.to_thread(has_begun.wait, 10)
+            waiting.cancel()
+
+        queue = ChangeQueue(10, 10)
+        asyncio.run(leave())
+        may_go_on.set()
+        queue.close()
+
+        assert "the disk burns" in caplog.text
+
     def test_a_change_whose_turn_does_not_come_is_locked_and_never_begun(self) -> None:
         may_go_on, begun = threading.Event(), []
 
@@ -749,9 +793,23 @@ class TestCommand:
         assert done.exit_code == 3
         assert "no index" in done.stderr
 
-    def test_a_port_that_is_taken_is_said(self, folder: Path) -> None:
-        import socket
+    def test_logs_can_be_lines_of_json(self) -> None:
+        record = logging.makeLogRecord(
+            {
+                "msg": "%s failed",
+                "args": ("it",),
+                "levelname": "ERROR",
+                "path": "/v1/x",
+                "status": 500,
+            }
+        )
 
+        line = json.loads(_JsonLines().format(record))
+
+        assert (line["level"], line["message"]) == ("error", "it failed")
+        assert (line["path"], line["status"]) == ("/v1/x", 500)
+
+    def test_a_port_that_is_taken_is_said(self, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = str(taken.getsockname()[1])
             done = CliRunner().invoke(cli, ["serve", str(folder / "index"), "--port", port])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from served import make_index, serve
 from starlette.testclient import TestClient
-from tiny_embedder import TinyEmbedder
+from tiny_embedder import use_tiny
 
 from gossamer.cli import cli
 from gossamer.errors import InvalidArgument
@@ -32,19 +32,23 @@ CHANGES = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path, embedder: TinyEmbedder) -> Path:
-    make_index(tmp_path)
-    return tmp_path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An index for all tests: none of them gets anything changed."""
+    folder = tmp_path_factory.mktemp("served")
+    with pytest.MonkeyPatch.context() as patch:
+        use_tiny(patch, with_codes=True)
+        make_index(folder)
+        yield folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[TestClient]:
     with serve(folder) as client:
         yield client
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def guarded(folder: Path) -> Iterator[TestClient]:
     with serve(folder, token=TOKEN) as client:
         yield client

@@ -497,6 +497,30 @@ def once(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
     return lambda data: left.pop()(data) if left else data
 
 
+def test_an_edge_that_is_itself_damaged_says_so(server: Server, edge: Index):
+    put(server, range(3), "seal")
+    (entry,) = read_manifest(edge.folder).files_of("catalogue")
+    (edge.folder / entry.name).write_bytes(bytes(entry.size))
+
+    with pytest.raises(Damaged, match=r"catalogue-\d+\.gsc.*gossamer check"):
+        pull(edge)
+
+
+def test_codes_that_are_damaged_on_the_edge_are_made_good_by_a_snapshot(
+    server: Server, edge: Index
+):
+    put(server, range(3), "seal")
+    (entry,) = read_manifest(edge.folder).files_of("vectors")
+    data = bytearray((edge.folder / entry.name).read_bytes())
+    data[-3] ^= 64
+    (edge.folder / entry.name).write_bytes(bytes(data))
+
+    report = pull(edge)
+
+    assert (report.kind, bool(report.fell_back)) == ("snapshot", True)
+    assert answers(edge) == answers(server.index)
+
+
 def test_a_gap_is_made_good_by_a_snapshot(server: Server, edge: Index):
     put(server, range(3), "seal")
     replayed: list[bytes] = []

@@ -610,3 +610,22 @@ def test_an_index_that_follows_another_offers_nothing(index: Index, folder: Path
 
     with pytest.raises(WrongState, match="http://a"):
         Offer(index)
+
+
+def test_a_hot_cache_of_the_server_is_shared_with_hot_edges_and_learns_from_what_they_ask(
+    embedder: TinyEmbedder, tmp_path: Path, offers: Callable[..., Offer]
+) -> None:
+    index = Index.create(tmp_path / "hot", keep="hot:2KB")
+    index.add_texts(texts_of(*((f"n{n}", words(n)) for n in range(50))))
+    offer = offers(index)
+    edge = Edge(tmp_path, mode="hot:1MB")
+    edge.pull(offer)
+    ids = edge.catalogue.chunk_ids
+    missing = [id for id in ids.tolist() if id not in edge.hot][:3]
+
+    embedder.embedded.clear()
+    offer.vectors(missing)
+    offer.vectors(missing)
+
+    assert 0 < len(edge.hot) < 50
+    assert len(embedder.embedded) == 3

@@ -322,3 +322,37 @@ def test_while_a_replica_is_brought_on_edges_get_the_version_it_has(
     assert isinstance(waits, Building)
     assert old.pull(offer) == new.pull(offer) == "delta"
     assert old.catalogue.find_text("new") is not None
+
+
+def test_a_replica_of_an_older_epoch_is_not_recorded(index: Index, offer: Offer) -> None:
+    with pytest.raises(WrongState, match="made anew"):
+        offer._history.put_replica(SLIM, "another", (3, "00" * 16), None)
+
+    assert offer._history.replicas() == {}
+
+
+def test_an_edge_that_pulls_an_older_version_gets_sources_as_they_stood_there(
+    monkeypatch: pytest.MonkeyPatch, index: Index, offers: Callable[..., Offer], tmp_path: Path
+) -> None:
+    may_go_on = threading.Event()
+    may_go_on.set()
+    slow = TinyEmbedder(before=lambda _: may_go_on.wait() and None)
+    offer_of_old = offers(index)
+    edge = slim_edge(tmp_path, "edge")
+    edge.pull(offer_of_old)
+    use_tiny(monkeypatch, with_codes=True, embedder=slow)
+    offer = offers(Index.open(index.folder), patience_s=0)
+    index.add_texts(texts_of(("note1", words(501)), ("note2", words(502))))
+    slim_edge(tmp_path, "other").pull(offer)  # the replica is at this version now
+    index.remove(["note1"])
+    index.add_texts(texts_of(("note3", words(503))))
+    may_go_on.clear()
+
+    assert edge.pull(offer) == "delta"
+    between = edge.catalogue
+    may_go_on.set()
+
+    assert between.find_text("note1") is not None
+    assert edge.pull(offer) == "delta"
+    assert edge.catalogue.find_text("note1") is None
+    assert edge.catalogue.digest() == index.opened.state.snapshot.catalogue.digest()

@@ -177,6 +177,37 @@ TEST_CASE("an index that follows by deltas is saved as the one that it follows")
   }
 }
 
+TEST_CASE("an index that loses everything and begins anew is followed") {
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    const Model model(world());
+    Place server(first_file(kind));
+    Place edge(server.state());
+    server->track();
+    server->remove(server->ids());
+    edge->apply_delta(server->take_delta());
+    REQUIRE(edge.state() == server.state());
+
+    add_to(*server, model, Ids{7, 300, 301}, world().vector(300));
+    edge->apply_delta(server->take_delta());
+
+    REQUIRE(edge.state() == server.state());
+    REQUIRE(edge->count() == 3);
+  }
+}
+
+TEST_CASE("an index that grows from nothing is followed") {
+  const auto server = Index::create(world().codebook, {});
+  Place edge(saved(*server));
+  server->track();
+
+  server->add(Ids{5, 6, 9}, world().vector(0), nullptr);
+  edge->apply_delta(server->take_delta());
+
+  CHECK(edge.state() == saved(*server));
+  CHECK(edge->ids() == Ids{5, 6, 9});
+}
+
 TEST_CASE("an empty delta is small and changes nothing") {
   Place server(first_file(kinds()[0]));
   Place edge(server.state());

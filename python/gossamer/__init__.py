@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gossamer.records import Hit
     from gossamer.sources.folder import WalkOptions
     from gossamer.status import IndexStatus
+    from gossamer.sync.follow import PullReport
+    from gossamer.sync.records import Conflict, PushResult
     from gossamer.update.prepare import GivenText
     from gossamer.update.report import UpdateProgress, UpdateReport
     from gossamer.vectors.codes import Codebook, train_codebook
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Codebook",
+    "Conflict",
     "Effort",
     "Explanation",
     "GivenText",
@@ -33,6 +36,8 @@ __all__ = [
     "IndexStats",
     "IndexStatus",
     "Limits",
+    "PullReport",
+    "PushResult",
     "Results",
     "SearchResult",
     "SearchSession",
@@ -50,6 +55,7 @@ __all__ = [
 # Where each name is. They are imported when first used: `gossamer --help` needs none of them.
 _MODULES = {
     "Codebook": "gossamer.vectors.codes",
+    "Conflict": "gossamer.sync.records",
     "Effort": "gossamer.vectors.records",
     "Explanation": "gossamer.query.results",
     "GivenText": "gossamer.update.prepare",
@@ -58,6 +64,8 @@ _MODULES = {
     "IndexStats": "gossamer.vectors.records",
     "IndexStatus": "gossamer.status",
     "Limits": "gossamer.readers",
+    "PullReport": "gossamer.sync.follow",
+    "PushResult": "gossamer.sync.records",
     "Results": "gossamer.query.results",
     "SearchResult": "gossamer.vectors.records",
     "SearchSession": "gossamer.vectors.session",

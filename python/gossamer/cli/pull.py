@@ -82,16 +82,23 @@ def command(
     Only what changed comes over the network. DIR is an index in the usual place, named after
     the server, if it is not given. What was interrupted goes on where it stopped.
     """
+    output = session.output
     edge, is_new = _edge_of(session, url, folder, options)
-    report = _pull(session.output, edge, again)
-    if as_json:
-        session.output.json({"folder": str(edge.folder), **asdict(report)})
+    try:
+        report = _pull(output, edge, again)
+    except Unreachable as error:
+        if not watch or is_new:
+            raise
+        output.note((f"{error}; it is tried again", "warning"))
     else:
-        show_pull(session.output, report)
+        if as_json:
+            output.json({"folder": str(edge.folder), **asdict(report)})
+        else:
+            show_pull(output, report)
         if is_new:
-            session.output.line("the index is in ", (near_path(str(edge.folder)), "path"))
+            output.note("the index is in ", (near_path(str(edge.folder)), "path"))
     if watch:
-        _watch(session.output, edge, every, as_json)
+        _watch(output, edge, every, as_json)
 
 
 def _edge_of(
@@ -115,7 +122,12 @@ def _edge_of(
     is_new = not place.exists()
     if options["budget"]:
         chosen["budget"] = parse_bytes(options["budget"])
-    return follow(url, place, Wish(**chosen)), is_new
+    edge = follow(url, place, Wish(**chosen))
+    if edge.is_overheard:
+        session.output.note(
+            ("the token goes over the network as it is; https would hide it", "warning")
+        )
+    return edge, is_new
 
 
 def _folder_for(session: Session, url: str) -> Path:

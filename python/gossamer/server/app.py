@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -67,7 +66,7 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    threading.Thread(target=service.warm_up, name="gossamer-warm-up", daemon=True).start()
+    service.reads.submit(service.warm_up)
     try:
         yield
     finally:

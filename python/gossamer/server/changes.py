@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ __all__ = ["Change", "ChangeQueue"]
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger("gossamer.server")
 _NEWS_EVERY_S = 0.1
 
 
@@ -47,6 +49,10 @@ class Change(Generic[T]):
         except BaseException as error:
             self.result.set_exception(error)
         self._wake()
+
+    def leave(self) -> None:
+        """Let it go on alone; should it fail, the log says so."""
+        self.result.add_done_callback(_log_failure)
 
     async def news(self, most_s: float) -> bool:
         """Wait until there is something new, for so long at most; say whether there is."""
@@ -100,9 +106,14 @@ class ChangeQueue:
 
     async def run(self, work: Callable[[Watcher], T]) -> T:
         """Do a change and give what it gives. It goes on if nobody waits for it any more."""
-        result = asyncio.wrap_future(self.submit(work).result)
+        change = self.submit(work)
+        result = asyncio.wrap_future(change.result)
         result.add_done_callback(_look_at)
-        return await asyncio.shield(result)
+        try:
+            return await asyncio.shield(result)
+        except asyncio.CancelledError:
+            change.leave()
+            raise
 
     def stop(self) -> None:
         """End the change in hand at the next safe point, and begin no other.
@@ -131,7 +142,12 @@ class ChangeQueue:
         change.finish(refuse)
 
 
+def _log_failure(result: Future[T]) -> None:
+    if (error := result.exception()) is not None:
+        _LOG.warning("a change whose client has gone failed", exc_info=error)
+
+
 def _look_at(result: asyncio.Future[T]) -> None:
-    """Take note of an error that nobody waits for: its client has gone, and it is no fault."""
+    """Look at an error that nobody may wait for, of which the loop would complain."""
     if not result.cancelled():
         result.exception()

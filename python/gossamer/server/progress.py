@@ -29,11 +29,15 @@ def stream(change: Change[T], answer_of: Callable[[T], dict[str, object]]) -> St
 async def _lines(
     change: Change[T], answer_of: Callable[[T], dict[str, object]]
 ) -> AsyncIterator[bytes]:
-    yield _line(asdict(change.progress))
-    while not change.result.done():
-        await change.news(_BEAT_S)
+    try:
+        yield _line(asdict(change.progress))
+        while not change.result.done():
+            await change.news(_BEAT_S)
+            if not change.result.done():
+                yield _line(asdict(change.progress))
+    finally:
         if not change.result.done():
-            yield _line(asdict(change.progress))
+            change.leave()
     error = change.result.exception()
     if error is None:
         yield _line(answer_of(change.result.result()))

@@ -93,9 +93,9 @@ async def add_paths(service: Served, given: models.Paths, streamed: Streamed = F
     "/remove",
     summary="Take texts, files and folders out",
     response_model=models.Report,
-    responses=answers(400, 409, 413, 422),
+    responses=_REPORTED,
 )
-async def remove(service: Served, given: models.Names) -> Response:
+async def remove(service: Served, given: models.Names, streamed: Streamed = False) -> Response:
     """Take out texts by id, files by path, and everything below folders; others are passed over.
 
     Files of the server's own stay on its disk, except those that were put here.
@@ -108,7 +108,7 @@ async def remove(service: Served, given: models.Names) -> Response:
             service.uploads.remove(absolute(name))
         return report
 
-    return await _change(service, take_out, is_streamed=False)
+    return await _change(service, take_out, streamed)
 
 
 @router.put(
@@ -118,7 +118,7 @@ async def remove(service: Served, given: models.Names) -> Response:
     responses=answers(400, 409, 413, 422, others=_streamed("PutFile")),
     openapi_extra={
         "requestBody": {
-            "required": True,
+            "required": False,  # a file may be empty
             "content": {"application/octet-stream": {"schema": BINARY}},
         }
     },

@@ -181,7 +181,7 @@ async def push(service: Served, given: models.Pushes) -> Response:
     summary="Take a file that an edge put",
     response_model=PushResult,
     responses=answers(400, 409, 413, 422),
-    openapi_extra={"requestBody": {"required": True, "content": _FILE}},
+    openapi_extra={"requestBody": {"required": False, "content": _FILE}},
 )
 async def push_file(
     service: Served,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
 from gossamer.store.unwritable import explaining
 
-__all__ = ["PackageCache"]
+__all__ = ["PACKAGES", "PackageCache"]
 
 PACKAGES = "packages"
 _ENDING = ".gsp"
@@ -21,6 +23,14 @@ _MOST_FILES = 8
 _MOST_BYTES = 256_000_000
 # What was given out so lately is still being read.
 _IN_USE_S = 60.0
+
+
+@dataclass
+class _Making:
+    """A request that is being served, and by how many threads."""
+
+    lock: Lock = field(default_factory=Lock)
+    count: int = 0
 
 
 class PackageCache:
@@ -33,21 +43,20 @@ class PackageCache:
         self._folder = folder
         self._most_bytes = most_bytes
         self._lock = Lock()
-        self._making: dict[str, Lock] = {}
+        self._making: dict[str, _Making] = {}
         self._used: dict[str, float] = {}
         with explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            for left_behind in folder.glob("*.part"):
-                left_behind.unlink(missing_ok=True)
-            for left_behind in folder.glob(".*.part"):
-                left_behind.unlink(missing_ok=True)
+            for path in folder.iterdir():
+                if path.is_dir():  # of a package that was never finished
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.suffix != _ENDING:
+                    path.unlink(missing_ok=True)
 
     def get(self, request: str, make: Callable[[Path], object]) -> Path:
         """Give the package for a request; `make` writes it, once, if it is not here."""
         key = blake2b(request.encode("utf-8"), digest_size=12).hexdigest()
-        with self._lock:
-            making = self._making.setdefault(key, Lock())
-        with making, explaining(self._folder):
+        with self._alone(key), explaining(self._folder):
             path = self._find(key)
             if path is None:
                 aside = self._folder / f"{key}.part"
@@ -57,6 +66,21 @@ class PackageCache:
             self._note_use(path)
         self._trim()
         return path
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """Let one thread at a time through for a request."""
+        with self._lock:
+            making = self._making.setdefault(key, _Making())
+            making.count += 1
+        try:
+            with making.lock:
+                yield
+        finally:
+            with self._lock:
+                making.count -= 1
+                if not making.count:
+                    del self._making[key]
 
     def _find(self, key: str) -> Path | None:
         return next(iter(sorted(self._folder.glob(f"{key}-*{_ENDING}"))), None)

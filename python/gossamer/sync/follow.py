@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gossamer.errors import (
     Damaged,
@@ -24,7 +25,7 @@ from gossamer.errors import (
 )
 from gossamer.progress import ProgressCallback
 from gossamer.sources.junk import is_junk
-from gossamer.store.folder import read_manifest
+from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest
@@ -136,6 +137,13 @@ class Edge:
             following.save(folder)
         return cls(folder, following)
 
+    @property
+    def is_overheard(self) -> bool:
+        """Whether the token is sent where others may read it."""
+        parts = urlsplit(self.following.url)
+        is_local = parts.hostname in ("localhost", "::1") or str(parts.hostname).startswith("127.")
+        return bool(self.following.token) and parts.scheme == "http" and not is_local
+
     @contextmanager
     def client(self) -> Iterator[Client]:
         """Speak with the server."""
@@ -163,6 +171,7 @@ class Edge:
                 report = pulling.run(base)
             except _UNFIT as error:
                 forget_download(self.folder)
+                self._check_own()
                 if base is None:
                     raise _given_up(client, error) from error
                 report = pulling.fall_back(error)
@@ -176,6 +185,11 @@ class Edge:
         origin = manifest.origin
         is_same = (origin.get("mode"), origin.get("texts")) == (wanted.mode, wanted.texts)
         return base_of(manifest) if is_same else None
+
+    def _check_own(self) -> None:
+        """Raise Damaged if it is the edge itself that does not fit together."""
+        with suppress(NoIndex):
+            open_index(self.folder)
 
     def _origin(self) -> Mapping[str, object]:
         manifest = _manifest_of(self.folder)

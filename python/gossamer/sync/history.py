@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from gossamer.errors import WrongState
 from gossamer.store import Catalogue, Snapshot
 from gossamer.store.unwritable import explaining
 from gossamer.sync.database import Database
@@ -168,13 +169,18 @@ class History:
                 _put_state(connection, profile, version, state)
 
     def put_replica(
-        self, profile: str, version: int, state: str, delta: tuple[int, bytes] | None
+        self, profile: str, epoch: str, at: tuple[int, str], delta: tuple[int, bytes] | None
     ) -> None:
-        """Remember that the replica of a profile is at a version, and how it came there.
+        """Remember that the replica of a profile is at a version and in a state.
 
         `delta` is the version before and the difference; None for one that was built anew.
+        WrongState if another epoch began meanwhile.
         """
+        version, state = at
         with self.database.transaction() as connection:
+            (now,) = connection.execute("SELECT value FROM meta WHERE name = 'epoch'").fetchone()
+            if now != epoch:
+                raise WrongState("the index was made anew meanwhile; ask again")
             if delta is None:
                 _forget_replica(connection, profile)
             else:

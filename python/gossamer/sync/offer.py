@@ -90,7 +90,7 @@ class Offer:
             stack.callback(self._history.close)
             self._packages = PackageCache(index.folder / SYNC / PACKAGES)
             self._replicas = Replicas(index.folder / SYNC, self._history)
-            self._estimator = Estimator(index.folder / SYNC)
+            self._estimator = Estimator(index.folder / SYNC / PACKAGES)
             self._conflicts = Conflicts(self._history.database)
             self._pusher = Pusher(
                 index, self._history, self._conflicts, uploads or index.folder / "uploads"
@@ -264,7 +264,7 @@ class Offer:
         )
 
         def make(path: Path) -> None:
-            with without_source(contents, self._index.folder / SYNC) as whole:
+            with without_source(contents, path.parent) as whole:
                 write_package(path, head, sections_of(whole), self._token)
 
         return self._packages.get(request, make)

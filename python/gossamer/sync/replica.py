@@ -258,7 +258,7 @@ class _Replica:
         state = state_of(served.catalogue, digest)
         job.note(0)
         recorded = None if delta is None else (before, delta)
-        self._history.put_replica(profile, served.version, state, recorded)
+        self._history.put_replica(profile, served.epoch, (served.version, state), recorded)
         self._version = served.version
         if self._index is not None and delta is None:
             # What was built or put in order begins to record.

@@ -9,6 +9,7 @@ from gossamer.errors import InvalidArgument
 from gossamer.files import absolute, write_file
 from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
+from gossamer.store.unwritable import explaining
 
 __all__ = ["UPLOADED", "Uploads"]
 
@@ -65,12 +66,14 @@ class Uploads:
 
     def write(self, path: Path, content: bytes) -> None:
         """Put a file there, whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, [content])
+        with explaining(self.folder):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, [content])
 
     def remove(self, path: Path) -> None:
         """Delete a file, and folders that are empty then."""
-        path.unlink(missing_ok=True)
+        with explaining(self.folder):
+            path.unlink(missing_ok=True)
         for folder in path.parents:
             if folder == self.folder:
                 break
