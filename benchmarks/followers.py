@@ -31,13 +31,14 @@ APPLY_BAR_S = 0.2
 
 @dataclass(frozen=True)
 class Step:
-    """One package: what is in it, and by the clock what it took."""
+    """One package: what is in it, and what it took by the clock; applying also in CPU time."""
 
     kind: str
     package_bytes: int
     sections: dict[str, int]
     make_s: float
     apply_s: float
+    apply_cpu_s: float
 
 
 class Edge:
@@ -63,11 +64,12 @@ class Edge:
             with Package.open(made, TOKEN) as package:
                 apply_package(self.folder, package, wanted, following, may_go_back=False)
 
-        apply_s = timed(apply).wall
+        applying = timed(apply)
         with Package.open(made, TOKEN) as package:
             head = package.head
         sections = {entry.name: entry.size for entry in head.sections}
-        return Step(head.kind, made.stat().st_size, sections, make_s, apply_s)
+        size = made.stat().st_size
+        return Step(head.kind, size, sections, make_s, applying.wall, applying.cpu)
 
     def _base(self) -> Base | None:
         try:
@@ -117,6 +119,7 @@ def _rows(mode: str, steps: list[Step]) -> list[Row]:
             "snapshot",
             bar=APPLY_BAR_S,
         ),
+        Row(f"{where}: of it CPU s", min(step.apply_cpu_s for step in updates)),
     ]
 
 

@@ -231,7 +231,7 @@ def test_killed_at_any_moment_of_a_pull_an_edge_answers_as_before_or_as_after(
     counted = copy(edge, "counted")
     calls = count_calls(lambda: pull(counted))
 
-    for point in (1 + np.random.default_rng(0).permutation(calls)[:15]).tolist():
+    for point in (1 + np.random.default_rng(0).permutation(calls)[:12]).tolist():
         folder = copy(edge, "killed")
         assert run_killed_at(point, lambda: pull(folder))  # noqa: B023
 
@@ -242,6 +242,28 @@ def test_killed_at_any_moment_of_a_pull_an_edge_answers_as_before_or_as_after(
         assert contents(folder) == step[1], f"killed at call {point} and repeated"
 
 
+@needs_fork
+@pytest.mark.parametrize("step", ["snapshot"], indirect=True)
+def test_killed_at_any_moment_of_its_first_pull_an_edge_is_not_there_or_whole(
+    step: tuple[State, State], tmp_path: Path
+):
+    def begin(folder: Path) -> None:
+        Index.follow(URL, folder, token=TOKEN)
+
+    calls = count_calls(lambda: begin(tmp_path / "counted"))
+
+    for point in (1 + np.random.default_rng(2).permutation(calls)[:12]).tolist():
+        folder = tmp_path / f"killed{point}"
+        assert run_killed_at(point, lambda: begin(folder))  # noqa: B023
+
+        if (folder / "MANIFEST.gossamer").exists():
+            assert contents(folder) == step[1], f"killed at call {point}"
+        else:
+            begin(folder)
+        assert contents(folder) == step[1], f"killed at call {point} and repeated"
+        assert Index.open(folder).check() == []
+
+
 def test_a_full_disk_at_any_write_of_a_pull_leaves_the_old_state(
     step: tuple[State, State], edge: Index
 ):
@@ -249,7 +271,7 @@ def test_a_full_disk_at_any_write_of_a_pull_leaves_the_old_state(
     with failing_at(10**9) as calls:
         pull(counted)
 
-    for point in range(1, calls[0] + 1):
+    for point in (1 + np.random.default_rng(1).permutation(calls[0])[:16]).tolist():
         folder = copy(edge, "full")
         error = None
         with failing_at(point):

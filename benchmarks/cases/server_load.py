@@ -41,6 +41,7 @@ ADD_EVERY = 10  # one request in so many adds a text
 WATCH_S = 1.0
 FLAT_BAR = 1.1
 ROUND = "gossamer_embedding_round_texts"
+EMBEDDED = 'gossamer_chunks_embedded_total{use="search"}'
 PAGE_CHARACTERS = 1200
 # Where the model alone is measured: what each thread wants embedded.
 SHARED_TEXTS = scaled(8, 4)
@@ -134,6 +135,7 @@ def _rows(where: str, measured: Measured) -> list[Row]:
         flat,
         Row(f"{where}: searches alone a second", many, one, "one client"),
         Row(f"{where}: texts in a shared round", _texts_in_round(measured.rounds)),
+        Row(f"{where}: chunks embedded a search, with adds", _embedded_again(measured)),
     ]
 
 
@@ -161,6 +163,12 @@ def _texts_in_round(metrics: dict[str, float]) -> float | None:
     """How many different texts a round of the model had on average, by the server's count."""
     rounds = metrics.get(f"{ROUND}_count", 0.0)
     return metrics[f"{ROUND}_sum"] / rounds if rounds else None
+
+
+def _embedded_again(measured: Measured) -> float:
+    """Chunks really embedded for a search while others add: the server remembers some vectors."""
+    more = measured.metrics.get(EMBEDDED, 0.0) - measured.rounds.get(EMBEDDED, 0.0)
+    return more / max(1, len(measured.mixed.searches))
 
 
 def _folder(keep: str) -> Path:

@@ -176,6 +176,11 @@ void Graph::compact() {
   uppers_.shrink_to_fit();
 }
 
+void Graph::settle() {
+  base_.settle();
+  upper_lists_.settle();
+}
+
 bool operator==(const Graph& a, const Graph& b) {
   if (a.node_count() != b.node_count() || a.entry_ != b.entry_ ||
       a.tradeoff_layer_ != b.tradeoff_layer_ || a.uppers_.size() != b.uppers_.size())

@@ -65,6 +65,8 @@ class Graph {
 
   // Packs the lists anew, without the slack that changes left behind.
   void compact();
+  // The same if there is slack worth packing: for the end of an update.
+  void settle();
 
   // Same nodes, levels, lists, entry and trade-off layer.
   friend bool operator==(const Graph& a, const Graph& b);

@@ -85,9 +85,7 @@ void PagedLists::assign(std::size_t index, ByteView bytes) {
     write_length(index, 0, nullptr);
   }
   used_bytes_ = used_bytes_ - old + fresh;
-  // Rounding rooms up is no reason to pack again, since packing would not save it.
-  const std::size_t waste = arena_bytes() - used_bytes_;
-  if (waste > used_bytes_ / 3 + 2 * kUnit * pages_.size() + (std::size_t{1} << 16)) compact();
+  compact_beyond(3, std::size_t{1} << 16);
 }
 
 ByteView PagedLists::get(std::size_t index) const {
@@ -144,6 +142,15 @@ void PagedLists::compact() {
     return bytes.size();
   });
   *this = std::move(packed);
+}
+
+void PagedLists::settle() { compact_beyond(16, 0); }
+
+void PagedLists::compact_beyond(std::size_t share, std::size_t least) {
+  // Rounding rooms up is no reason to pack again, since packing would not save it.
+  const std::size_t rounding = kUnit * pages_.size() * (least > 0 ? 2 : 1);
+  const std::size_t waste = arena_bytes() - used_bytes_;
+  if (waste > used_bytes_ / share + rounding + least) compact();
 }
 
 std::size_t PagedLists::memory_bytes() const {

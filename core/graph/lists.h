@@ -46,6 +46,8 @@ class PagedLists {
   void prefetch(std::size_t index) const;
   // Packs all pages anew, without slack and without rooms left behind.
   void compact();
+  // The same once slack is worth it: for the end of an update, when nothing grows soon.
+  void settle();
   std::size_t memory_bytes() const;
 
  private:
@@ -78,6 +80,8 @@ class PagedLists {
   void move_page(std::size_t page, std::size_t used, std::size_t wanted);
   Room allocate(std::size_t units);
   std::size_t arena_bytes() const;
+  // Packs if more than one byte in `share` of what is used lies idle.
+  void compact_beyond(std::size_t share, std::size_t least);
 
   std::vector<std::uint8_t> lengths_;  // whole pages
   std::vector<Page> pages_;

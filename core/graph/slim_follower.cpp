@@ -11,6 +11,9 @@ namespace {
 
 using NodeArray = std::array<NodeId, kMaxDegree>;
 
+// Packing reads every list, so it waits for updates that change one node in so many.
+constexpr std::size_t kSettledShare = 64;
+
 void sort_unique(std::vector<ChangedLists::List>& lists) {
   std::sort(lists.begin(), lists.end());
   lists.erase(std::unique(lists.begin(), lists.end()), lists.end());
@@ -68,6 +71,7 @@ std::vector<NodeId> SlimFollower::update(const Graph& base, const Rows& rows,
   std::sort(update.changed.begin(), update.changed.end());
   update.changed.erase(std::unique(update.changed.begin(), update.changed.end()),
                        update.changed.end());
+  if (update.changed.size() * kSettledShare > slim_.node_count()) slim_.settle();
   return std::move(update.changed);
 }
 

@@ -94,6 +94,7 @@ Bytes Index::take_delta() {
       std::iota(linked.begin(), linked.end(), NodeId{0});
     }
     delta.graph = diff_graphs(log_->graph, graph(), linked, log_->cleared);
+    log_->graph.settle();
   }
   restart_log(std::move(log_->graph));
   return pack_delta(delta);
@@ -111,7 +112,10 @@ void Index::apply_delta(ByteView bytes) {
   prepare_update();
   check_slots(delta);
   check_rows(delta);
-  if (options_.graph != GraphKind::kNone) gossamer::apply_delta(graph_, delta.graph);
+  if (options_.graph != GraphKind::kNone) {
+    gossamer::apply_delta(graph_, delta.graph);
+    graph_.settle();
+  }
   ++version_;
   fill_slots(delta);
 }

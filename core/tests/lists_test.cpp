@@ -82,6 +82,25 @@ TEST_CASE("any sequence of replaced strings leaves what was written last") {
   CHECK(holds(lists, model));
 }
 
+TEST_CASE("settled lists take hardly more than packed ones and are the same") {
+  Random random(3);
+  PagedLists lists;
+  std::vector<Bytes> model(4096);
+  for (std::size_t i = 0; i < model.size(); ++i) lists.append();
+  for (int step = 0; step < 20'000; ++step) {
+    const std::size_t index = random.below(model.size());
+    model[index] = random_bytes(random, random.below(40));
+    lists.assign(index, model[index]);
+    if (step % 500 != 0) continue;
+    lists.settle();
+    PagedLists packed = lists;
+    packed.compact();
+    REQUIRE(lists.memory_bytes() <= packed.memory_bytes() + packed.memory_bytes() / 10);
+  }
+
+  CHECK(holds(lists, model));
+}
+
 TEST_CASE("strings as long as the length byte can say and longer are kept whole") {
   Random random(2);
   std::vector<Bytes> model;

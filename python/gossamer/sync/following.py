@@ -37,6 +37,8 @@ class Following:
     def save(self, folder: Path) -> None:
         """Write it down, for its owner alone."""
         with explaining(folder):
+            for left_behind in folder.glob(f".{FOLLOW}.*.part"):
+                left_behind.unlink(missing_ok=True)
             data = json.dumps(asdict(self), indent=1).encode("ascii")
             write_file(folder / FOLLOW, [data], is_secret=True)
 
