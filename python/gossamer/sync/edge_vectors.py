@@ -86,7 +86,8 @@ def make_slim(
     """Write the slim engine as the package has it, or as its delta makes it of the old one."""
     ids = catalogue.chunk_ids
     path = folder / ENGINE
-    if package.has("engine"):
+    is_whole = package.has("engine")
+    if is_whole:
         write_file(path, package.stream("engine"))
     elif package.has("engine_delta") and old is not None:
         old.apply_delta(package.read("engine_delta", _MOST_DELTA_BYTES))
@@ -95,8 +96,9 @@ def make_slim(
         raise Damaged("the package lacks the slim graph of its chunks")
     else:
         return Made(b"", None)
-    # A chunk whose text the server could not read has no vector there, and none here.
-    if not np.isin(VectorIndex.open(path, verify=True).ids, ids).all():
+    # What was saved here needs no second look. A chunk whose text the server could not read has
+    # no vector there, and none here.
+    if not np.isin(VectorIndex.open(path, verify=is_whole).ids, ids).all():
         raise Damaged("the slim graph of the package is of other chunks than its catalogue")
     digest = bytes.fromhex(state_of_file(path))
     return Made(digest, (lambda target: os.replace(path, target)) if len(ids) else None)
