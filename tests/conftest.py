@@ -5,9 +5,10 @@ import os
 # Before numpy is imported: its threads wait by spinning, which costs tenfold on busy machines.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from tiny_embedder import TinyEmbedder, use_tiny
 
 import gossamer
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -132,3 +136,21 @@ def sample() -> Sample:
 def embedder(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
     """A model of a few lines in place of every other, with a codebook that ships with it."""
     return use_tiny(monkeypatch, with_codes=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, embedder: TinyEmbedder) -> Path:
+    """A folder with an index of two files, as `served.make_index` makes it."""
+    from served import make_index
+
+    make_index(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> "Iterator[TestClient]":
+    """A server over that index, to ask."""
+    from served import serve
+
+    with serve(folder) as client:
+        yield client

@@ -1,8 +1,10 @@
 """A server over a small index, asked without a network."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
 
@@ -31,3 +33,18 @@ def serve(folder: Path, **options: object) -> Iterator[TestClient]:
     app = create_app(folder / "index", ServeOptions(**options))  # type: ignore[arg-type]
     with TestClient(app, base_url="http://localhost:8321") as client:
         yield client
+
+
+def problem(answer: Any, status: int, reason: str) -> str:
+    """The message of a refusal, which says why."""
+    assert (answer.status_code, answer.json()["error"]) == (status, reason)
+    assert set(answer.json()) == {"error", "message"}
+    message: str = answer.json()["message"]
+    assert len(message) > 10
+    return message
+
+
+def lines_of(answer: Any) -> list[dict[str, Any]]:
+    """The records of an answer that came as lines."""
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    return [json.loads(line) for line in answer.text.splitlines()]

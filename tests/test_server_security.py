@@ -2,6 +2,7 @@
 
 import os
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from gossamer.cli import cli
 from gossamer.errors import InvalidArgument
 from gossamer.server.app import create_app
 from gossamer.server.options import ServeOptions, check_bind, is_loopback, make_token
-from gossamer.server.uploads import check_name
+from gossamer.sync.uploads import check_name
 
 TOKEN = "0123456789abcdef-token"
 PUBLIC = ("/", "/health", "/page/page.js", "/docs", "/openapi.json")
@@ -304,7 +305,7 @@ class TestPaths:
         except InvalidArgument:
             return
         joined = os.path.normpath(os.path.join("/uploads", *parts))
-        assert joined == "/uploads/" + name
+        assert joined == "/uploads/" + unicodedata.normalize("NFC", name)
 
 
 def test_every_answer_tells_browsers_to_be_careful(client: TestClient) -> None:

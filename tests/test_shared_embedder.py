@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tiny_embedder import TinyEmbedder
 
 from gossamer.embed.shared import Round, SharedEmbedder
-from gossamer.errors import InvalidArgument, WrongState
+from gossamer.errors import GossamerError, InvalidArgument, WrongState
 
 Floats = NDArray[np.float32]
 
@@ -158,25 +158,27 @@ def test_a_search_goes_before_an_update_and_waits_for_one_piece_at_most(
     np.testing.assert_array_equal(rows, TinyEmbedder().embed([f"chunk {n}" for n in range(40)]))
 
 
-def test_an_update_ends_though_searches_never_do(
+def test_an_update_has_its_turn_though_a_search_always_waits(
     model: Gated, shared: SharedEmbedder, pool: ThreadPoolExecutor
 ) -> None:
-    model.let_through(100_000)
-    is_done = threading.Event()
+    pool.submit(shared.embed, ["search 0"])
+    model.is_in_call.acquire()
+    update = pool.submit(shared.in_background.embed, ["chunk"])
+    wait_for(shared, 1)
 
-    def keep_searching() -> None:
-        while not is_done.is_set():
-            shared.embed(["searched"])
+    for number in range(1, 8):
+        pool.submit(shared.embed, [f"search {number}"])
+        # The update waits too, until its turn has come.
+        wait_for(shared, 2 if ["chunk"] not in model.calls else 1)
+        model.let_through(1)
+        model.is_in_call.acquire()
+        if ["chunk"] in model.calls:
+            break
 
-    searches = [pool.submit(keep_searching) for _ in range(8)]
-    update = pool.submit(shared.in_background.embed, ["chunk"] * 50)
-
-    try:
-        assert update.result(30).shape == (50, model.dim)
-    finally:
-        is_done.set()
-    for search in searches:
-        search.result(10)
+    searches = [[f"search {number}"] for number in range(5)]
+    assert model.calls == [*searches, ["chunk"]]
+    model.let_through(100)
+    assert update.result(10).shape == (1, model.dim)
 
 
 def test_the_model_is_called_from_one_thread_alone(
@@ -240,6 +242,61 @@ def test_what_searches_asked_for_is_remembered_within_a_budget(model: Gated) -> 
     assert model.calls[-1] == ["otter"]
     np.testing.assert_array_equal(again[[2, 0]], first)
     np.testing.assert_array_equal(again, TinyEmbedder().embed(["heron", "newt", "otter", "newt"]))
+
+
+def test_a_round_that_cannot_be_noted_hurts_nobody(
+    model: Gated, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: Round) -> None:
+        raise RuntimeError("no number of this name")
+
+    model.let_through(1000)
+    shared = SharedEmbedder(model, on_round=fail)
+
+    for text in ("otter", "heron"):
+        assert shared.embed([text]).shape == (1, model.dim)
+    shared.close()
+
+    assert "no number of this name" in caplog.text
+
+
+def test_a_model_that_gives_too_few_rows_fails_the_call_and_not_the_next() -> None:
+    class Short(TinyEmbedder):
+        def embed(
+            self, texts: Sequence[str], progress: Callable[[int], None] | None = None
+        ) -> Floats:
+            return super().embed(texts, progress)[: 1 if "bad" in texts else None]
+
+    shared = SharedEmbedder(Short())
+
+    with pytest.raises(GossamerError, match=r"rows of shape \(1, 32\) for 2 texts"):
+        shared.embed(["bad", "otter"])
+    assert shared.embed(["otter", "heron"]).shape == (2, 32)
+    shared.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_nobody_waits_for_a_thread_that_has_ended(
+    model: Gated, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise SystemExit  # which ends a thread in silence
+
+    shared = SharedEmbedder(model)
+    first = pool.submit(shared.embed, ["busy"])
+    model.is_in_call.acquire()
+    waiting = pool.submit(shared.embed, ["waiting"])
+    wait_for(shared, 1)
+    monkeypatch.setattr(shared, "_run", die)
+
+    model.let_through(1)
+
+    assert first.result(10).shape == (1, model.dim)
+    with pytest.raises(WrongState, match="closed"):
+        waiting.result(10)
+    with pytest.raises(WrongState, match="closed"):
+        shared.embed_question("late")
+    shared.close()
 
 
 def test_a_row_that_was_given_can_be_changed_without_harm(model: Gated) -> None:

@@ -3,7 +3,8 @@
 import hmac
 import json
 import struct
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,7 +89,6 @@ def test_a_section_that_is_larger_than_expected_is_refused(path: Path) -> None:
 
 def test_sections_are_written_and_read_block_by_block(tmp_path: Path) -> None:
     block = bytes(range(256)) * 4096
-    blocks_at_once = 0
 
     def blocks() -> Iterator[bytes]:
         for _ in range(9):
@@ -97,10 +97,9 @@ def test_sections_are_written_and_read_block_by_block(tmp_path: Path) -> None:
     write_package(tmp_path / "a", HEAD, [("texts", blocks())], "secret")
     with Package.open(tmp_path / "a", "secret") as package:
         parts = list(package.stream("texts"))
-        blocks_at_once = max(map(len, parts))
 
     assert b"".join(parts) == block * 9
-    assert blocks_at_once <= 1 << 20
+    assert max(map(len, parts)) <= 1 << 20
     assert (tmp_path / "a").stat().st_size < len(block)
 
 
@@ -225,6 +224,10 @@ def test_something_else_is_not_a_package(path: Path) -> None:
         {"sections": [{"name": "rows", "size": 0, "unpacked": 1 << 50, "crc32": 0}]},
         {"sections": [{"name": "catalogue", "size": 0, "unpacked": 9, "crc32": 0}]},
         {"sections": [{"name": "rows", "size": -1, "unpacked": 9, "crc32": 0}]},
+        {"sections": [{"name": "removed", "size": 0, "unpacked": 1 << 20, "crc32": 0}]},
+        {"protocol": True},
+        {"protocol": 1.0},
+        {"protocol": "1"},
         {"sections": [{"name": "rows", "size": 0, "unpacked": 0, "crc32": 0}] * 2},
         {"sections": "rows"},
     ],
@@ -304,3 +307,32 @@ def test_small_sections_refuse_anything_else(data: bytes | str) -> None:
             unpack(raw)
         except Damaged:
             continue
+
+
+@pytest.mark.parametrize("unpack", [sections.unpack_removed, sections.unpack_absent])
+def test_lists_in_lists_are_counted_before_they_are_made(
+    unpack: Callable[[bytes], object],
+) -> None:
+    bomb = b"[" + b"[]," * 500_000 + b"0]"
+
+    tracemalloc.start()
+    with pytest.raises(Damaged, match="more lists"):
+        unpack(bomb)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 3 * len(bomb)
+
+
+def test_names_may_hold_any_signs() -> None:
+    keys = [(True, '/[[{{\\",[['), (False, '"],["[')]
+
+    assert sections.unpack_removed(sections.pack_removed(keys)) == keys
+
+
+def test_a_small_section_is_not_read_beyond_its_limit(tmp_path: Path) -> None:
+    blocks = (b" " * (1 << 20) for _ in range(65))
+    write_package(tmp_path / "a", HEAD, [("removed", blocks)], "secret")
+
+    with Package.open(tmp_path / "a", "secret") as package, pytest.raises(TooLarge):
+        package.read("removed", sections.MOST_JSON_BYTES)

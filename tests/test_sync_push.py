@@ -4,17 +4,21 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import combinations, pairwise
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from faults import needs_fork, run_killed_at
+from hypothesis import given
+from hypothesis import strategies as st
 from sync_reader import Edge
 from tiny_embedder import TinyEmbedder
 
 from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.index import Index
 from gossamer.sync.offer import Offer
+from gossamer.sync.push_order import batches_of
 from gossamer.sync.records import PushItem, PushResult
 from gossamer.sync.state import base_hash
 from gossamer.sync.uploads import Uploads
@@ -47,8 +51,8 @@ def put_file(name: str, content: bytes, base: str = "") -> PushItem:
     return PushItem(uuid4().hex, name, base, file=content)
 
 
-def take_out(id: str, base: str = "") -> PushItem:
-    return PushItem(uuid4().hex, id, base)
+def take_out(id: str, base: str = "", is_file: bool = False) -> PushItem:
+    return PushItem(uuid4().hex, id, base, is_file=is_file)
 
 
 def hash_of(index: Index, id: str) -> str:
@@ -230,6 +234,8 @@ def test_texts_of_one_push_are_one_version(index: Index, offer: Offer) -> None:
         PushItem("op", "\udc80", "", {"text": "t"}),
         PushItem("", "x", "", {"text": "t"}),
         PushItem("op", "../x.txt", "", file=b"t"),
+        PushItem("op", "x", "", {"text": "t"}, is_file=True),
+        PushItem("\ud800", "x", "", {"text": "t"}),
     ],
     ids=str,
 )
@@ -259,7 +265,7 @@ def test_files_conflict_as_texts_do(index: Index, offer: Offer) -> None:
     base = hash_of(index, "a.txt")
     (clean,) = push(offer, put_file("a.txt", b"two", base))
     (late,) = push(offer, put_file("a.txt", b"three", base))
-    (removed,) = push(offer, take_out("a.txt", base))
+    (removed,) = push(offer, take_out("a.txt", base, is_file=True))
 
     assert clean.conflict == 0
     assert offer.conflict(late.conflict).lost == "two"
@@ -302,7 +308,7 @@ def test_files_of_the_server_are_not_removed_by_a_push(
     path.write_text("the owner's own words", encoding="utf-8")
     index.add_paths([path])
 
-    (result,) = push(offer, take_out(path.as_posix()))
+    (result,) = push(offer, take_out(path.as_posix(), is_file=True))
 
     assert result.outcome == "refused"
     assert index.opened.state.snapshot.catalogue.find_path(path) is not None
@@ -314,6 +320,7 @@ def test_files_of_the_server_are_not_removed_by_a_push(
         *("", "/etc/passwd", "../up", "a/../b", "a//b", "./a", ".hidden", "a/.git/config"),
         *("a\0b", "a\\b", "c:\\x", "con", "NUL.txt", "a\nb", "a ", " a", "a.", "x" * 300),
         *("a/" * 600 + "b", "MANIFEST.gossamer", "manifest.GOSSAMER", "\udc80", "a?b"),
+        *("/".join("abcdefghijklmnopq"), "com0.txt", "com¹.txt", "a\u200b.md", "a\x80b", "\xa0a"),
     ],
 )
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
@@ -355,23 +362,30 @@ def test_pushes_from_many_threads_lose_nothing(index: Index, offer: Offer) -> No
 def test_a_server_killed_during_a_push_neither_loses_a_text_nor_does_it_twice(
     index: Index, folder: Path
 ) -> None:
-    items = [put("a", "mine", "another base"), put_file("f.txt", b"a file"), put("n", "new")]
+    n, is_killed, done = -2, True, []
+    while is_killed:
+        n += 3
+        done.append(n)
+        index.add_texts([{"id": f"a{n}", "text": f"the first text of a{n}"}])
+        items = [
+            put(f"a{n}", "mine", "another base"),
+            put_file(f"f{n}.txt", b"a file"),
+            put(f"n{n}", "new"),
+        ]
+        is_killed = run_killed_at(n, partial(_serve, folder, *items))
+        offer = Offer(Index.open(folder))
+        results = push(offer, *items)
 
-    def serve() -> None:
-        Offer(Index.open(folder)).push(items)
-
-    n = 1
-    while run_killed_at(n, serve):
-        n += 1
-    offer = Offer(Index.open(folder))
-    results = push(offer, *items)
+        assert [result.outcome for result in results] == ["stored"] * 3
+        assert [result.conflict > 0 for result in results] == [True, False, False]
+        assert offer.conflict(results[0].conflict).lost == f"the first text of a{n}"
+        assert [one.id for one in offer.conflicts()] == [f"a{m}" for m in done]
+        assert push(offer, *items) == results
+        offer.close()
 
     assert n > 10
-    assert [result.outcome for result in results] == ["stored"] * 3
-    assert text_of(index, "a") == "mine"
-    assert {offer.conflict(one.number).lost for one in offer.conflicts()} == {"the first text of a"}
-    assert uploaded(index) == {"f.txt"}
-    offer.close()
+    assert {text_of(index, f"a{m}") for m in done} == {"mine"}
+    assert uploaded(index) == {f"f{m}.txt" for m in done}
 
 
 @needs_fork
@@ -397,7 +411,160 @@ def test_after_a_kill_and_another_change_every_text_is_still_somewhere(
     offer.close()
 
 
-def _serve(folder: Path, item: PushItem) -> None:
+def _serve(folder: Path, *items: PushItem) -> None:
     offer = Offer(Index.open(folder))
-    offer.push([item])
+    offer.push(items)
     offer.close()
+
+
+@pytest.mark.parametrize("text", ["# Hello", "see Hello", "Hello"])
+def test_a_title_at_the_end_of_a_text_is_part_of_it(offer: Offer, text: str) -> None:
+    push(offer, put("t", text, title="Hello"))
+
+    (result,) = push(offer, put("t", "other words"))
+
+    assert offer.conflict(result.conflict).lost == text
+
+
+@pytest.mark.parametrize("markup", ["plain", "markdown", "rst", "rows", "code/python"])
+def test_a_text_that_lost_comes_back_with_all_that_was_said_of_it(
+    index: Index, offer: Offer, markup: str
+) -> None:
+    given = {
+        "id": "t",
+        "text": "one line\n\nand another",
+        "title": "A title of its own",
+        "markup": markup,
+        "metadata": {"who": "anna", "year": 2024},
+    }
+    index.add_texts([given])
+    before = hash_of(index, "t")
+
+    (result,) = push(offer, put("t", "one line\n\nand another", metadata={"who": "bert"}))
+
+    conflict = offer.conflict(result.conflict)
+    assert conflict.lost_text == given
+    index.add_texts([conflict.lost_text])
+    assert hash_of(index, "t") == before
+    assert offer.conflicts()[0].lost_text == {}
+
+
+def test_a_markup_that_nobody_knows_is_left_out(index: Index, offer: Offer) -> None:
+    index.add_texts([{"id": "t", "text": "words", "markup": "code/klingon"}])
+
+    (result,) = push(offer, put("t", "other words"))
+
+    found = offer.conflict(result.conflict).lost_text
+    assert found == {"id": "t", "text": "words", "title": "", "metadata": {}}
+
+
+def test_a_file_that_lost_is_no_text(offer: Offer) -> None:
+    push(offer, put_file("a.txt", b"one"))
+
+    (result,) = push(offer, put_file("a.txt", b"two"))
+
+    assert offer.conflict(result.conflict).lost_text == {}
+
+
+def test_the_removal_of_a_text_that_is_gone_leaves_the_file_of_that_name(
+    index: Index, offer: Offer
+) -> None:
+    push(offer, put_file("a.md", b"a file of words"))
+
+    (text,) = push(offer, take_out("a.md", "another base"))
+    assert text.outcome == "unchanged"
+    assert uploaded(index) == {"a.md"}
+
+    (file,) = push(offer, take_out("a.md", hash_of(index, "a.md"), is_file=True))
+    assert (file.outcome, file.conflict) == ("removed", 0)
+    assert uploaded(index) == set()
+
+
+def test_a_text_and_a_file_of_one_name_are_removed_each_on_its_own(
+    index: Index, offer: Offer
+) -> None:
+    push(offer, put_file("b.md", b"a file of words"), put("b.md", "a text of words"))
+
+    push(offer, take_out("b.md", is_file=True))
+
+    assert text_of(index, "b.md") == "a text of words"
+    assert uploaded(index) == set()
+
+
+def test_a_file_is_removed_by_its_path_as_well(index: Index, offer: Offer) -> None:
+    push(offer, put_file("notes/b.md", b"a file of words"))
+    path = (index.folder / "uploads/notes/b.md").absolute().as_posix()
+
+    (result,) = push(offer, take_out(path, hash_of(index, "notes/b.md"), is_file=True))
+
+    assert (result.outcome, uploaded(index)) == ("removed", set())
+
+
+def test_an_op_that_was_another_change_is_refused(index: Index, offer: Offer) -> None:
+    first = put("q", "one")
+    push(offer, first)
+
+    others = [
+        replace(first, id="q2"),
+        replace(first, text={"text": "two"}),
+        replace(first, text=None),
+        replace(first, text=None, file=b"one"),
+    ]
+    for other in others:
+        (result,) = push(offer, other)
+        assert (result.outcome, "op" in result.note) == ("refused", True)
+    assert [result.outcome for result in offer.push([first, others[1]])] == ["stored", "refused"]
+    assert text_of(index, "q") == "one"
+    assert text_of(index, "q2") is None
+
+
+def test_a_push_that_failed_leaves_no_conflict(
+    index: Index, offer: Offer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gossamer.sync.push.add_texts", fail)
+        patch.setattr("gossamer.sync.uploads.write_file", fail)
+        with pytest.raises(OSError, match="no space"):
+            push(offer, put("a", "mine", "another base"))
+    index.add_texts([{"id": "other", "text": "someone else's"}])
+
+    assert offer.conflicts() == []
+
+
+def test_names_that_some_systems_take_for_one_are_one(index: Index, offer: Offer) -> None:
+    results = push(
+        offer,
+        put_file("Notes/\u00e9.md", b"composed"),
+        put_file("Notes/e\u0301.md", b"decomposed"),
+        put_file("Notes/\u00c9.md", b"a capital"),
+        put_file("notes/b.md", b"another folder"),
+    )
+
+    assert [result.outcome for result in results] == ["stored", "stored", "refused", "refused"]
+    assert results[1].conflict > 0
+    assert uploaded(index) == {"Notes/\u00e9.md"}
+
+
+_NAMES = st.text("ab/", min_size=1, max_size=5)
+
+
+@given(items=st.lists(st.tuples(st.integers(0, 20), st.booleans(), _NAMES), max_size=12))
+def test_no_two_changes_of_a_batch_are_about_the_same(items: list[tuple[int, bool, str]]) -> None:
+    pushed = [PushItem(f"op{op}", name, is_file=is_file) for op, is_file, name in items]
+
+    batches = list(batches_of(pushed))
+
+    def is_about_same(one: PushItem, other: PushItem) -> bool:
+        first, second = sorted((one.id, other.id), key=len)
+        is_below = one.is_file and second.startswith(f"{first}/")
+        is_same = one.is_file == other.is_file and (first == second or is_below)
+        return is_same or one.op == other.op
+
+    assert [item for batch in batches for item in batch] == pushed
+    for batch in batches:
+        assert not any(is_about_same(one, other) for one, other in combinations(batch, 2))
+    for batch, (first, *_) in pairwise(batches):
+        assert any(is_about_same(one, first) for one in batch)

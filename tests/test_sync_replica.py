@@ -3,6 +3,7 @@
 import random
 import shutil
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,10 @@ from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.errors import Unreachable, WrongState
 from gossamer.index import Index
+from gossamer.sync.history import ReplicaRecord
 from gossamer.sync.offer import Offer
 from gossamer.sync.records import Building, Mode
+from gossamer.sync.served import Encoded, Served
 from gossamer.vectors.vector_index import VectorIndex
 
 SLIM = "slim:f16:8"
@@ -326,7 +329,7 @@ def test_while_a_replica_is_brought_on_edges_get_the_version_it_has(
 
 def test_a_replica_of_an_older_epoch_is_not_recorded(index: Index, offer: Offer) -> None:
     with pytest.raises(WrongState, match="made anew"):
-        offer._history.put_replica(SLIM, "another", (3, "00" * 16), None)
+        offer._history.put_replica(SLIM, "another", ReplicaRecord(3, "x", 1), "00" * 16, None)
 
     assert offer._history.replicas() == {}
 
@@ -340,6 +343,7 @@ def test_an_edge_that_pulls_an_older_version_gets_sources_as_they_stood_there(
     offer_of_old = offers(index)
     edge = slim_edge(tmp_path, "edge")
     edge.pull(offer_of_old)
+    offer_of_old.close()
     use_tiny(monkeypatch, with_codes=True, embedder=slow)
     offer = offers(Index.open(index.folder), patience_s=0)
     index.add_texts(texts_of(("note1", words(501)), ("note2", words(502))))
@@ -356,3 +360,147 @@ def test_an_edge_that_pulls_an_older_version_gets_sources_as_they_stood_there(
     assert edge.pull(offer) == "delta"
     assert edge.catalogue.find_text("note1") is None
     assert edge.catalogue.digest() == index.opened.state.snapshot.catalogue.digest()
+
+
+def test_texts_that_come_back_are_noticed_without_a_commit(
+    monkeypatch: pytest.MonkeyPatch, index: Index, offer: Offer, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("gossamer.sync.replica._RETRY_S", 0.0)
+    path = tmp_path / "a.txt"
+    path.write_text(words(1), encoding="utf-8")
+    early = slim_edge(tmp_path, "early")
+    early.pull(offer)
+    index.add_paths([path])
+    path.rename(tmp_path / "moved")
+    edge = slim_edge(tmp_path, "edge")
+    edge.pull(offer)
+    assert edge.pull(offer) == "current"
+    assert len(VectorIndex.open(edge.engine)) == 20
+    (tmp_path / "moved").rename(path)
+
+    assert edge.pull(offer) == "snapshot"
+    assert len(VectorIndex.open(edge.engine)) == 21
+    assert early.pull(offer) == "delta"  # both steps in one
+    assert early.head.state == edge.head.state
+    index.add_texts(texts_of(("b", words(2))))
+    assert edge.pull(offer) == early.pull(offer) == "delta"
+    assert early.engine.read_bytes() == edge.engine.read_bytes()
+
+
+def test_an_index_none_of_whose_texts_could_be_read_is_tried_again(
+    embedder: TinyEmbedder, tmp_path: Path, offers: Callable[..., Offer]
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(words(1), encoding="utf-8")
+    index = Index.create(tmp_path / "index")
+    index.add_paths([path])
+    path.rename(tmp_path / "moved")
+    offer, edge = offers(index), slim_edge(tmp_path)
+    with pytest.raises(WrongState, match="not one text"):
+        edge.pull(offer)
+    (tmp_path / "moved").rename(path)
+
+    assert edge.pull(offer) == "snapshot"
+
+
+def test_a_fifth_mode_waits_while_four_are_being_made(
+    monkeypatch: pytest.MonkeyPatch, index: Index, offers: Callable[..., Offer], tmp_path: Path
+) -> None:
+    may_go_on = threading.Event()
+    slow = TinyEmbedder(before=lambda _: may_go_on.wait() and None)
+    use_tiny(monkeypatch, with_codes=True, embedder=slow)
+    offer = offers(Index.open(index.folder), patience_s=0)
+    modes = [f"slim:f16:{degree}" for degree in range(4, 9)]
+
+    for mode in modes:
+        found = offer.package(Mode.parse(mode), texts="kept", base=None)
+        assert found == Building(0, 20)
+    may_go_on.set()
+
+    for number, mode in enumerate(modes):
+        assert slim_edge(tmp_path, str(number), mode).pull(offer) == "snapshot"
+    left = {path.suffix for path in (index.folder / "sync").glob("slim-*")}
+    assert left == {".gsm"}
+
+
+def test_int8_steps_are_chosen_anew_for_longer_vectors(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, offers: Callable[..., Offer]
+) -> None:
+    use_tiny(monkeypatch, with_codes=True, embedder=Lengthy())
+    index = Index.create(tmp_path / "index")
+    index.add_texts(texts_of(*((f"n{n}", f"length 0.{n % 7} number{n}") for n in range(30))))
+    offer, edge = offers(index), slim_edge(tmp_path, mode="slim:int8:8")
+    edge.pull(offer)
+    index.add_texts(texts_of(("short", "length 0.5 number99")))
+    assert edge.pull(offer) == "delta"
+    index.add_texts(texts_of(("long", "length 0.9 number77")))
+
+    assert edge.pull(offer) == "snapshot"
+
+    (id,) = edge.catalogue.chunks_of(edge.catalogue.find(False, "long")).tolist()
+    assert VectorIndex.open(edge.engine).vectors([id])[0].max() == pytest.approx(0.9, abs=0.01)
+
+
+def test_an_int8_replica_that_has_grown_much_is_built_anew(
+    index: Index, offers: Callable[..., Offer], tmp_path: Path
+) -> None:
+    offer, edge = offers(index), slim_edge(tmp_path, mode="slim:int8:8")
+    exact = slim_edge(tmp_path, "exact")
+    edge.pull(offer)
+    exact.pull(offer)
+    index.add_texts(texts_of(*((f"more{n}", words(n % 20)) for n in range(61))))
+
+    assert edge.pull(offer) == "snapshot"
+    assert exact.pull(offer) == "delta"
+    assert len(VectorIndex.open(edge.engine)) == 81
+
+
+def test_a_replica_stays_in_memory_from_version_to_version(
+    monkeypatch: pytest.MonkeyPatch, index: Index, offer: Offer, tmp_path: Path
+) -> None:
+    edge = slim_edge(tmp_path)
+    edge.pull(offer)
+    opened = []
+    real = VectorIndex.open
+    monkeypatch.setattr(
+        "gossamer.sync.replica.VectorIndex.open",
+        lambda path, **options: (opened.append(Path(path)), real(path, **options))[1],
+    )
+    index.add_texts(texts_of(("a", words(1))))
+
+    assert edge.pull(offer) == "delta"
+
+    assert not [path for path in opened if path.parent.name == "sync"]
+
+
+def test_vectors_of_a_whole_index_are_in_memory_once(
+    monkeypatch: pytest.MonkeyPatch, embedder: TinyEmbedder, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("gossamer.sync.served.BLOCK", 32)
+    index = Index.create(tmp_path / "index", keep="all")
+    index.add_texts(texts_of(*((f"n{n}", f"word{n}") for n in range(600))))
+    opened = index.opened.state
+    served = Served(opened, "epoch", Encoded())
+    ids = opened.snapshot.catalogue.chunk_ids
+    served.vectors(ids[:1], lambda _: None)  # reads what is read once
+
+    tracemalloc.start()
+    mask, rows = served.vectors(ids, lambda _: None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert mask.all()
+    assert (rows.astype("f2") == opened.vectors.vectors(ids).astype("f2")).all()
+    assert peak < 1.5 * rows.nbytes
+
+
+class Lengthy(TinyEmbedder):
+    """A model whose vectors are as long in their first dimension as the text says."""
+
+    def embed(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> np.ndarray:
+        rows = super().embed(texts, progress) * np.float32(0.1)
+        for row, text in zip(rows, texts, strict=True):
+            row[0] = float(text.split()[1])
+        return rows

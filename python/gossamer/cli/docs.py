@@ -192,8 +192,9 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "problem": "why it was not pulled",
     },
     "conflicts": {
-        "conflicts": "`number`, `id`, `at`, `version`, `note`, `lost` (the text that was replaced, "
-        "where the number was given)",
+        "conflicts": "`number`, `id`, `at`, `version`, `note`, and where the number was given "
+        "`lost` (the text that was replaced) and `lost_text` (the same with `id`, `title`, "
+        "`markup` and `metadata`)",
     },
     "list": {
         "indexes": "`name`, `folder`, `files`, `chunks`, `text_bytes`, `index_bytes`, `changed`, "

@@ -6,9 +6,10 @@ spreads the rows; questions and searches go before updates, which have time.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 
 from gossamer.embed import Embedder, EmbedProgress
 from gossamer.embed.memory import RowMemory
-from gossamer.errors import WrongState
+from gossamer.errors import GossamerError, WrongState
 from gossamer.text.tokenizer import Tokenizer
 
 __all__ = ["BackgroundEmbedder", "Round", "SharedEmbedder"]
 
 Rows = NDArray[np.float32]
 
+_LOG = logging.getLogger("gossamer.embed")
 # Texts in a round. More make it no faster, and whoever comes meanwhile waits for all of them.
 _MOST_TEXTS = 128
 # Texts of an update that are embedded at one time: what a search may have to wait for.
@@ -153,18 +155,36 @@ class SharedEmbedder:
     def _ask(self, request: _Request, queue: deque[_Request]) -> Rows:
         with self._changed:
             if self._is_closed:
-                raise WrongState("the model was closed; the server is shutting down")
+                raise _closed()
             queue.append(request)
             self._changed.notify_all()
         return request.rows.result()
 
     def _work(self) -> None:
-        while requests := self._take():
+        # Whatever ends this thread, nobody may wait for it for ever.
+        requests: list[_Request] = []
+        try:
+            while requests := self._take():
+                self._run(requests)
+                # Rows of a round can be large; they must not stay here until the next one.
+                requests = []
+        finally:
+            with self._changed:
+                self._is_closed = True
+                _fail((*requests, *self._first, *self._later), _closed())
+
+    def _run(self, requests: Sequence[_Request]) -> None:
+        try:
             done = _run_round(self._embedder, requests)
-            if self._on_round is not None:
-                self._on_round(replace(done, is_update=self._is_update))
-            # Rows of a round can be large; they must not stay here until the next one.
-            del requests
+        except BaseException as error:
+            _fail(requests, error)
+            return
+        if self._on_round is None:
+            return
+        try:
+            self._on_round(replace(done, is_update=self._is_update))
+        except Exception:
+            _LOG.exception("a round of embedding could not be noted")
 
     def _take(self) -> list[_Request]:
         """Wait for work and take some; nothing once all is done and this is closed."""
@@ -247,8 +267,7 @@ def _answer_question(embedder: Embedder, question: str, requests: Sequence[_Requ
     try:
         row = embedder.embed_question(question)
     except BaseException as error:
-        for request in requests:
-            request.rows.set_exception(error)
+        _fail(requests, error)
     else:
         for request in requests:
             request.rows.set_result(row[None].copy())
@@ -259,9 +278,14 @@ def _answer_texts(
 ) -> None:
     try:
         rows = embedder.embed(different)
+        if rows.shape != (len(different), embedder.dim):
+            raise GossamerError(
+                f"{embedder.name} gave rows of shape {rows.shape} for {len(different)} texts of "
+                f"{embedder.dim} dimensions; it is not the model that it should be"
+            )
     except BaseException as error:
         if len(requests) == 1:
-            requests[0].rows.set_exception(error)
+            _fail(requests, error)
             return
         for request in requests:
             _answer_texts(embedder, list(dict.fromkeys(request.texts)), [request])
@@ -269,3 +293,15 @@ def _answer_texts(
     place_of = {text: place for place, text in enumerate(different)}
     for request in requests:
         request.rows.set_result(rows[[place_of[text] for text in request.texts]])
+
+
+def _fail(requests: Iterable[_Request], error: BaseException) -> None:
+    for request in requests:
+        if not request.rows.done():
+            request.rows.set_exception(error)
+
+
+def _closed() -> WrongState:
+    return WrongState(
+        "this model was closed: the server is shutting down, or its index has another model now"
+    )

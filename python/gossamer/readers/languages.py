@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-__all__ = ["full_name_language", "language_of", "shebang_language"]
+__all__ = ["LANGUAGES", "full_name_language", "language_of", "shebang_language"]
 
 # Only languages that have a grammar, so that their code can be divided at its functions.
 _EXTENSIONS_OF = {
@@ -81,6 +81,7 @@ _EXTENSIONS_OF = {
     "yaml": "yaml yml",
     "zig": "zig zon",
 }
+LANGUAGES = (*_EXTENSIONS_OF, "gitignore")
 _LANGUAGE_OF_EXTENSION = {
     "." + extension: language
     for language, extensions in _EXTENSIONS_OF.items()

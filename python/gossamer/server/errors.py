@@ -68,7 +68,10 @@ def add_handlers(app: FastAPI) -> None:
 
     async def on_shape(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return problem(422, "invalid_request", _faults(error))
+        faults = error.errors()
+        if any(fault.get("type") == "too_long" for fault in faults):
+            return problem(413, "too_large", _describe_faults(faults))
+        return problem(422, "invalid_request", _describe_faults(faults))
 
     app.add_exception_handler(errors.GossamerError, on_error)
     app.add_exception_handler(HTTPException, on_http)
@@ -147,11 +150,11 @@ def _methods_of(request: Request) -> list[str]:
     return sorted(method.upper() for method in request.app.openapi()["paths"].get(path, ()))
 
 
-def _faults(error: RequestValidationError) -> str:
+def _describe_faults(faults: Sequence[Any]) -> str:
     """Say what is wrong with a request, place by place."""
-    faults = [_fault(one) for one in error.errors()]
+    said = "; ".join(_fault(one) for one in faults[:_SHOWN_FAULTS])
     more = len(faults) - _SHOWN_FAULTS
-    return "; ".join(faults[:_SHOWN_FAULTS]) + (f"; and {more} more" if more > 0 else "")
+    return f"{said}; and {more} more" if more > 0 else said
 
 
 def _fault(fault: dict[str, Any]) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from gossamer.records import Value
+from gossamer.server.options import MOST_ITEMS, MOST_VECTORS
 from gossamer.sync.records import AwayChunk, Conflict, PushResult
 
 __all__ = [
+    "MOST_LISTED",
     "Chunk",
+    "ChunkIds",
     "ChunkInContext",
     "Chunks",
     "Conflicts",
     "Health",
-    "Ids",
     "Info",
     "Making",
     "Names",
@@ -33,33 +35,52 @@ __all__ = [
     "Search",
     "Similar",
     "Status",
+    "VectorIds",
 ]
 
+# Every list and every mapping has a most, and one bad item ends the look at a list: whatever is
+# sent, it is refused in milliseconds.
+MOST_LISTED = 100  # globs, types or conditions of a filter
+
 _MOST_ID = (1 << 63) - 1
-_MOST_LISTED = 1000  # globs or types of a filter
 _MOST_TEXT = 100_000  # characters of anything that is not a text to index
+_MOST_METADATA = 1000
 
 Text = Annotated[str, Field(max_length=_MOST_TEXT)]
+Expression = Annotated[str, Field(max_length=10_000)]
+Glob = Annotated[str, Field(max_length=1000)]
+Kind = Annotated[str, Field(max_length=100)]
+Date = Annotated[str, Field(max_length=100)]
+Conditions = Annotated[dict[str, Any], Field(max_length=MOST_LISTED)]
 Where = Annotated[
-    Text | dict[str, Any] | None,
+    Expression | Conditions | None,
     Field(
         description='An expression over metadata, such as `lang == "en" and year >= 2020`, '
         'or an object such as {"lang": "en", "year": {">=": 2020}}.'
     ),
 ]
 Globs = Annotated[
-    list[Text],
-    Field(max_length=_MOST_LISTED, description="Only files like one of these globs."),
+    list[Glob],
+    Field(
+        fail_fast=True, max_length=MOST_LISTED, description="Only files like one of these globs."
+    ),
 ]
 Kinds = Annotated[
-    list[Text],
-    Field(max_length=_MOST_LISTED, description="Only these kinds: pdf, markdown, python, ..."),
+    list[Kind],
+    Field(
+        fail_fast=True,
+        max_length=MOST_LISTED,
+        description="Only these kinds: pdf, markdown, python, ...",
+    ),
 ]
 Count = Annotated[StrictInt, Field(ge=1, description="How many hits; the server has a limit.")]
 Recall = Annotated[
     float,
     Field(gt=0, le=1, allow_inf_nan=False, description="Share of the truly nearest to find."),
 ]
+Name = Annotated[Text, Field(min_length=1)]
+T = TypeVar("T")
+Items = Annotated[list[T], Field(fail_fast=True, min_length=1, max_length=MOST_ITEMS)]
 ModeName = Literal["hybrid", "semantic", "lexical"]
 ChunkId = Annotated[StrictInt, Field(ge=0, le=_MOST_ID)]
 
@@ -67,6 +88,16 @@ ChunkId = Annotated[StrictInt, Field(ge=0, le=_MOST_ID)]
 class _Request(BaseModel):
     # An argument that is not known is a mistake, and nothing is guessed about it.
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        """Say of one argument that it is not known; the model itself would say it of each."""
+        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        for name in unknown:
+            known = ", ".join(cls.model_fields)
+            raise ValueError(f"there is no {name[:100]!r} here; there is {known}")
+        return given
 
 
 class Search(_Request):
@@ -81,8 +112,8 @@ class Search(_Request):
     where: Where = None
     paths: Globs = []
     types: Kinds = []
-    after: Annotated[Text | None, Field(description="Only files changed since, 2024-05-31.")] = None
-    before: Annotated[Text | None, Field(description="Only files changed before.")] = None
+    after: Annotated[Date | None, Field(description="Only files changed since, 2024-05-31.")] = None
+    before: Annotated[Date | None, Field(description="Only files changed before.")] = None
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
 
@@ -91,7 +122,8 @@ class Similar(_Request):
     """A chunk or a place to find the like of."""
 
     place: Annotated[
-        ChunkId | StrictStr, Field(description="The id of a chunk, or PATH:LINE such as a.md:12.")
+        ChunkId | Annotated[StrictStr, Field(max_length=_MOST_TEXT)],
+        Field(description="The id of a chunk, or PATH:LINE such as a.md:12."),
     ]
     k: Count = 5
     recall: Recall = 0.9
@@ -111,46 +143,55 @@ class NewText(_Request):
     markup: Annotated[Text, Field(description="plain, markdown, rst, rows, or code/LANGUAGE.")] = (
         "plain"
     )
-    metadata: dict[str, Value] = {}
+    metadata: Annotated[dict[str, Value], Field(max_length=_MOST_METADATA)] = {}
 
 
 class NewTexts(_Request):
     """Texts to put in; one whose id is there already takes its place."""
 
-    texts: Annotated[list[NewText], Field(min_length=1)]
+    texts: Items[NewText]
 
 
 class Paths(_Request):
     """Files and folders of the index to bring up to date; null for all of them."""
 
-    paths: Annotated[list[Annotated[Text, Field(min_length=1)]], Field(min_length=1)] | None = None
+    paths: Items[Name] | None = None
 
 
 class Names(_Request):
     """What to take out: ids of texts, paths of files and folders."""
 
-    names: Annotated[list[Annotated[Text, Field(min_length=1)]], Field(min_length=1)]
+    names: Items[Name]
 
 
-class Ids(_Request):
+class ChunkIds(_Request):
     """Ids of chunks."""
 
-    ids: list[ChunkId]
+    ids: Annotated[list[ChunkId], Field(fail_fast=True, max_length=MOST_ITEMS)]
+
+
+class VectorIds(_Request):
+    """Ids of chunks whose vectors may have to be made."""
+
+    ids: Annotated[list[ChunkId], Field(fail_fast=True, max_length=MOST_VECTORS)]
 
 
 class PushedChange(_Request):
-    """A change that an edge made: a text put, or removed (null)."""
+    """A change that an edge made: a text put, or a text or a file removed (null)."""
 
     op: Annotated[str, Field(min_length=1, max_length=100)]
     id: Annotated[str, Field(min_length=1, max_length=4000)]
     base: Annotated[str, Field(max_length=200)] = ""
     text: NewText | None = None
+    is_file: Annotated[bool, Field(description="A file that was put is removed, not a text.")] = (
+        False
+    )
 
 
 class Pushes(_Request):
     """Changes that an edge made."""
 
-    items: Annotated[list[PushedChange], Field(min_length=1)]
+    items: Items[PushedChange]
 
 
 class Problem(BaseModel):

@@ -9,8 +9,17 @@ from dataclasses import dataclass
 
 from gossamer.errors import InvalidArgument
 
-__all__ = ["ServeOptions", "check_bind", "is_loopback", "make_token"]
+__all__ = [
+    "MOST_ITEMS",
+    "MOST_VECTORS",
+    "ServeOptions",
+    "check_bind",
+    "is_loopback",
+    "make_token",
+]
 
+MOST_ITEMS = 10_000  # texts, names or ids in one request
+MOST_VECTORS = 512  # in one request: each may have to be embedded
 _LEAST_TOKEN = 16
 _TOKEN_BYTES = 24
 
@@ -32,8 +41,8 @@ class ServeOptions:
     changes_waiting: int = 256
     most_hits: int = 100  # in one answer
     most_question: int = 10_000  # characters
-    most_items: int = 10_000  # texts, names or ids in one request
-    body_bytes: int = 32 << 20
+    most_items: int = MOST_ITEMS  # in one request; it cannot be more
+    body_bytes: int = 32 << 20  # of texts; a question of any kind has 1 MiB
     file_bytes: int = 256 << 20
     # For how long a change waits for those before it, and for other processes that change.
     change_wait_s: float = 120.0

@@ -19,7 +19,7 @@ from gossamer.server.context import ChangingRoute, Served, check_count
 from gossamer.server.documents import BINARY, LINES, answers
 from gossamer.server.progress import NDJSON, stream
 from gossamer.server.service import Service
-from gossamer.server.uploads import check_name
+from gossamer.sync.uploads import UPLOADED, check_name
 from gossamer.update.report import UpdateReport, Watcher
 
 __all__ = ["router"]
@@ -139,9 +139,14 @@ async def put_file(
         except BaseException:
             os.unlink(aside)
             raise
-        folder = service.uploads.folder
-        wait_s = service.options.lock_wait_s
-        return path, service.index.add_paths([folder], wait_s=wait_s, progress=watch)
+        report = service.index.add_paths(
+            [service.uploads.folder],
+            options=UPLOADED,
+            reset_options=True,
+            wait_s=service.options.lock_wait_s,
+            progress=watch,
+        )
+        return path, report
 
     def answer_of(done: tuple[Path, UpdateReport]) -> dict[str, object]:
         return {"path": str(done[0]), "report": asdict(done[1])}

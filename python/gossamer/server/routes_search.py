@@ -24,7 +24,7 @@ from gossamer.store.folder import read_manifest
 __all__ = ["router"]
 
 _MOST_MARGIN = 100_000
-_MOST_GIVEN = 1000  # of --path and --type in an address
+_MOST = models.MOST_LISTED
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
@@ -46,7 +46,7 @@ async def search(service: Served, asked: models.Search) -> Response:
     "/search",
     summary="Find the places that answer a question, by its address alone",
     response_model=ResultsRecord,
-    responses=answers(400, 422),
+    responses=answers(400, 413, 422),
 )
 async def search_by_address(
     service: Served,
@@ -54,11 +54,13 @@ async def search_by_address(
     k: Annotated[int, Query(ge=1)] = 5,
     mode: models.ModeName = "hybrid",
     recall: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)] = 0.9,
-    where: Annotated[str | None, Query(description="An expression over metadata.")] = None,
-    path: Annotated[list[str], Query(max_length=_MOST_GIVEN, description="Globs.")] = [],  # noqa: B006
-    type: Annotated[list[str], Query(max_length=_MOST_GIVEN, description="Kinds.")] = [],  # noqa: B006
-    after: Annotated[str | None, Query(description="A date such as 2024-05-31.")] = None,
-    before: str | None = None,
+    where: Annotated[
+        models.Expression | None, Query(description="An expression over metadata.")
+    ] = None,
+    path: Annotated[list[models.Glob], Query(max_length=_MOST, description="Globs.")] = [],  # noqa: B006
+    type: Annotated[list[models.Kind], Query(max_length=_MOST, description="Kinds.")] = [],  # noqa: B006
+    after: Annotated[models.Date | None, Query(description="A date such as 2024-05-31.")] = None,
+    before: models.Date | None = None,
     full: bool = False,
     explain: bool = True,
 ) -> Response:

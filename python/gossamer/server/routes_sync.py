@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -10,13 +11,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import Response
 
-from gossamer.errors import InvalidArgument
+from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.server import models
 from gossamer.server.answers import json_answer
 from gossamer.server.context import ChangingRoute, Served, check_count
 from gossamer.server.documents import BINARY, answers
+from gossamer.server.errors import Busy
 from gossamer.server.ranges import OpenFile, answer_with_file
-from gossamer.server.uploads import check_name
 from gossamer.sync.records import (
     PROTOCOL,
     Base,
@@ -27,6 +28,7 @@ from gossamer.sync.records import (
     PushItem,
     PushResult,
 )
+from gossamer.sync.uploads import check_name
 
 __all__ = ["router"]
 
@@ -34,6 +36,7 @@ router = APIRouter(prefix="/v1", tags=["sync"])
 changing = APIRouter(tags=["sync"], route_class=ChangingRoute)
 
 _RETRY_S = "1"
+_TRIES = 3
 _MOST_NUMBER = (1 << 63) - 1
 _FILE: dict[str, Any] = {"application/octet-stream": {"schema": BINARY}}
 
@@ -54,7 +57,7 @@ Version = Annotated[int, Query(ge=0, le=_MOST_NUMBER)]
 )
 async def info(service: Served) -> Response:
     """Say which index this is, its version, and how it can be followed."""
-    return json_answer(await service.reads.run(lambda: service.offer.info()))
+    return json_answer(await service.edges.run(lambda: service.offering.get().info()))
 
 
 @router.get(
@@ -71,8 +74,11 @@ async def plan(
 ) -> Response:
     """Estimate what an edge of this kind takes, or choose the best that fits a budget of bytes."""
     chosen = Mode.parse(mode)
-    found = await service.reads.run(lambda: service.offer.plan(chosen, texts=texts, budget=budget))
-    return json_answer(asdict(found))
+
+    def estimate() -> Plan:
+        return service.offering.get().plan(chosen, texts=texts, budget=budget)
+
+    return json_answer(asdict(await service.edges.run(estimate)))
 
 
 @router.get(
@@ -114,10 +120,16 @@ async def package(
     chosen, base = Mode.parse(mode), _base(epoch, version, state)
 
     def make() -> OpenFile | Building | None:
-        found = service.offer.package(chosen, texts=texts, base=base)
-        return found if found is None or isinstance(found, Building) else OpenFile.open(found)
+        for _ in range(_TRIES):
+            found = service.offering.get().package(chosen, texts=texts, base=base)
+            if found is None or isinstance(found, Building):
+                return found
+            # It may be deleted between being found and being opened.
+            with suppress(FileNotFoundError):
+                return OpenFile.open(found)
+        raise Busy("packages are deleted faster than they are given; ask again in a moment")
 
-    found = await service.reads.run(make)
+    found = await service.edges.run(make)
     if found is None:
         return Response(status_code=204)
     if isinstance(found, Building):
@@ -131,10 +143,9 @@ async def package(
     response_class=Response,
     responses=answers(400, 409, 413, 422, ok=_FILE),
 )
-async def vectors(service: Served, asked: models.Ids) -> Response:
+async def vectors(service: Served, asked: models.VectorIds) -> Response:
     """Give a byte for each id, 1 if its vector follows, then the vectors as 16-bit floats."""
-    check_count(service, asked.ids)
-    is_here, rows = await service.searches.run(lambda: service.offer.vectors(asked.ids))
+    is_here, rows = await service.edges.run(lambda: service.offering.get().vectors(asked.ids))
     data = np.asarray(is_here, np.uint8).tobytes() + np.ascontiguousarray(rows, "<f2").tobytes()
     return Response(data, media_type="application/octet-stream")
 
@@ -145,10 +156,10 @@ async def vectors(service: Served, asked: models.Ids) -> Response:
     response_model=models.Chunks,
     responses=answers(400, 409, 413, 422),
 )
-async def chunks(service: Served, asked: models.Ids) -> Response:
+async def chunks(service: Served, asked: models.ChunkIds) -> Response:
     """Give what chunks say, for edges that keep no texts; null for those that cannot be had."""
     check_count(service, asked.ids)
-    found = await service.reads.run(lambda: service.offer.chunks(asked.ids))
+    found = await service.edges.run(lambda: service.offering.get().chunks(asked.ids))
     return json_answer({"chunks": [one and asdict(one) for one in found]})
 
 
@@ -162,15 +173,21 @@ async def push(service: Served, given: models.Pushes) -> Response:
     """Put the texts in that an edge changed. The last to arrive wins, and conflicts are kept."""
     check_count(service, given.items)
     items = [
-        PushItem(one.op, one.id, one.base, None if one.text is None else one.text.model_dump())
+        PushItem(
+            one.op,
+            one.id,
+            one.base,
+            None if one.text is None else one.text.model_dump(),
+            is_file=one.is_file,
+        )
         for one in given.items
     ]
 
     def store() -> dict[str, object]:
-        results = service.offer.push(items)
+        results = service.offering.get().push(items)
         return {
             "results": [asdict(result) for result in results],
-            "version": service.offer.info()["version"],
+            "version": service.offering.get().info()["version"],
         }
 
     return json_answer(await service.changes.run(lambda _: store()))
@@ -193,7 +210,7 @@ async def push_file(
     """Store and index a file that an edge has."""
     check_name(name)
     item = PushItem(op, name, base, file=await request.body())
-    (result,) = await service.changes.run(lambda _: service.offer.push([item]))
+    (result,) = await service.changes.run(lambda _: service.offering.get().push([item]))
     return json_answer(asdict(result))
 
 
@@ -207,7 +224,12 @@ async def conflicts(
     service: Served, after: Annotated[int, Query(ge=0, le=_MOST_NUMBER)] = 0
 ) -> Response:
     """List conflicts with a number above `after`; the text that was replaced is asked for apart."""
-    found = await service.reads.run(lambda: service.offer.conflicts(after))
+
+    def look() -> list[Conflict]:
+        offering = service.offering
+        return offering.get().conflicts(after) if offering.has_history else []
+
+    found = await service.edges.run(look)
     return json_answer({"conflicts": [asdict(one) for one in found]})
 
 
@@ -221,8 +243,13 @@ async def conflict(
     service: Served, number: Annotated[int, InPath(ge=0, le=_MOST_NUMBER)]
 ) -> Response:
     """Give a conflict, with the text that was replaced."""
-    found = await service.reads.run(lambda: service.offer.conflict(number))
-    return json_answer(asdict(found))
+
+    def look() -> Conflict:
+        if not service.offering.has_history:
+            raise UnknownId(f"there is no conflict {number}")
+        return service.offering.get().conflict(number)
+
+    return json_answer(asdict(await service.edges.run(look)))
 
 
 def _base(epoch: str, version: int | None, state: str) -> Base | None:

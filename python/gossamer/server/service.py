@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gossamer.embed import Embedder
 from gossamer.embed.shared import SharedEmbedder
-from gossamer.errors import GossamerError
 from gossamer.files import absolute
 from gossamer.index import Index
 from gossamer.model import Embedders
-from gossamer.once import once
 from gossamer.server.changes import ChangeQueue
 from gossamer.server.errors import Forbidden
 from gossamer.server.gate import Gate
 from gossamer.server.metrics import Metrics
+from gossamer.server.offering import Offering
 from gossamer.server.options import ServeOptions
-from gossamer.server.uploads import Uploads
 from gossamer.status import bytes_by_part
 from gossamer.store.folder import read_manifest
-
-if TYPE_CHECKING:
-    from gossamer.sync.offer import Offer
+from gossamer.sync.uploads import UPLOADS, Uploads
 
 __all__ = ["Service"]
 
 _LOG = logging.getLogger("gossamer.server")
-_READS_AT_ONCE = 8
-_READS_WAITING = 512
+_READS_AT_ONCE, _READS_WAITING = 8, 512
+# Edges have threads of their own: however many ask, nobody else waits for them.
+_EDGES_AT_ONCE, _EDGES_WAITING = 4, 512
+# How long all together may take to end what they do; it is said then, and left.
+_PATIENCE_S = 10.0
 
 
 class Service:
@@ -39,25 +39,17 @@ class Service:
         """Open the index of a folder; NoIndex if there is none."""
         self.options = options
         self.metrics = Metrics()
-        self._shared: list[SharedEmbedder] = []
+        self._shared: dict[str, SharedEmbedder] = {}
+        self._sharing = threading.Lock()
         self.index = Index.open(folder, threads=options.threads, share=self._share)
-        self.uploads = Uploads(folder)
+        self.uploads = Uploads(folder / UPLOADS)
+        if not options.read_only:
+            self.uploads.sweep()
         self.searches = Gate("searches", options.searches_at_once, options.searches_waiting)
         self.reads = Gate("reads", _READS_AT_ONCE, _READS_WAITING)
+        self.edges = Gate("requests of edges", _EDGES_AT_ONCE, _EDGES_WAITING)
         self.changes = ChangeQueue(options.changes_waiting, options.change_wait_s)
-
-    @once
-    def offer(self) -> Offer:
-        """What edges follow; made when the first of them asks."""
-        from gossamer.sync.offer import Offer
-
-        options = self.options
-        return Offer(
-            self.index,
-            token=options.token,
-            history_bytes=options.history_bytes,
-            uploads=self.uploads.folder,
-        )
+        self.offering = Offering(self.index, self.uploads.folder, options)
 
     def roots_of(self, paths: list[str]) -> list[Path]:
         """Give the index's roots that hold these paths; Forbidden for a path outside all of them.
@@ -88,33 +80,49 @@ class Service:
         waiting.labels("searches").set(self.searches.inside)
         waiting.labels("reads").set(self.reads.inside)
         waiting.labels("changes").set(self.changes.waiting)
-        waiting.labels("embedding").set(sum(shared.waiting for shared in self._shared))
+        waiting.labels("edges").set(self.edges.inside)
+        waiting.labels("embedding").set(sum(one.waiting for one in list(self._shared.values())))
 
     def warm_up(self) -> None:
         """Load the model and the index before the first question; what fails then says why."""
         try:
             self.index.search("warm", k=1)
-        except GossamerError as error:
+        except Exception as error:
             _LOG.warning("the index cannot be searched: %s", error)
 
     def close(self) -> None:
-        """Finish searches, end the change in hand at a safe point, and let go of everything."""
-        self.changes.close()
-        self.searches.close()
-        self.reads.close()
-        if "offer" in vars(self):
-            self.offer.close()
+        """Finish searches, end the change in hand at a safe point, and let go of everything.
+
+        What does not end in a few seconds is left as it is.
+        """
+        until = time.monotonic() + _PATIENCE_S
+        self.changes.stop()
+        gates = (self.changes, self.searches, self.reads, self.edges)
+        are_done = [gate.close(until - time.monotonic()) for gate in gates]
+        if not all(are_done):
+            _LOG.warning("some requests did not end in time; they are left as they are")
+            return
+        self.offering.close()
         self.index.opened.save_hot()
-        for shared in self._shared:
+        for shared in self._shared.values():
             shared.close()
 
     def _share(self, embedder: Embedder) -> Embedders:
-        shared = SharedEmbedder(
-            embedder,
-            memory_bytes=self.options.memory_bytes,
-            on_round=self.metrics.note_round,
-        )
-        self._shared.append(shared)
+        """Share a model, once however often it is loaded; let go of the one before it.
+
+        It is another one where an index was deleted and made anew.
+        """
+        with self._sharing:
+            shared = self._shared.get(embedder.fingerprint)
+            if shared is None:
+                for other in self._shared.values():
+                    other.close()
+                shared = SharedEmbedder(
+                    embedder,
+                    memory_bytes=self.options.memory_bytes,
+                    on_round=self.metrics.note_round,
+                )
+                self._shared = {embedder.fingerprint: shared}
         return Embedders(shared, shared.in_background)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,6 +18,8 @@ __all__ = ["PACKAGES", "PackageCache"]
 
 PACKAGES = "packages"
 _ENDING = ".gsp"
+# Of packages that lack texts: they are good for as long as those cannot be had.
+_LACKING = f"-lacking{_ENDING}"
 _MAC_BYTES = 32
 _MOST_FILES = 8
 _MOST_BYTES = 256_000_000
@@ -36,7 +38,7 @@ class _Making:
 class PackageCache:
     """A folder of packages, each named by what was asked for and by what it holds.
 
-    The name without its ending tells one content from another: it serves as an ETag.
+    What was given out stays for a while, so that whoever asked can open it.
     """
 
     def __init__(self, folder: Path, most_bytes: int = _MOST_BYTES) -> None:
@@ -45,25 +47,37 @@ class PackageCache:
         self._lock = Lock()
         self._making: dict[str, _Making] = {}
         self._used: dict[str, float] = {}
+        self._lacking: dict[str, Sequence[int]] = {}  # documents, by the name of a package
+        self._outdated: set[str] = set()  # names of packages that are given out no more
         with explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
             for path in folder.iterdir():
                 if path.is_dir():  # of a package that was never finished
                     shutil.rmtree(path, ignore_errors=True)
-                elif path.suffix != _ENDING:
+                elif path.suffix != _ENDING or path.name.endswith(_LACKING):
                     path.unlink(missing_ok=True)
 
-    def get(self, request: str, make: Callable[[Path], object]) -> Path:
-        """Give the package for a request; `make` writes it, once, if it is not here."""
+    def get(
+        self,
+        request: str,
+        make: Callable[[Path], Sequence[int]],
+        is_back: Callable[[int], bool],
+    ) -> Path:
+        """Give the package for a request; `make` writes it, once, if it is not here.
+
+        `make` gives the documents whose texts it could not read; once `is_back` says of one of
+        them that it can, the package is made anew.
+        """
         key = blake2b(request.encode("utf-8"), digest_size=12).hexdigest()
         with self._alone(key), explaining(self._folder):
-            path = self._find(key)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            path = self._take(key, is_back)
             if path is None:
                 aside = self._folder / f"{key}.part"
-                make(aside)
-                path = self._folder / f"{key}-{_mac_of(aside)}{_ENDING}"
-                os.replace(aside, path)
-            self._note_use(path)
+                lacking = make(aside)
+                ending = _LACKING if lacking else _ENDING
+                path = self._folder / f"{key}-{_mac_of(aside)}{ending}"
+                self._add(aside, path, lacking)
         self._trim()
         return path
 
@@ -82,14 +96,31 @@ class PackageCache:
                 if not making.count:
                     del self._making[key]
 
-    def _find(self, key: str) -> Path | None:
-        return next(iter(sorted(self._folder.glob(f"{key}-*{_ENDING}"))), None)
-
-    def _note_use(self, path: Path) -> None:
+    def _take(self, key: str, is_back: Callable[[int], bool]) -> Path | None:
+        """Give the package of a request, which from then on is in use; None if it is to be made."""
+        with self._lock:
+            found = sorted(self._folder.glob(f"{key}-*{_ENDING}"))
+            path = next((one for one in found if one.name not in self._outdated), None)
+            if path is None:
+                return None
+            self._used[path.name] = time.monotonic()
+            lacking = self._lacking.get(path.name, ())
+        if any(is_back(document) for document in lacking):
+            with self._lock:
+                self._outdated.add(path.name)
+            return None
         with suppress(OSError):
             os.utime(path)
+        return path
+
+    def _add(self, aside: Path, path: Path, lacking: Sequence[int]) -> None:
+        """Give a package its name; it is in use before anybody could find and delete it."""
         with self._lock:
             self._used[path.name] = time.monotonic()
+            if lacking:
+                self._lacking[path.name] = lacking
+            self._outdated.discard(path.name)
+            os.replace(aside, path)
 
     def _trim(self) -> None:
         """Delete the packages that were asked for longest ago, beyond what may be kept."""
@@ -98,10 +129,13 @@ class PackageCache:
             for path, used_at, file_size in self._newest_first():
                 kept, size = kept + 1, size + file_size
                 is_too_much = kept > _MOST_FILES or size > self._most_bytes
-                if is_too_much and time.monotonic() - used_at > _IN_USE_S:
+                is_done_with = is_too_much or path.name in self._outdated
+                if is_done_with and time.monotonic() - used_at > _IN_USE_S:
                     with suppress(OSError):  # read by someone, where such files stay
                         path.unlink()
-                    self._used.pop(path.name, None)
+                        self._used.pop(path.name, None)
+                        self._lacking.pop(path.name, None)
+                        self._outdated.discard(path.name)
 
     def _newest_first(self) -> list[tuple[Path, float, int]]:
         found = []

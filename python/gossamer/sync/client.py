@@ -189,7 +189,14 @@ class Client:
     def push(self, items: Sequence[PushItem]) -> list[PushResult]:
         """Send texts and removals; what became of each."""
         records = [
-            {"op": item.op, "id": item.id, "base": item.base, "text": item.text} for item in items
+            {
+                "op": item.op,
+                "id": item.id,
+                "base": item.base,
+                "text": item.text,
+                "is_file": item.is_file,
+            }
+            for item in items
         ]
         found = self._json("POST", "/v1/sync/push", body={"items": records})
         with self._expecting():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from gossamer.errors import UnknownId
@@ -12,10 +13,19 @@ from gossamer.sync.database import Database
 from gossamer.sync.records import Conflict
 from gossamer.text.zstd import compress, decompress_exactly
 
-__all__ = ["Conflicts"]
+__all__ = ["Conflicts", "Lost"]
 
 _LEVEL = 12
 _MOST_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a change replaced."""
+
+    content: bytes = b""
+    # All but the text of what a program gave, by the names of its fields; empty for a file.
+    about: Mapping[str, object] = field(default_factory=dict)
 
 
 class Conflicts:
@@ -45,15 +55,18 @@ class Conflicts:
     def get(self, number: int) -> Conflict:
         """Give a conflict with the text that was replaced; UnknownId if there is none."""
         rows = self._database.rows(
-            "SELECT number, id, at, version, note FROM conflicts WHERE number = ?", (number,)
+            "SELECT about, number, id, at, version, note FROM conflicts WHERE number = ?",
+            (number,),
         )
         if not rows:
             raise UnknownId(f"there is no conflict {number}")
         try:
-            lost = self.lost_bytes(number).decode("utf-8")
+            text = self.lost_bytes(number).decode("utf-8")
         except UnicodeDecodeError:
-            lost = ""  # a file that is no text; its note says so
-        return replace(Conflict(*rows[0]), lost=lost)
+            text = ""  # a file that is no text; its note says so
+        about = json.loads(rows[0][0])
+        lost_text = {**about, "text": text} if about else {}
+        return replace(Conflict(*rows[0][1:]), lost=text, lost_text=lost_text)
 
     def lost_bytes(self, number: int) -> bytes:
         """Give what was replaced, as it was; UnknownId if there is no such conflict."""
@@ -69,13 +82,16 @@ class Conflicts:
         id: str,
         version: int,
         note: Callable[[int], str],
-        lost: bytes,
+        lost: Lost,
     ) -> Conflict:
         """Record a conflict within a transaction; `note` is given its number."""
         at = datetime.now(UTC).isoformat(timespec="seconds")
+        content = lost.content
+        packed = compress(content, _LEVEL)
         cursor = connection.execute(
-            "INSERT INTO conflicts (id, at, version, note, size, lost) VALUES (?, ?, ?, '', ?, ?)",
-            (id, at, version, len(lost), compress(lost, _LEVEL)),
+            "INSERT INTO conflicts (id, at, version, note, about, size, lost) "
+            "VALUES (?, ?, ?, '', ?, ?, ?)",
+            (id, at, version, json.dumps(dict(lost.about)), len(content), packed),
         )
         number = cursor.lastrowid or 0
         said = note(number)

@@ -9,7 +9,16 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from gossamer.errors import Damaged, GossamerError, Locked, NotGossamer, UnknownVersion, Unwritable
+from gossamer.errors import (
+    Cancelled,
+    Damaged,
+    GossamerError,
+    Locked,
+    NotGossamer,
+    UnknownVersion,
+    Unwritable,
+)
+from gossamer.store.unwritable import explaining
 
 __all__ = ["Database"]
 
@@ -24,11 +33,13 @@ class Database:
     def __init__(self, path: Path, tables: str) -> None:
         """Open the database, or make it with these tables.
 
-        One that is damaged or not ours is set aside under another name, and a new one is begun.
+        One that is damaged or not ours is set aside under another name, and a new one is begun;
+        so it is where someone deletes the file while it is in use.
         """
         self._path = path
         self._tables = tables
         self._lock = RLock()
+        self._is_closed = False
         try:
             self._connection = self._open()
         except (Damaged, NotGossamer):
@@ -39,24 +50,37 @@ class Database:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Read and write as one step: everything counts once the block is left, or nothing."""
         with self._lock, self._explained():
-            self._connection.execute("BEGIN IMMEDIATE")
+            connection = self._ready()
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
-                self._connection.execute("COMMIT")
+                yield connection
+                connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
+                    connection.execute("ROLLBACK")
                 raise
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """Give all rows of a question, as they are at this moment."""
         with self._lock, self._explained():
-            return self._connection.execute(query, values).fetchall()
+            return self._ready().execute(query, values).fetchall()
 
     def close(self) -> None:
         """Close the connection."""
         with self._lock:
+            self._is_closed = True
             self._connection.close()
+
+    def _ready(self) -> sqlite3.Connection:
+        """Give the connection to the file that is there, which may be a new one."""
+        if self._is_closed:
+            raise Cancelled("the server is closing; ask again when it is back")
+        if not self._connection.in_transaction and not self._path.exists():
+            with explaining(self._path.parent):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection.close()
+            self._connection = self._open()
+        return self._connection
 
     def _open(self) -> sqlite3.Connection:
         with self._explained():

@@ -10,21 +10,18 @@ from tempfile import TemporaryDirectory
 from gossamer import _core
 from gossamer.errors import TooLarge
 from gossamer.store.texts import TextsWriter
-from gossamer.sync.records import Mode, Plan
+from gossamer.sync.records import HOT_ENTRY_BYTES, LEAST_DEGREE, Mode, Plan
 from gossamer.sync.replica import slim_options
 from gossamer.sync.served import Served
 
 __all__ = ["Estimator"]
 
-_LEAST_DEGREE = 2
 # Documents that are compressed to learn how small texts become.
 _SAMPLE_DOCUMENTS, _SAMPLE_BYTES = 256, 4_000_000
 _TEXT_SHARE = 0.4  # where there is nothing to measure
 # What a file takes besides its rows, and a node besides its vector.
 _FILE_BYTES = 512
 _NODE_BYTES = 1.2
-_HOT_ENTRY_BYTES = 24
-_INT8_BYTES = 4  # the scale of each vector
 
 
 class Estimator:
@@ -32,7 +29,7 @@ class Estimator:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._texts: tuple[Served, int] | None = None
+        self._texts: tuple[tuple[str, int], int] | None = None
 
     def plan(self, served: Served, mode: Mode, texts: str, budget: int | None) -> Plan:
         """Say what an edge takes; with a budget choose what fits.
@@ -61,12 +58,10 @@ class Estimator:
         count, dim = served.catalogue.chunk_count, manifest.model.dim
         vectors, graph = _bytes_of_rows(served), 0
         if mode.kind == "hot":
-            vectors += min(mode.hot_bytes, count * (_HOT_ENTRY_BYTES + 2 * dim))
+            vectors += min(mode.hot_bytes, count * (HOT_ENTRY_BYTES + 2 * dim))
         elif mode.kind == "slim":
             vectors = count * dim * (2 if mode.scalar == "f16" else 1)
             graph = _graph_bytes(count, mode.degree)
-        if mode.kind == "slim" and mode.scalar == "int8":
-            vectors += count * _INT8_BYTES
         (entry,) = manifest.files_of("catalogue")
         parts = {
             "vectors": vectors + int(count * _NODE_BYTES) + _FILE_BYTES,
@@ -77,9 +72,9 @@ class Estimator:
         return Plan(str(mode), texts, {**parts, "total": sum(parts.values())})
 
     def _text_bytes(self, served: Served) -> int:
-        known = self._texts
-        if known is None or known[0] is not served:
-            known = self._texts = (served, _measure_texts(served, self._folder))
+        known, state = self._texts, (served.epoch, served.version)
+        if known is None or known[0] != state:
+            known = self._texts = (state, _measure_texts(served, self._folder))
         return known[1]
 
 
@@ -89,7 +84,7 @@ def _smaller(mode: Mode) -> Iterator[Mode]:
     if mode.kind != "slim":
         return
     for scalar in dict.fromkeys((mode.scalar, "int8")):
-        for degree in range(mode.degree, _LEAST_DEGREE - 1, -1):
+        for degree in range(mode.degree, LEAST_DEGREE - 1, -1):
             yield replace(mode, scalar=scalar, degree=degree)
 
 
@@ -118,6 +113,7 @@ def _measure_texts(served: Served, folder: Path) -> int:
     if not total:
         return 0
     step = max(1, catalogue.document_count // _SAMPLE_DOCUMENTS)
+    folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="sample-", dir=folder) as aside:
         path = Path(aside) / "sample.gst"
         writer = TextsWriter(path)

@@ -7,22 +7,20 @@ was recorded of the one before, whoever committed it, and the difference is reco
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
-
-import numpy as np
 
 from gossamer.errors import WrongState
 from gossamer.store import Catalogue, Snapshot
 from gossamer.store.unwritable import explaining
 from gossamer.sync.database import Database
 from gossamer.sync.sections import Key
+from gossamer.sync.stamps import Stamps, decode_path, encode_path, first_chunks, key_number
 
-__all__ = ["HISTORY", "SYNC", "ChangedKeys", "History"]
+__all__ = ["HISTORY", "SYNC", "ChangedKeys", "History", "ReplicaRecord"]
 
 SYNC = "sync"
 HISTORY = "history.sqlite"
@@ -36,23 +34,23 @@ CREATE TABLE states (profile TEXT, version INT, state TEXT NOT NULL,
   PRIMARY KEY (profile, version)) WITHOUT ROWID;
 CREATE TABLE deltas (profile TEXT, version INT, previous INT NOT NULL, delta BLOB NOT NULL,
   PRIMARY KEY (profile, version));
-CREATE TABLE replicas (profile TEXT PRIMARY KEY, version INT NOT NULL, pulled INT NOT NULL)
-  WITHOUT ROWID;
+CREATE TABLE replicas (profile TEXT PRIMARY KEY, version INT NOT NULL, file TEXT NOT NULL,
+  built INT NOT NULL, pulled INT NOT NULL) WITHOUT ROWID;
 CREATE TABLE pushes (number INTEGER PRIMARY KEY, op TEXT UNIQUE NOT NULL, is_file INT NOT NULL,
   path TEXT NOT NULL, version INT NOT NULL, hash TEXT NOT NULL, result TEXT NOT NULL,
   is_done INT NOT NULL);
 CREATE TABLE conflicts (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL,
-  at TEXT NOT NULL, version INT NOT NULL, note TEXT NOT NULL, size INT NOT NULL,
-  lost BLOB NOT NULL);
+  at TEXT NOT NULL, version INT NOT NULL, note TEXT NOT NULL, about TEXT NOT NULL,
+  size INT NOT NULL, lost BLOB NOT NULL);
 """
 _OF_ONE_EPOCH = ("sources", "tombstones", "states", "deltas", "replicas")
 # What a row takes besides its texts.
 _ROW_BYTES = 48
-_SIZES = f"""
+_DELTA_SIZES = f"SELECT version, length(delta) + {_ROW_BYTES} FROM deltas ORDER BY version DESC"
+_OTHER_SIZES = f"""
 SELECT version, sum(size) FROM (
   SELECT version, length(path) + {_ROW_BYTES} AS size FROM tombstones
-  UNION ALL SELECT version, {2 * _ROW_BYTES} FROM states
-  UNION ALL SELECT version, length(delta) + {_ROW_BYTES} FROM deltas)
+  UNION ALL SELECT version, {2 * _ROW_BYTES} FROM states)
 GROUP BY version ORDER BY version DESC
 """
 
@@ -73,11 +71,13 @@ class _Seen(NamedTuple):
     digest: str  # of the catalogue's file
 
 
-class _Row(NamedTuple):
-    is_file: int
-    path: bytes
-    stamp: bytes  # what the content and all that is said of it hash to
-    touch: bytes  # when it was read, and by which reader
+@dataclass(frozen=True, slots=True)
+class ReplicaRecord:
+    """What is known of a slim index for edges."""
+
+    version: int
+    file: str  # its name, "" if there is none
+    built: int  # chunks when it was last built anew
 
 
 class History:
@@ -93,6 +93,7 @@ class History:
         self._max_bytes = max_bytes
         self.database = Database(folder / SYNC / HISTORY, _TABLES)
         self._seen: _Seen | None = None
+        self._stamps: Stamps | None = None  # of what was seen
 
     @property
     def epoch(self) -> str:
@@ -113,25 +114,28 @@ class History:
         """Record a state of the index, if it is new.
 
         A new epoch begins with another `identity` (index, model, codebook), and where the index
-        is older than what was recorded: it was put back from a copy.
+        was put back from a copy: it is older than what was recorded, or gave ids to chunks that
+        others had.
         """
         manifest = snapshot.manifest
         (entry,) = manifest.files_of("catalogue")
         now = _Seen(identity, manifest.generation, entry.digest)
-        if now == self._seen:
+        if now == self._seen and self.epoch:
             return
+        stamps = Stamps.of(snapshot.catalogue)
         with self.database.transaction() as connection:
             meta = dict(connection.execute("SELECT name, value FROM meta"))
-            known = (meta.get("identity"), int(meta.get("version", "0")), meta.get("digest"))
+            known = _Seen(
+                meta.get("identity", ""), int(meta.get("version", "0")), meta.get("digest", "")
+            )
             if known != now:
-                is_later = known[0] == identity and now.version > known[1]
-                if is_later:
-                    _record(connection, snapshot.catalogue, now.version)
-                else:
-                    _begin_epoch(connection, snapshot.catalogue, now.version)
-                _set_meta(connection, now._asdict())
+                is_later = known.identity == identity and now.version > known.version
+                free = int(meta.get("next_chunk_id", "0"))
+                if not is_later or not self._record(connection, snapshot, stamps, known, free):
+                    _begin_epoch(connection, snapshot.catalogue, stamps, now.version)
+                _set_meta(connection, {**now._asdict(), "next_chunk_id": manifest.next_chunk_id})
                 self._trim(connection)
-        self._seen = now
+        self._seen, self._stamps = now, stamps
 
     def changed_since(self, version: int) -> ChangedKeys:
         """Give what changed after a version that is not older than `oldest`."""
@@ -147,7 +151,7 @@ class History:
 
     def body_version(self, key: Key) -> int:
         """Give the version that a source's content came with, or went with; 0 if never seen."""
-        is_file, path = int(key[0]), _encode(key[1])
+        is_file, path = int(key[0]), encode_path(key[1])
         for query in (
             "SELECT body FROM sources WHERE is_file = ? AND path = ?",
             "SELECT version FROM tombstones WHERE is_file = ? AND path = ?",
@@ -169,17 +173,22 @@ class History:
                 _put_state(connection, profile, version, state)
 
     def put_replica(
-        self, profile: str, epoch: str, at: tuple[int, str], delta: tuple[int, bytes] | None
+        self,
+        profile: str,
+        epoch: str,
+        replica: ReplicaRecord,
+        state: str,
+        delta: tuple[int, bytes] | None,
     ) -> None:
-        """Remember that the replica of a profile is at a version and in a state.
+        """Remember the replica of a profile, and the state of edges that hold it.
 
         `delta` is the version before and the difference; None for one that was built anew.
         WrongState if another epoch began meanwhile.
         """
-        version, state = at
+        version = replica.version
         with self.database.transaction() as connection:
-            (now,) = connection.execute("SELECT value FROM meta WHERE name = 'epoch'").fetchone()
-            if now != epoch:
+            found = connection.execute("SELECT value FROM meta WHERE name = 'epoch'").fetchone()
+            if found != (epoch,):
                 raise WrongState("the index was made anew meanwhile; ask again")
             if delta is None:
                 _forget_replica(connection, profile)
@@ -188,15 +197,22 @@ class History:
                 connection.execute("INSERT OR REPLACE INTO deltas VALUES (?, ?, ?, ?)", values)
             _put_state(connection, profile, version, state)
             connection.execute(
-                "INSERT INTO replicas VALUES (?, ?, 0) "
-                "ON CONFLICT (profile) DO UPDATE SET version = excluded.version",
-                (profile, version),
+                "INSERT INTO replicas VALUES (?, ?, ?, ?, 0) ON CONFLICT (profile) DO UPDATE SET "
+                "version = excluded.version, file = excluded.file, built = excluded.built",
+                (profile, version, replica.file, replica.built),
             )
             self._trim(connection)
 
-    def replicas(self) -> dict[str, int]:
-        """Give the version of each replica, the one that was asked for longest ago first."""
-        return dict(self.database.rows("SELECT profile, version FROM replicas ORDER BY pulled"))
+    def replicas(self, epoch: str | None = None) -> dict[str, ReplicaRecord]:
+        """Give what is known of replicas, the one that was asked for longest ago first.
+
+        With an `epoch`, none unless it is the present one.
+        """
+        query = (
+            "SELECT profile, version, file, built FROM replicas WHERE ?1 IS NULL OR "
+            "?1 = (SELECT value FROM meta WHERE name = 'epoch') ORDER BY pulled"
+        )
+        return {row[0]: ReplicaRecord(*row[1:]) for row in self.database.rows(query, (epoch,))}
 
     def note_pull(self, profile: str) -> None:
         """Remember that a replica was asked for."""
@@ -211,6 +227,12 @@ class History:
         """Forget a replica and its differences: its edges get a snapshot when they ask again."""
         with self.database.transaction() as connection:
             _forget_replica(connection, profile)
+
+    def delta_to(self, profile: str, version: int) -> tuple[int, bytes] | None:
+        """Give the version before one of a replica's, and the difference; None if not known."""
+        query = "SELECT previous, delta FROM deltas WHERE profile = ? AND version = ?"
+        found = self.database.rows(query, (profile, version))
+        return found[0] if found else None
 
     def deltas(self, profile: str, base: int, version: int) -> list[bytes]:
         """Give the differences of a replica from one version to another; none if one is missing."""
@@ -234,61 +256,104 @@ class History:
     def _meta(self) -> dict[str, str]:
         return dict(self.database.rows("SELECT name, value FROM meta"))
 
+    def _record(
+        self,
+        connection: sqlite3.Connection,
+        snapshot: Snapshot,
+        stamps: Stamps,
+        known: _Seen,
+        free: int,
+    ) -> bool:
+        """Record what is different from what was recorded; False if ids were given twice.
+
+        `free` is the first id that no chunk had had by then.
+        """
+        query = "SELECT is_file, path, stamp, touch FROM sources"
+        old = self._stamps if known == self._seen else None
+        difference = stamps.since(old or Stamps.recorded(connection.execute(query)))
+        catalogue, version = snapshot.catalogue, snapshot.manifest.generation
+        # What is new has ids that were free: else others had them, in a past that was undone.
+        firsts = first_chunks(catalogue)[difference.bodies]
+        if snapshot.manifest.next_chunk_id < free or (firsts < free).any():
+            return False
+        _put_sources(connection, catalogue, stamps, difference.bodies.tolist(), version)
+        connection.executemany(
+            "UPDATE sources SET changed = ?, touch = ? WHERE is_file = ? AND path = ?",
+            (
+                (version, stamps.to_row(row)[1], *_key_of(catalogue, row))
+                for row in difference.touched.tolist()
+            ),
+        )
+        _bury(connection, set(difference.gone.tolist()), version)
+        return True
+
     def _trim(self, connection: sqlite3.Connection) -> None:
-        """Forget the oldest versions once all take more than they may."""
-        total, version = 0, 0
-        for number, size in connection.execute(_SIZES).fetchall():
-            total += size
-            if total > self._max_bytes:
-                version = number
-                break
-        if not version:
+        """Forget the oldest once all takes more than it may.
+
+        Differences of slim indexes go first, which are large and concern few edges: without
+        them these get a snapshot, and `oldest` need not rise.
+        """
+        deltas = connection.execute(_DELTA_SIZES).fetchall()
+        others = connection.execute(_OTHER_SIZES).fetchall()
+        left = self._max_bytes - sum(size for _, size in others)
+        if sum(size for _, size in deltas) <= left:
             return
-        for table in ("tombstones", "deltas"):
-            connection.execute(f"DELETE FROM {table} WHERE version <= ?", (version,))
-        connection.execute("DELETE FROM states WHERE version < ?", (version,))
-        _set_meta(connection, {"oldest": version})
+        if (version := _first_beyond(deltas, left)) is not None:
+            connection.execute("DELETE FROM deltas WHERE version <= ?", (version,))
+        if (version := _first_beyond(others, self._max_bytes)) is not None:
+            connection.execute("DELETE FROM tombstones WHERE version <= ?", (version,))
+            connection.execute("DELETE FROM states WHERE version < ?", (version,))
+            _set_meta(connection, {"oldest": version})
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
 
-def _begin_epoch(connection: sqlite3.Connection, catalogue: Catalogue, version: int) -> None:
+def _first_beyond(sizes: Iterable[tuple[int, int]], room: int) -> int | None:
+    """Give the newest version that there is no room for; None if there is for all."""
+    for version, size in sizes:
+        room -= size
+        if room < 0:
+            return version
+    return None
+
+
+def _begin_epoch(
+    connection: sqlite3.Connection, catalogue: Catalogue, stamps: Stamps, version: int
+) -> None:
     for table in _OF_ONE_EPOCH:
         connection.execute(f"DELETE FROM {table}")
-    _put_sources(connection, (_as_new(row, version) for row in _rows_of(catalogue)))
+    _put_sources(connection, catalogue, stamps, range(catalogue.source_count), version)
     _set_meta(connection, {"epoch": uuid4().hex, "oldest": version})
 
 
-def _record(connection: sqlite3.Connection, catalogue: Catalogue, version: int) -> None:
-    """Compare a catalogue with the sources that were recorded, and record what is different."""
-    known = {
-        (is_file, path): (body, stamp, touch)
-        for is_file, path, body, stamp, touch in connection.execute(
-            "SELECT is_file, path, body, stamp, touch FROM sources"
-        )
-    }
-    put: list[tuple[object, ...]] = []
-    for row in _rows_of(catalogue):
-        body, stamp, touch = known.pop((row.is_file, row.path), (0, b"", b""))
-        if stamp != row.stamp:
-            put.append(_as_new(row, version))
-        elif touch != row.touch:
-            put.append((row.is_file, row.path, version, body, row.stamp, row.touch))
-    _put_sources(connection, put)
+def _bury(connection: sqlite3.Connection, gone: set[int], version: int) -> None:
+    """Put up a tombstone for each source that went, by the number of its key."""
+    if not gone:
+        return
+    rows = connection.execute("SELECT is_file, path FROM sources").fetchall()
+    keys = [row for row in rows if key_number(*_as_key(row)) in gone]
+    connection.executemany("DELETE FROM sources WHERE is_file = ? AND path = ?", keys)
     connection.executemany(
-        "DELETE FROM tombstones WHERE is_file = ? AND path = ?", (one[:2] for one in put)
-    )
-    connection.executemany("DELETE FROM sources WHERE is_file = ? AND path = ?", known)
-    connection.executemany(
-        "INSERT INTO tombstones VALUES (?, ?, ?)", ((*key, version) for key in known)
+        "INSERT INTO tombstones VALUES (?, ?, ?)", ((*key, version) for key in keys)
     )
 
 
-def _as_new(row: _Row, version: int) -> tuple[object, ...]:
-    return (row.is_file, row.path, version, version, row.stamp, row.touch)
-
-
-def _put_sources(connection: sqlite3.Connection, rows: Iterable[tuple[object, ...]]) -> None:
-    connection.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)", rows)
+def _put_sources(
+    connection: sqlite3.Connection,
+    catalogue: Catalogue,
+    stamps: Stamps,
+    rows: Iterable[int],
+    version: int,
+) -> None:
+    """Record sources that are new or of another content."""
+    keys = [_key_of(catalogue, row) for row in rows]
+    connection.executemany(
+        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (*key, version, version, *stamps.to_row(row))
+            for key, row in zip(keys, rows, strict=True)
+        ),
+    )
+    connection.executemany("DELETE FROM tombstones WHERE is_file = ? AND path = ?", keys)
 
 
 def _put_state(connection: sqlite3.Connection, profile: str, version: int, state: str) -> None:
@@ -306,42 +371,9 @@ def _set_meta(connection: sqlite3.Connection, values: dict[str, object]) -> None
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
 
-def _rows_of(catalogue: Catalogue) -> Iterator[_Row]:
-    """Give what is recorded of each source.
-
-    Whoever puts a source in gives it new chunks, so that their ids stand for its whole content.
-    """
-    table = catalogue.tables
-    documents = table.children["documents"]
-    words = np.array([_number_of(word) for word in catalogue.words], np.int64)
-    chunks = np.zeros(catalogue.source_count, np.int64)
-    np.add.at(chunks, catalogue.source_rows, documents["chunks"])
-    firsts = np.full(catalogue.source_count, np.iinfo(np.int64).max)
-    np.minimum.at(firsts, catalogue.source_rows, documents["first_chunk"])
-    stamps = np.stack(
-        [
-            *(words[table[name]] for name in ("root", "kind", "reason")),
-            *(table[name] for name in ("status", "size", "content_hash", "documents")),
-            *(firsts, chunks),
-        ],
-        axis=1,
-    ).astype("<i8")
-    touches = np.stack([table["mtime_ns"], table["reader_version"]], axis=1).astype("<i8")
-    is_file = (table["root"] != 0).astype(int).tolist()
-    for row, path in enumerate(catalogue.paths):
-        stamp = blake2b(stamps[row].tobytes(), digest_size=16).digest()
-        yield _Row(is_file[row], _encode(path), stamp, touches[row].tobytes())
-
-
-def _number_of(word: str) -> int:
-    digest = blake2b(_encode(word), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
-
-
-def _encode(path: str) -> bytes:
-    # Names of files need not be text, which SQLite's texts are.
-    return path.encode("utf-8", "surrogatepass")
+def _key_of(catalogue: Catalogue, row: int) -> tuple[int, bytes]:
+    return int(catalogue.tables["root"][row] != 0), encode_path(catalogue.paths[row])
 
 
 def _as_key(row: tuple[int, bytes]) -> Key:
-    return bool(row[0]), row[1].decode("utf-8", "surrogatepass")
+    return bool(row[0]), decode_path(row[1])

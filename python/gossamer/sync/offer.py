@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -13,8 +13,11 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.errors import InvalidArgument, WrongState
+import gossamer
+from gossamer.errors import InvalidArgument, Locked, WrongState
 from gossamer.index import Index
+from gossamer.store.lock import LOCK, try_lock
+from gossamer.store.unwritable import explaining
 from gossamer.sync.cache import PACKAGES, PackageCache
 from gossamer.sync.conflicts import Conflicts
 from gossamer.sync.estimate import Estimator
@@ -33,8 +36,10 @@ from gossamer.sync.records import (
     PushItem,
     PushResult,
 )
-from gossamer.sync.replica import Built, Replicas
+from gossamer.sync.replica import Built
+from gossamer.sync.replicas import Replicas
 from gossamer.sync.served import Encoded, Served, identity_of
+from gossamer.sync.uploads import UPLOADS
 from gossamer.vectors.deltas import join_deltas
 
 __all__ = ["Offer"]
@@ -72,7 +77,8 @@ class Offer:
 
         With a `token` every package is signed. Old versions are forgotten once the history takes
         more than `history_bytes`. Files that edges push go to `uploads`, below the index folder
-        if not given. A request waits `patience_s` for a slim index that is being made.
+        if not given. A request waits `patience_s` for a slim index that is being made. Locked if
+        another server offers the index.
         """
         origin = index.opened.state.snapshot.manifest.origin
         if origin:
@@ -82,10 +88,12 @@ class Offer:
         self._index = index
         self._token = token
         self._patience_s = patience_s
+        self._release = gossamer.__version__
         self._lock = RLock()
         self._encoded = Encoded()
         self._served: Served | None = None
         with ExitStack() as stack:
+            stack.enter_context(_alone(index.folder))
             self._history = History(index.folder, history_bytes)
             stack.callback(self._history.close)
             self._packages = PackageCache(index.folder / SYNC / PACKAGES)
@@ -93,10 +101,11 @@ class Offer:
             self._estimator = Estimator(index.folder / SYNC / PACKAGES)
             self._conflicts = Conflicts(self._history.database)
             self._pusher = Pusher(
-                index, self._history, self._conflicts, uploads or index.folder / "uploads"
+                index, self._history, self._conflicts, uploads or index.folder / UPLOADS
             )
+            stack.callback(self._replicas.close)
             self._now()
-            stack.pop_all()
+            self._closing = stack.pop_all()
 
     def info(self) -> dict[str, object]:
         """Say what is offered."""
@@ -146,7 +155,7 @@ class Offer:
         served = self._now().served
         wanted = np.asarray(ids, np.int64).reshape(-1)
         mask = np.isin(wanted, served.catalogue.chunk_ids)
-        could, rows = served.ask(wanted[mask], self._replicas.donor())
+        could, rows = served.ask(wanted[mask], self._replicas.donors(served.epoch))
         mask[mask] = could
         return mask, rows.astype(np.float16)
 
@@ -187,8 +196,7 @@ class Offer:
 
     def close(self) -> None:
         """Stop what is being made, and close the history."""
-        self._replicas.close()
-        self._history.close()
+        self._closing.close()
 
     def _now(self, base: Base | None = None, profile: str = "") -> _Now:
         """Read the index as it is now and record it; give what changed since a base."""
@@ -208,11 +216,17 @@ class Offer:
     def _record(self) -> Served:
         """Read the index as it is now, and record it if it is new."""
         with self._lock:
-            opened = self._index.opened.state
-            if self._served is None or self._served.opened is not opened:
+            opened, served = self._index.opened.state, self._served
+            # Someone may have deleted the history, which began anew then.
+            is_same = served is not None and served.epoch == self._history.epoch
+            if served is None or served.opened is not opened or not is_same:
                 self._history.advance(opened.snapshot, identity_of(opened))
-                self._served = Served(opened, self._history.epoch, self._encoded)
-            return self._served
+                epoch = self._history.epoch
+                if served is None or served.epoch != epoch:
+                    self._encoded = Encoded()
+                served = self._served = Served(opened, epoch, self._encoded)
+                self._pusher.settle(opened.snapshot)
+            return served
 
     def _slim_package(
         self, mode: Mode, texts: str, base: Base | None, now: _Now
@@ -243,8 +257,9 @@ class Offer:
         version = built.served.version
         if base is not None and base.version < version:
             deltas = self._history.deltas(mode.profile, base.version, version)
-            if deltas:
-                return Engine(built.state, None, join_deltas(deltas))
+            delta = join_deltas(deltas) if deltas else b""
+            if delta and len(delta) <= _size_of(built.file):
+                return Engine(built.state, None, delta)
         return Engine(built.state, built.file)
 
     def _write(self, mode: Mode, texts: str, now: _Now, engine: Engine | None) -> Path:
@@ -256,6 +271,7 @@ class Offer:
         self._history.put_state(mode.profile, head.version, head.state)
         request = json.dumps(
             [
+                *(PROTOCOL, self._release),
                 *(head.index, head.epoch, head.version, head.state, head.mode, head.texts),
                 None if base is None else [base.version, base.state],
                 [conflict.number for conflict in told],
@@ -263,11 +279,35 @@ class Offer:
             ]
         )
 
-        def make(path: Path) -> None:
+        def make(path: Path) -> list[int]:
             with without_source(contents, path.parent) as whole:
-                write_package(path, head, sections_of(whole), self._token)
+                absent: list[int] = []
+                write_package(path, head, sections_of(whole, absent), self._token)
+                return absent
 
-        return self._packages.get(request, make)
+        return self._packages.get(request, make, lambda row: served.text(row) is not None)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other servers from offering an index: what one records, another would not know of."""
+    with explaining(folder):
+        (folder / SYNC).mkdir(exist_ok=True)
+        release = try_lock(folder / SYNC / LOCK, "serve")
+    if release is None:
+        raise Locked(
+            f"another server offers the index in {folder} to edges: let them follow that one, or "
+            "stop it; this one can be searched meanwhile"
+        )
+    with release:
+        yield
+
+
+def _size_of(path: Path | None) -> int:
+    try:
+        return 0 if path is None else path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _check_texts(texts: str) -> str:

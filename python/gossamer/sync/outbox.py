@@ -36,7 +36,8 @@ class Waiting:
     @property
     def key(self) -> tuple[bool, str]:
         """What it changes: a later change of the same takes its place."""
-        return self.file_bytes is not None, self.item.id
+        is_file, id = self.item.key
+        return is_file or self.file_bytes is not None, id
 
 
 class Outbox:
@@ -91,13 +92,13 @@ class Outbox:
         entries = list(self._entries())
         number = max((entry.number for entry in entries), default=0) + 1
         file_bytes = None if item.file is None else len(item.file)
-        key = (item.file is not None, item.id)
-        replaced = [entry for entry in entries if entry.key == key]
+        replaced = [entry for entry in entries if entry.key == item.key]
         record = {
             "op": item.op,
             "id": item.id,
             "base": replaced[0].item.base if replaced else item.base,
             "text": item.text,
+            "is_file": item.is_file,
             "file_bytes": file_bytes,
         }
         if item.file is not None:
@@ -169,10 +170,11 @@ def _names(folder: Path) -> list[str]:
 
 def _entry_of(number: int, values: Any) -> Waiting:
     op, id, base, text = values["op"], values["id"], values["base"], values["text"]
-    file_bytes = values["file_bytes"]
+    file_bytes, is_file = values["file_bytes"], values.get("is_file", False)
     are_texts = all(isinstance(value, str) for value in (op, id, base))
     if not are_texts or not isinstance(text, Mapping | None):
         raise TypeError
-    if not isinstance(file_bytes, int | None):
+    if not isinstance(file_bytes, int | None) or not isinstance(is_file, bool):
         raise TypeError
-    return Waiting(number, PushItem(op=op, id=id, base=base, text=text), file_bytes)
+    item = PushItem(op=op, id=id, base=base, text=text, is_file=is_file)
+    return Waiting(number, item, file_bytes)

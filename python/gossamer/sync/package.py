@@ -43,6 +43,8 @@ _BLOCK = 1 << 20
 _MOST_HEADER_BYTES = 1 << 20
 _MOST_SECTIONS = 64
 _MOST_UNPACKED = 1 << 40
+# A block of zstd, of which the least has 4 bytes, unpacks to 128 KiB at most.
+_MOST_GAIN, _SLACK_BYTES = 1 << 15, 1 << 17
 _AGAIN = "pull again; a package is always made anew"
 
 T = TypeVar("T")
@@ -221,7 +223,9 @@ def _parse(header: bytes) -> Head:
         protocol = values["protocol"]
     except (ValueError, RecursionError, KeyError, TypeError):
         raise Damaged(f"the head of the package is damaged; {_AGAIN}") from None
-    if type(protocol) is int and protocol != PROTOCOL:
+    if type(protocol) is not int:
+        raise Damaged(f"the head of the package is damaged (protocol {protocol!r}); {_AGAIN}")
+    if protocol != PROTOCOL:
         raise _unknown_version(protocol)
     try:
         return _head_of(values)
@@ -244,7 +248,8 @@ def _head_of(values: dict[str, Any]) -> Head:
         raise ValueError("sections")
     entries = tuple(_record(SectionEntry, entry) for entry in listed)
     for entry in entries:
-        is_sound = _NAME.fullmatch(entry.name) and entry.unpacked <= _MOST_UNPACKED
+        most = min(_MOST_UNPACKED, _MOST_GAIN * entry.size + _SLACK_BYTES)
+        is_sound = _NAME.fullmatch(entry.name) and entry.unpacked <= most
         if not is_sound or (entry.name in _STORED and entry.size != entry.unpacked):
             raise ValueError(f"section {entry.name!r}")
     if len({entry.name for entry in entries}) != len(entries):

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from gossamer.errors import WrongState
 from gossamer.store import Catalogue
 from gossamer.sync.history import ChangedKeys
-from gossamer.sync.records import Base, Conflict, Head, Mode
+from gossamer.sync.records import HOT_ENTRY_BYTES, Base, Conflict, Head, Mode
 from gossamer.sync.sections import (
-    Key,
     Touched,
     pack_absent,
     pack_conflicts,
@@ -34,8 +33,7 @@ Ids = NDArray[np.int64]
 Section = tuple[str, Iterable[bytes]]
 
 _READ_BYTES = 1 << 20
-# What a cache of an edge takes for an entry besides the vector, and leaves for questions.
-_HOT_ENTRY_BYTES = 24
+# What a cache of an edge has for chunks; the rest is for questions.
 _HOT_CHUNK_SHARE = 0.9
 _HUBS_IN_BUDGET = 2  # HubVectors takes half of its budget
 
@@ -105,8 +103,11 @@ def without_source(contents: Contents, folder: Path) -> Iterator[Contents]:
         yield replace(contents, engine=replace(engine, file=path))
 
 
-def sections_of(contents: Contents) -> Iterator[Section]:
-    """Give the sections of a package, each to be used up before the next, without empty ones."""
+def sections_of(contents: Contents, absent: list[int]) -> Iterator[Section]:
+    """Give the sections of a package, each to be used up before the next, without empty ones.
+
+    `absent` is given the documents whose texts cannot be had.
+    """
     served = contents.served
     if contents.base is None:
         part, rest = served.catalogue, list[Section]()
@@ -118,10 +119,10 @@ def sections_of(contents: Contents) -> Iterator[Section]:
     yield from rest
     yield from _vector_sections(contents, part.chunk_ids)
     if contents.texts == "kept":
-        absent: list[int] = []
         yield "texts", _texts_of(served, rows, absent)
         if absent:
-            yield "absent", [pack_absent(absent)]
+            firsts = served.catalogue.tables.children["documents"]["first_chunk"]
+            yield "absent", [pack_absent(firsts[absent].tolist())]
     if contents.conflicts:
         yield "conflicts", [pack_conflicts(contents.conflicts)]
 
@@ -132,13 +133,13 @@ def _changes_of(catalogue: Catalogue, changed: ChangedKeys) -> tuple[Ids, list[S
     A source may have changed again in a version that came later than this catalogue: what counts
     is how it stands here.
     """
-    rows = {key: _row_of(catalogue, key) for key in changed.bodies}
+    rows = {key: catalogue.find(*key) for key in changed.bodies}
     removed = sorted(key for key, row in rows.items() if row is None)
     sent = np.array(sorted(row for row in rows.values() if row is not None), np.int64)
     touched = [
         Touched(key, source.mtime_ns, source.reader_version)
         for key in sorted(changed.touched)
-        if (row := _row_of(catalogue, key)) is not None
+        if (row := catalogue.find(*key)) is not None
         for source in [catalogue.source(row)]
     ]
     sections: list[Section] = []
@@ -147,11 +148,6 @@ def _changes_of(catalogue: Catalogue, changed: ChangedKeys) -> tuple[Ids, list[S
     if touched:
         sections.append(("touched", [pack_touched(touched)]))
     return sent, sections
-
-
-def _row_of(catalogue: Catalogue, key: Key) -> int | None:
-    is_file, path = key
-    return catalogue.find_path(path) if is_file else catalogue.find_text(path)
 
 
 def _vector_sections(contents: Contents, ids: Ids) -> Iterator[Section]:
@@ -175,7 +171,7 @@ def _vector_sections(contents: Contents, ids: Ids) -> Iterator[Section]:
 def _hot_of(served: Served, ids: Ids, budget: int) -> tuple[Ids, NDArray[np.float16]]:
     """Choose the most central of the vectors that are at hand, as many as fit."""
     dim = served.manifest.model.dim
-    room = int(budget * _HOT_CHUNK_SHARE) // (_HOT_ENTRY_BYTES + 2 * dim)
+    room = int(budget * _HOT_CHUNK_SHARE) // (HOT_ENTRY_BYTES + 2 * dim)
     if served.kind == "vectors":
         room = 0  # such an edge keeps all of them as its rows
     hubs = HubVectors(_HUBS_IN_BUDGET * 2 * dim * room, dim)
@@ -187,14 +183,13 @@ def _hot_of(served: Served, ids: Ids, budget: int) -> tuple[Ids, NDArray[np.floa
 
 
 def _texts_of(served: Served, rows: Ids, absent: list[int]) -> Iterator[bytes]:
-    """Give the texts of the documents of sources; note the first chunk of those not to be had."""
+    """Give the texts of the documents of sources; note those that cannot be had."""
     catalogue = served.catalogue
-    firsts = catalogue.tables.children["documents"]["first_chunk"]
     for source in rows.tolist():
         for document in catalogue.documents_of(source):
             text = served.text(document)
             if text is None:
-                absent.append(int(firsts[document]))
+                absent.append(document)
             elif text:
                 yield text
 

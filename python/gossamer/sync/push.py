@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.index import Index
 from gossamer.store import Catalogue, Snapshot, SourceRecord, Status, Writer, begin, hash_of_bytes
-from gossamer.sync.conflicts import Conflicts
+from gossamer.sync.conflicts import Conflicts, Lost
 from gossamer.sync.history import History
+from gossamer.sync.lost import lost_text
+from gossamer.sync.push_order import batches_of
 from gossamer.sync.records import PushItem, PushResult
 from gossamer.sync.sections import Key
 from gossamer.sync.state import base_hash
@@ -34,19 +36,39 @@ _WAIT_S = 30.0
 _MOST_OP, _MOST_ID = 200, 4096
 _MOST_REMEMBERED = 100_000  # pushes whose results are given again
 _NONE = PushResult("", "", "")
+_NOTHING = Lost()
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A change that is asked for, whatever is there now."""
+
+    item: PushItem
+    key: Key  # the source that it concerns
+    text: GivenText | None  # of a text that is put
+    hash: str  # of what will be there, "" for a removal
 
 
 @dataclass(frozen=True)
 class _Change:
     """A change that is to be made, and what is there now."""
 
-    item: PushItem
-    key: Key  # the source that it concerns
-    text: GivenText | None  # of a text that is put
-    hash: str  # of what will be there, "" for a removal
-    current: str  # of what is there
-    lost: bytes = b""  # what it replaces
+    wanted: _Wanted
+    current: str  # hash of what is there
+    lost: Lost = _NOTHING  # what it replaces
     result: PushResult = _NONE
+
+    @property
+    def item(self) -> PushItem:
+        return self.wanted.item
+
+    @property
+    def key(self) -> Key:
+        return self.wanted.key
+
+    @property
+    def hash(self) -> str:
+        return self.wanted.hash
 
     @property
     def path(self) -> Path:
@@ -66,24 +88,45 @@ class Pusher:
 
     def push(self, items: Sequence[PushItem], record: Callable[[], object]) -> list[PushResult]:
         """Make changes in their order; `record` brings the history to the index as it is."""
-        results: dict[str, PushResult] = {}
+        results: list[PushResult] = []
         with self._lock:
-            for batch in _batches(items):
-                known = {item.op: found for item in batch if (found := self._result(item.op))}
-                results |= known
-                left = [item for item in batch if item.op not in known]
-                if left:
-                    results |= self._push(left, record)
-        return [replace(results[item.op], op=item.op, id=item.id) for item in items]
+            for batch in batches_of(items):
+                results += self._push_batch(batch, record)
+        return [
+            replace(result, op=item.op, id=item.id)
+            for result, item in zip(results, items, strict=True)
+        ]
+
+    def settle(self, snapshot: Snapshot) -> None:
+        """Find out what became of pushes that failed, unless one is being made."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._recover(snapshot)
+            finally:
+                self._lock.release()
+
+    def _push_batch(
+        self, items: Sequence[PushItem], record: Callable[[], object]
+    ) -> list[PushResult]:
+        asked = [self._wanted_by(item) for item in items]
+        wanted = [one for one in asked if isinstance(one, _Wanted)]
+        done = self._known(wanted)
+        if left := [one for one in wanted if one.item.op not in done]:
+            done |= self._push(left, record)
+        return [one if isinstance(one, PushResult) else done[one.item.op] for one in asked]
 
     def _push(
-        self, items: Sequence[PushItem], record: Callable[[], object]
+        self, wanted: Sequence[_Wanted], record: Callable[[], object]
     ) -> dict[str, PushResult]:
         with begin(self._index.folder, "push", _WAIT_S) as writer:
             assert writer.snapshot is not None, "an index that is offered has a state"
             record()
             self._recover(writer.snapshot)
-            done, changes = self._plan(items, writer.snapshot)
+            # A push that was made and not answered is known by now.
+            done = self._known(wanted)
+            left = [one for one in wanted if one.item.op not in done]
+            planned, changes = self._plan(left, writer.snapshot)
+            done |= planned
             if changes:
                 changes = self._write_down(changes, writer.snapshot.manifest.generation)
                 self._make(writer, changes)
@@ -93,16 +136,45 @@ class Pusher:
 
     # What is to be done
 
+    def _wanted_by(self, item: PushItem) -> _Wanted | PushResult:
+        """Give what an item asks for; its refusal if that cannot be."""
+        try:
+            _check_item(item)
+            is_file, id = item.key
+            if is_file:
+                key = (True, self._path_of(item))
+                return _Wanted(item, key, None, "" if item.file is None else _hash_of(item.file))
+            if item.text is None:
+                return _Wanted(item, (False, id), None, "")
+            given = as_given_text({"id": id, **item.text})
+            if given.id != id:
+                raise InvalidArgument(f"the text of {id!r} says that its id is {given.id!r}")
+            return _Wanted(item, (False, id), given, base_hash(hash_of_given(given)))
+        except GossamerError as error:
+            return _refused(item, str(error))
+
+    def _path_of(self, item: PushItem) -> str:
+        """Give the path of a file; one that is to be removed may be named by it."""
+        if item.file is None and self._uploads.name_of(item.id) is not None:
+            return item.id
+        try:
+            return self._uploads.path_of(item.id).as_posix()
+        except InvalidArgument:
+            if item.file is None:
+                return item.id  # there can be no such file
+            raise
+
     def _plan(
-        self, items: Sequence[PushItem], snapshot: Snapshot
+        self, wanted: Sequence[_Wanted], snapshot: Snapshot
     ) -> tuple[dict[str, PushResult], list[_Change]]:
         done: dict[str, PushResult] = {}
         changes: list[_Change] = []
-        for item in items:
+        for one in wanted:
+            item = one.item
             try:
-                change = self._change_of(item, snapshot)
+                change = self._change_of(one, snapshot)
             except (GossamerError, OSError) as error:
-                done[item.op] = PushResult(item.op, item.id, "refused", str(error))
+                done[item.op] = _refused(item, str(error))
                 continue
             if change is None:
                 done[item.op] = PushResult(item.op, item.id, "unchanged")
@@ -110,56 +182,34 @@ class Pusher:
                 changes.append(change)
         return done, changes
 
-    def _change_of(self, item: PushItem, snapshot: Snapshot) -> _Change | None:
-        """Give what is to be done for an item; None for nothing, InvalidArgument if it may not."""
-        _check_item(item)
-        if item.file is not None:
-            return self._put_file(item, item.file, snapshot.catalogue)
-        key = (False, item.id)
-        if item.text is not None:
-            given = as_given_text({"id": item.id, **item.text})
-            if given.id != item.id:
-                raise InvalidArgument(f"the text of {item.id!r} says that its id is {given.id!r}")
-            new = base_hash(hash_of_given(given))
-            source = _source(snapshot.catalogue, key)
-            current = base_hash(None if source is None else source.content_hash)
-            if new == current:
+    def _change_of(self, wanted: _Wanted, snapshot: Snapshot) -> _Change | None:
+        """Give what is to be done; None for nothing, InvalidArgument if it may not."""
+        if wanted.key[0]:
+            return self._change_of_file(wanted, snapshot.catalogue)
+        source = _source(snapshot.catalogue, wanted.key)
+        current = base_hash(None if source is None else source.content_hash)
+        if wanted.hash == current:
+            return None
+        return _Change(wanted, current, lost_text(snapshot, wanted.item.id))
+
+    def _change_of_file(self, wanted: _Wanted, catalogue: Catalogue) -> _Change | None:
+        """Give what puts or removes a file that edges push; other files stay."""
+        path, source = wanted.key[1], _source(catalogue, wanted.key)
+        if self._uploads.name_of(path) is None:
+            if source is None:
                 return None
-            return _Change(item, key, given, new, current, _text_of(snapshot, key))
-        if (source := _source(snapshot.catalogue, key)) is None:
-            return self._remove_file(item, snapshot.catalogue)
-        current = base_hash(source.content_hash)
-        return _Change(item, key, None, "", current, _text_of(snapshot, key))
-
-    def _put_file(self, item: PushItem, content: bytes, catalogue: Catalogue) -> _Change | None:
-        path = self._uploads.path_of(item.id)
-        key = (True, path.as_posix())
-        there, source = self._uploads.read(path), _source(catalogue, key)
-        new = base_hash(hash_of_bytes(content))
-        # The file itself is what counts: someone may have changed it on the server.
-        current = base_hash(None if there is None else hash_of_bytes(there))
-        is_indexed = source is not None and base_hash(source.content_hash) == new
-        if new == current and is_indexed:
-            return None
-        return _Change(item, key, None, new, current, there or b"")
-
-    def _remove_file(self, item: PushItem, catalogue: Catalogue) -> _Change | None:
-        """Give what removes a pushed file, by its name or its path; other files stay."""
-        name = self._uploads.name_of(item.id)
-        if name is None and catalogue.find_path(item.id) is not None:
             raise InvalidArgument(
-                f"{item.id} is a file of the server's; it leaves the index when it is removed there"
+                f"{path} is a file of the server's; it leaves the index when it is removed there"
             )
-        try:
-            path = self._uploads.path_of(item.id if name is None else name)
-        except InvalidArgument:
-            return None  # there can be no such file
-        there = self._uploads.read(path)
-        key = (True, path.as_posix())
-        if there is None and catalogue.find_path(path) is None:
+        if wanted.hash:
+            self._uploads.path_to_put(wanted.item.id)
+        there = self._uploads.read(Path(path))
+        # The file itself is what counts: someone may have changed it on the server.
+        current = base_hash(None) if there is None else _hash_of(there)
+        indexed = base_hash(None if source is None else source.content_hash)
+        if wanted.hash == current == indexed:
             return None
-        current = base_hash(None if there is None else hash_of_bytes(there))
-        return _Change(item, key, None, "", current, there or b"")
+        return _Change(wanted, current, Lost(there or b""))
 
     # Written down, made, marked
 
@@ -203,7 +253,8 @@ class Pusher:
 
     def _make(self, writer: Writer, changes: Sequence[_Change]) -> None:
         model = self._index.opened.model
-        texts = [change.text for change in changes if change.text is not None]
+        given = [change.wanted.text for change in changes]
+        texts = [text for text in given if text is not None]
         if texts:
             add_texts(writer, model, texts, _silent)
         gone = [change for change in changes if not change.hash]
@@ -236,9 +287,21 @@ class Pusher:
 
     # What was pushed before
 
-    def _result(self, op: str) -> PushResult | None:
-        rows = self._database.rows("SELECT result FROM pushes WHERE op = ? AND is_done", (op,))
-        return PushResult(**json.loads(rows[0][0])) if rows else None
+    def _known(self, wanted: Sequence[_Wanted]) -> dict[str, PushResult]:
+        """Give the results of changes that were made before, by op.
+
+        An op that was another change is refused: what it asks for now was not done.
+        """
+        query = "SELECT is_file, path, hash, result, is_done FROM pushes WHERE op = ?"
+        known = {}
+        for one in wanted:
+            for is_file, path, hash, result, is_done in self._database.rows(query, (one.item.op,)):
+                if (bool(is_file), path, hash) != (*one.key, one.hash):
+                    said = "this op was another change before; give each change an op of its own"
+                    known[one.item.op] = _refused(one.item, said)
+                elif is_done:
+                    known[one.item.op] = PushResult(**json.loads(result))
+        return known
 
     def _recover(self, snapshot: Snapshot) -> None:
         """Find out what became of pushes that were written down and not marked as done."""
@@ -247,37 +310,32 @@ class Pusher:
             return
         with self._database.transaction() as connection:
             for op, is_file, path, version, hash, result in connection.execute(query).fetchall():
-                source = _source(snapshot.catalogue, (bool(is_file), path))
+                key = (bool(is_file), path)
+                source = _source(snapshot.catalogue, key)
                 if base_hash(None if source is None else source.content_hash) == hash:
                     connection.execute("UPDATE pushes SET is_done = 1 WHERE op = ?", (op,))
                 elif not (is_file and self._is_there(Path(path), hash)):
                     connection.execute("DELETE FROM pushes WHERE op = ?", (op,))
-                    if not is_file and snapshot.manifest.generation == version:
-                        number = PushResult(**json.loads(result)).conflict
+                    number = PushResult(**json.loads(result)).conflict
+                    if number and self._is_untouched(key, version, number):
                         self._conflicts.remove(connection, number)
 
     def _is_there(self, path: Path, hash: str) -> bool:
         """Whether a file is as a push would leave it, though the index is not."""
         there = self._uploads.read(path)
-        return base_hash(None if there is None else hash_of_bytes(there)) == hash
+        return (base_hash(None) if there is None else _hash_of(there)) == hash
+
+    def _is_untouched(self, key: Key, version: int, conflict: int) -> bool:
+        """Whether nobody changed a source since a push was about to, so that nothing was lost."""
+        if not 0 < self._history.body_version(key) <= version:
+            return False
+        is_file, path = key
+        there = self._uploads.read(Path(path)) if is_file else None
+        return not is_file or (there or b"") == self._conflicts.lost_bytes(conflict)
 
 
-def _batches(items: Sequence[PushItem]) -> Iterator[list[PushItem]]:
-    """Put changes together that do not concern the same id, in their order."""
-    batch: list[PushItem] = []
-    for item in items:
-        if any(_is_about_same(item, other) for other in batch):
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
-
-
-def _is_about_same(one: PushItem, other: PushItem) -> bool:
-    """Whether two changes must be made one after the other: a folder of files counts as well."""
-    first, second = sorted((one.id, other.id), key=len)
-    return one.op == other.op or second == first or second.startswith(f"{first}/")
+def _refused(item: PushItem, why: str) -> PushResult:
+    return PushResult(item.op, item.id, "refused", why)
 
 
 def _check_item(item: PushItem) -> None:
@@ -289,32 +347,17 @@ def _check_item(item: PushItem) -> None:
         item.id.encode("utf-8")
     except UnicodeEncodeError:
         raise InvalidArgument(f"an id is Unicode text, got {item.id[:100]!r}") from None
-    if item.text is not None and item.file is not None:
+    if item.text is not None and item.key[0]:
         raise InvalidArgument(f"{item.id!r} is a text or a file, not both")
 
 
 def _source(catalogue: Catalogue, key: Key) -> SourceRecord | None:
-    is_file, path = key
-    row = catalogue.find_path(path) if is_file else catalogue.find_text(path)
+    row = catalogue.find(*key)
     return None if row is None else catalogue.source(row)
 
 
-def _text_of(snapshot: Snapshot, key: Key) -> bytes:
-    """Give the text that was given under an id; nothing if there is none."""
-    catalogue = snapshot.catalogue
-    row = catalogue.find_text(key[1])
-    if row is None:
-        return b""
-    texts = []
-    for document_row in catalogue.documents_of(row):
-        document = catalogue.document(document_row)
-        end = document.offset + document.text_length
-        text = snapshot.texts.read(document.segment, document.offset, end)
-        # The title may be kept behind the text.
-        span = document.title_span
-        is_behind = span is not None and span[1] == len(text) and span[0] > 0
-        texts.append(text[: span[0] - 1] if span is not None and is_behind else text)
-    return b"".join(texts)
+def _hash_of(content: bytes) -> str:
+    return base_hash(hash_of_bytes(content))
 
 
 def _note(change: _Change, since: int, number: int) -> str:
@@ -322,8 +365,8 @@ def _note(change: _Change, since: int, number: int) -> str:
     when = f" in version {since}" if since else ""
     name = json.dumps(change.item.id, ensure_ascii=False)
     kept = f"the other content is kept as conflict {number}"
-    if change.key[0] and not _is_text(change.lost):
-        kept += f" ({len(change.lost)} bytes that are no text)"
+    if change.key[0] and not _is_text(change.lost.content):
+        kept += f" ({len(change.lost.content)} bytes that are no text)"
     if not change.current:
         return f"{name} was removed by someone else{when}; this change put it back"
     did = "changed" if change.item.base else "put there"

@@ -25,8 +25,13 @@ __all__ = [
 # The version of packages and of the routes that carry them.
 PROTOCOL = 1
 
+# The fewest neighbors that a node of a slim graph selects.
+LEAST_DEGREE = 2
+# What an edge's cache of vectors takes for an entry besides the vector.
+HOT_ENTRY_BYTES = 24
+
 _SCALARS = ("f16", "int8")
-_LEAST_DEGREE, _MOST_DEGREE = 2, 32
+_MOST_DEGREE = 32
 _MODES = "codes, hot:BYTES such as hot:5MB, or slim, slim:int8, slim:f16:8"
 
 
@@ -49,7 +54,7 @@ class Mode:
             return cls("hot", hot_bytes=parse_bytes(rest))
         if kind == "slim" and (found := re.fullmatch(r"(f16|int8)?(?::(\d{1,3}))?", rest)):
             degree = int(found[2] or 8)
-            if _LEAST_DEGREE <= degree <= _MOST_DEGREE:
+            if LEAST_DEGREE <= degree <= _MOST_DEGREE:
                 return cls("slim", scalar=found[1] or _SCALARS[0], degree=degree)
         raise InvalidArgument(f"a mode is {_MODES}; got {text!r}")
 
@@ -133,7 +138,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PushItem:
-    """A change that an edge made: a text put or (without text) removed, or a file put.
+    """A change that an edge made: a text or a file, put or (without its content) removed.
 
     `base` is the hash of what the edge saw under this id, "" if nothing.
     """
@@ -143,6 +148,12 @@ class PushItem:
     base: str = ""
     text: Mapping[str, object] | None = None  # as Index.add_texts takes it
     file: bytes | None = None
+    is_file: bool = False  # of a removal: a file that was pushed goes, not a text
+
+    @property
+    def key(self) -> tuple[bool, str]:
+        """What it changes: whether that is a file, and its id or name."""
+        return self.is_file or self.file is not None, self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +177,5 @@ class Conflict:
     version: int  # that the winner came with
     note: str
     lost: str = ""  # the text that was replaced; only when asked for by number
+    # The same with title, markup and metadata, as Index.add_texts takes it; empty for a file.
+    lost_text: Mapping[str, object] = field(default_factory=dict)

@@ -6,6 +6,7 @@ Whatever was signed may still be wrong: reading gives Damaged for anything but w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +33,11 @@ __all__ = [
     "unpack_touched",
 ]
 
-# What a reader gives `Package.read` for the sections that are JSON.
-MOST_JSON_BYTES = 1 << 30
+# What a reader gives `Package.read` for the sections that are JSON, which take many times as much
+# once they are read. More changes than that are better taken as a snapshot.
+MOST_JSON_BYTES = 1 << 26
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 Key = tuple[bool, str]  # whether it is a file, and its path (or the id of a text)
 
@@ -114,8 +118,25 @@ def _dump(values: list[Any]) -> bytes:
 
 
 def _list(data: bytes) -> list[Any]:
+    return _parse(data, 0)
+
+
+def _rows(data: bytes, width: int) -> list[list[Any]]:
+    rows = _parse(data, width)
+    if not all(type(row) is list and len(row) == width for row in rows):
+        raise _damaged(f"rows of {width} values were expected")
+    return rows
+
+
+def _parse(data: bytes, width: int) -> list[Any]:
+    """Read a list, of lists of so many values; 0 for one without lists in it."""
     if not data:
         return []
+    # Empty lists take twenty times as much as they are long: they are counted, not made.
+    bare = _STRING.sub(b"", data)
+    rows = (bare.count(b",") + 1) // width if width else 0
+    if bare.count(b"[") + bare.count(b"{") > 1 + rows:
+        raise _damaged("more lists than values")
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -123,13 +144,6 @@ def _list(data: bytes) -> list[Any]:
     if type(values) is not list:
         raise _damaged("no list")
     return values
-
-
-def _rows(data: bytes, width: int) -> list[list[Any]]:
-    rows = _list(data)
-    if not all(type(row) is list and len(row) == width for row in rows):
-        raise _damaged(f"rows of {width} values were expected")
-    return rows
 
 
 def _key(row: list[Any]) -> Key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -69,7 +69,7 @@ def push(
     them.
     """
     outbox = Outbox(edge.folder)
-    if items := _items_of(edge, outgoing):
+    if items := _items_of(edge, outgoing, outbox):
         outbox.put(items)
     results = _send_all(edge, outbox, progress or (lambda *_: None))
     try:
@@ -78,7 +78,7 @@ def push(
         return PushReport(tuple(results), None, str(error))
 
 
-def _items_of(edge: Edge, outgoing: Outgoing) -> list[PushItem]:
+def _items_of(edge: Edge, outgoing: Outgoing, outbox: Outbox) -> list[PushItem]:
     """Check changes, and note for each what the edge sees now under its id."""
     texts = [as_given_text(text) for text in outgoing.texts]
     removed, files = list(outgoing.removed), list(outgoing.files)
@@ -89,10 +89,12 @@ def _items_of(edge: Edge, outgoing: Outgoing) -> list[PushItem]:
         PushItem(uuid4().hex, text.id, _base_of(catalogue, text.id), text=asdict(text))
         for text in texts
     ]
+    waiting = {entry.key for entry in outbox.waiting()} if removed else set()
     for id in removed:
         if not isinstance(id, str) or not id:
             raise InvalidArgument(f"a text is removed by its id, got {id!r}")
-        items.append(PushItem(uuid4().hex, id, _base_of(catalogue, id)))
+        is_file = _is_file(catalogue, waiting, id)
+        items.append(PushItem(uuid4().hex, id, _base_of(catalogue, id), is_file=is_file))
     for path in files:
         name = path.name
         base = _base_of_file(catalogue, name)
@@ -155,6 +157,13 @@ def _batches(waiting: Sequence[Waiting]) -> Iterator[list[Waiting]]:
             size += added
     if batch:
         yield batch
+
+
+def _is_file(catalogue: Catalogue, waiting: Set[tuple[bool, str]], id: str) -> bool:
+    """Whether an id is that of a file, indexed or about to be sent; a text comes first."""
+    if catalogue.find(False, id) is not None or (False, id) in waiting:
+        return False
+    return bool(_base_of(catalogue, id)) or (True, id) in waiting
 
 
 def _base_of(catalogue: Catalogue, id: str) -> str:

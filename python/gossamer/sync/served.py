@@ -23,7 +23,7 @@ from gossamer.vectors.codes import Codebook
 from gossamer.vectors.model_pack import Calibration, pack_codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["BLOCK", "CODES", "VECTORS", "Encoded", "Served", "identity_of"]
+__all__ = ["BLOCK", "CODES", "VECTORS", "Donor", "Encoded", "Served", "identity_of"]
 
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -37,8 +37,27 @@ BLOCK = 8192
 _EMBEDDED_AT_ONCE = 64
 
 
+class Donor:
+    """Another index of the same history that keeps vectors, so that they are not embedded."""
+
+    def __init__(self, index: VectorIndex) -> None:
+        self._index = index
+        self._ids = np.sort(index.ids)
+
+    def take(self, ids: Ids) -> tuple[Mask, Floats]:
+        """Say which of these chunks it has vectors of, and give those."""
+        places = np.searchsorted(self._ids, ids)
+        mask = np.zeros(len(ids), bool)
+        is_within = places < len(self._ids)
+        mask[is_within] = self._ids[places[is_within]] == ids[is_within]
+        return mask, as_kept(self._index.vectors(ids[mask]))
+
+
 class Encoded:
-    """Codes of vectors, kept from version to version so that each is computed once."""
+    """Codes of vectors, kept from version to version so that each is computed once.
+
+    Only within an epoch: in another one an id may stand for another text.
+    """
 
     def __init__(self) -> None:
         self._known: tuple[Ids, NDArray[np.uint8]] | None = None
@@ -159,10 +178,10 @@ class Served:
 
     # Vectors
 
-    def ask(self, ids: Ids, donor: VectorIndex | None = None) -> tuple[Mask, Floats]:
+    def ask(self, ids: Ids, donors: Sequence[Donor] = ()) -> tuple[Mask, Floats]:
         """Give the vectors that an edge asks for; the cache remembers them as for a search."""
         hot = self.opened.hot
-        at_hand, found = self.vectors_at_hand(ids, donor, hot)
+        at_hand, found = self.vectors_at_hand(ids, donors, hot)
         rest = ids[~at_hand]
         could, made = self.embed(rest, lambda _: None)
         if hot is not None and len(made):
@@ -174,36 +193,45 @@ class Served:
         self,
         ids: Ids,
         on_done: Callable[[int], None],
-        donor: VectorIndex | None = None,
+        donors: Sequence[Donor] = (),
         journal: Journal | None = None,
     ) -> tuple[Mask, Floats]:
         """Give vectors, those that are at hand and those that can be embedded."""
-        at_hand, found = self.vectors_at_hand(ids, donor)
-        on_done(int(at_hand.sum()))
-        could, made = self.embed(ids[~at_hand], on_done, journal)
-        return _join(at_hand, found, could, made)
+        mask = np.zeros(len(ids), bool)
+        # One array is filled block by block: all vectors of an index are much to have twice.
+        rows = np.empty((len(ids), self.manifest.model.dim), np.float32)
+        filled = 0
+        for start in range(0, len(ids), BLOCK):
+            some = ids[start : start + BLOCK]
+            at_hand, found = self.vectors_at_hand(some, donors)
+            on_done(int(at_hand.sum()))
+            could, made = self.embed(some[~at_hand], on_done, journal)
+            is_here, block = _join(at_hand, found, could, made)
+            mask[start : start + len(some)] = is_here
+            rows[filled : filled + len(block)] = block
+            filled += len(block)
+        return mask, rows[:filled]
 
     def vectors_at_hand(
-        self, ids: Ids, donor: VectorIndex | None = None, hot: HotVectors | None = None
+        self, ids: Ids, donors: Sequence[Donor] = (), hot: HotVectors | None = None
     ) -> tuple[Mask, Floats]:
         """Say which vectors are here without embedding anything, and give those.
 
-        `donor` is another index of this history that keeps vectors. `hot` is the cache to look
-        into; the index's own as it is in its file if not given, where looking through it does not
-        count as use.
+        Of several `donors` the first that has one gives it. `hot` is the cache to look into; the
+        index's own as it is in its file if not given, where looking through it does not count as
+        use.
         """
         index = self.opened.vectors
         if index is not None and index.codebook is None:
             return np.ones(len(ids), bool), as_kept(index.vectors(ids))
-        found = np.zeros((0, self.manifest.model.dim), np.float32)
-        given = np.zeros(len(ids), bool)
-        if donor is not None:
-            given = np.isin(ids, donor.ids)
-            found = as_kept(donor.vectors(ids[given]))
+        mask = np.zeros(len(ids), bool)
+        rows = np.zeros((0, self.manifest.model.dim), np.float32)
         hot = self._hot if hot is None else hot
-        if hot is None:
-            return given, found
-        return _join(given, found, *hot.get(ids[~given]))
+        givers = [*(donor.take for donor in donors), *([] if hot is None else [hot.get])]
+        for give in givers:
+            if not mask.all():
+                mask, rows = _join(mask, rows, *give(ids[~mask]))
+        return mask, rows
 
     @once
     def _hot(self) -> HotVectors | None:

@@ -1,7 +1,12 @@
-"""The folder for files that edges push: names are checked, and nothing is ever outside of it."""
+"""Files that clients and edges put: kept below one folder of the index, and nowhere else."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import tempfile
+import unicodedata
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,14 +16,24 @@ from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
 from gossamer.store.unwritable import explaining
 
-__all__ = ["UPLOADED", "Uploads"]
+__all__ = ["UPLOADED", "UPLOADS", "Uploads", "check_name"]
 
-# Whatever was pushed was meant to be indexed.
+UPLOADS = "uploads"  # the folder within an index
+# Whatever was put was meant to be indexed.
 UPLOADED = WalkOptions(include_junk=True, use_ignore_files=False)
-_MOST_NAME_BYTES, _MOST_PART_BYTES = 1024, 200
+_PREFIX, _SUFFIX = ".put-", ".part"
+_MOST_NAME_BYTES, _MOST_PART_BYTES, _MOST_PARTS = 1000, 200, 16
+_BLOCK = 1 << 20
+# What Windows takes for something else than a part of a name.
 _FORBIDDEN = frozenset('\\:*?"<>|')
-_ON_WINDOWS = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10)))
+_DEVICES = frozenset(
+    (
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{kind}{n}" for kind in ("com", "lpt") for n in "0123456789¹²³"),
+    )
 )
 
 
@@ -29,33 +44,35 @@ class Uploads:
         self.folder = absolute(folder)
 
     def path_of(self, name: str) -> Path:
-        """Give where a file of this name is or would be; InvalidArgument if it cannot be one."""
-        parts = name.split("/")
-        try:
-            sizes = [len(part.encode("utf-8")) for part in parts]
-        except UnicodeEncodeError:
-            sizes = [0]
-        is_sound = (
-            min(sizes) > 0
-            and max(sizes) <= _MOST_PART_BYTES
-            and sum(sizes) + len(sizes) <= _MOST_NAME_BYTES
-            and all(map(_is_sound, parts))
-        )
-        if not is_sound:
-            raise InvalidArgument(
-                f'a file is pushed under a name such as reports/may.pdf, without "..", hidden '
-                f"parts or signs that some systems refuse; got {name[:100]!r}"
-            )
+        """Give where the file of this name belongs; InvalidArgument for what is no name."""
+        return self.folder.joinpath(*check_name(name))
+
+    def path_to_put(self, name: str) -> Path:
+        """Give where to put a file; InvalidArgument also for a name that others are in the way of.
+
+        Names that differ in nothing but capital letters are one file on some systems.
+        """
+        folder = self.folder
+        for part in (parts := check_name(name)):
+            others = _names_in(folder)
+            folded = part.casefold()
+            if part not in others and any(other.casefold() == folded for other in others):
+                raise InvalidArgument(
+                    f"{name!r} is there in other letters, capital or small; use its own name, or "
+                    "choose another"
+                )
+            folder /= part
         path = self.folder.joinpath(*parts)
         above = [folder for folder in path.parents if folder.is_relative_to(self.folder)]
         if path.is_dir() or any(folder.is_file() for folder in above):
             raise InvalidArgument(f"{name!r} cannot be both a file and a folder; choose another")
         return path
 
-    def name_of(self, path: str) -> str | None:
-        """Give the name of a pushed file by its path; None if it is none."""
+    def name_of(self, path: str | Path) -> str | None:
+        """Give the name of a file that was put by its path; None for any other path."""
         below = f"{self.folder.as_posix().rstrip('/')}/"
-        return path.removeprefix(below) if path.startswith(below) else None
+        given = path if isinstance(path, str) else path.as_posix()
+        return given.removeprefix(below) or None if given.startswith(below) else None
 
     def read(self, path: Path) -> bytes | None:
         """Give what is in a file; None if there is none."""
@@ -70,9 +87,37 @@ class Uploads:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, [content])
 
-    def remove(self, path: Path) -> None:
-        """Delete a file, and folders that are empty then."""
+    async def receive(self, body: AsyncIterator[bytes]) -> Path:
+        """Write a body to a file aside; give its path."""
         with explaining(self.folder):
+            self.folder.mkdir(exist_ok=True)
+            handle, aside = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self.folder)
+        try:
+            with os.fdopen(handle, "wb", buffering=_BLOCK) as file:
+                async for block in body:
+                    with explaining(self.folder):
+                        await asyncio.to_thread(file.write, block)
+                with explaining(self.folder):
+                    await asyncio.to_thread(file.flush)
+                    await asyncio.to_thread(os.fsync, file.fileno())
+        except BaseException:
+            os.unlink(aside)
+            raise
+        return Path(aside)
+
+    def put(self, aside: Path, name: str) -> Path:
+        """Give a file that was received its name, in place of any that has it."""
+        path = self.path_to_put(name)
+        with explaining(self.folder):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(aside, path)
+        return path
+
+    def remove(self, path: Path) -> None:
+        """Delete a file that was put, and folders that are empty then; nothing if there is none."""
+        if self.name_of(path) is None or path.is_dir():
+            return
+        with suppress(FileNotFoundError, NotADirectoryError), explaining(self.folder):
             path.unlink(missing_ok=True)
         for folder in path.parents:
             if folder == self.folder:
@@ -80,14 +125,51 @@ class Uploads:
             with suppress(OSError):
                 folder.rmdir()
 
+    def sweep(self) -> None:
+        """Delete what a server that was killed had not received in full."""
+        for left_behind in self.folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+            left_behind.unlink(missing_ok=True)
 
-def _is_sound(part: str) -> bool:
-    return not (
-        part.startswith(".")
-        or part.endswith((".", " "))
-        or part != part.strip()
-        or set(part) & _FORBIDDEN
-        or not part.isprintable()
-        or part.casefold() == INDEX_MARKER.casefold()
-        or part.partition(".")[0].casefold() in _ON_WINDOWS
+
+def check_name(name: str) -> list[str]:
+    """Give the parts of a name such as "notes/2024.md"; InvalidArgument for what is no name.
+
+    Letters that can be written in two ways are in their composed form.
+    """
+    parts = unicodedata.normalize("NFC", name[: _MOST_NAME_BYTES + 1]).split("/")
+    try:
+        sizes = [len(part.encode("utf-8")) for part in parts]
+    except UnicodeEncodeError:
+        sizes = [0]
+    is_name = (
+        len(parts) <= _MOST_PARTS
+        and max(sizes) <= _MOST_PART_BYTES
+        and sum(sizes) + len(sizes) - 1 <= _MOST_NAME_BYTES
+        and all(map(_is_part, parts))
     )
+    if not is_name:
+        raise InvalidArgument(
+            "a file's name is like reports/may.pdf: parts that do not begin with a dot, without "
+            f'\\ : * ? " < > |, of up to {_MOST_PART_BYTES} bytes each; got {name[:100]!r}'
+        )
+    return parts
+
+
+def _is_part(part: str) -> bool:
+    return (
+        bool(part)
+        and part.isprintable()
+        and part == part.strip()
+        and not part.startswith(".")
+        and not part.endswith(".")
+        and not set(part) & _FORBIDDEN
+        and part.casefold() != INDEX_MARKER.casefold()
+        and part.partition(".")[0].rstrip().casefold() not in _DEVICES
+    )
+
+
+def _names_in(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()

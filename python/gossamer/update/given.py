@@ -10,9 +10,9 @@ from gossamer.errors import InvalidArgument
 from gossamer.records import Value
 from gossamer.update.prepare import GivenText
 
-__all__ = ["as_given_text"]
+__all__ = ["MARKUPS", "as_given_text"]
 
-_MARKUPS = ("plain", "markdown", "rst", "rows")
+MARKUPS = ("plain", "markdown", "rst", "rows")
 
 
 def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
@@ -39,10 +39,10 @@ def _check_title_and_markup(values: Mapping[str, object]) -> None:
     title, markup = values.get("title", ""), values.get("markup", "plain")
     if not isinstance(title, str):
         raise InvalidArgument(f"text {values['id']!r}: its title must be a string, got {title!r}")
-    is_known = isinstance(markup, str) and (markup in _MARKUPS or markup.startswith("code/"))
+    is_known = isinstance(markup, str) and (markup in MARKUPS or markup.startswith("code/"))
     if not is_known:
         raise InvalidArgument(
-            f"text {values['id']!r}: its markup must be {', '.join(_MARKUPS)} or code/LANGUAGE, "
+            f"text {values['id']!r}: its markup must be {', '.join(MARKUPS)} or code/LANGUAGE, "
             f"got {markup!r}"
         )
 

@@ -1,0 +1,195 @@
+"""Routes that answer: what they find, what they refuse, and how many at once."""
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from served import GARDEN, make_index, problem, serve
+from starlette.testclient import TestClient
+from tiny_embedder import TinyEmbedder, use_tiny
+
+from gossamer.cli import cli
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
+    """A server for all tests that only ask, and where its index is."""
+    folder = tmp_path_factory.mktemp("served")
+    with pytest.MonkeyPatch.context() as patch:
+        use_tiny(patch, with_codes=True)
+        make_index(folder)
+        with serve(folder) as client:
+            yield client, folder
+
+
+class TestSearch:
+    @pytest.fixture
+    def client(self, unchanged: tuple[TestClient, Path]) -> TestClient:
+        return unchanged[0]
+
+    @pytest.fixture
+    def folder(self, unchanged: tuple[TestClient, Path]) -> Path:
+        return unchanged[1]
+
+    def test_a_search_answers_with_what_the_command_line_prints(
+        self, client: TestClient, folder: Path
+    ) -> None:
+        asked = "when is the lease due"
+
+        answer = client.post("/v1/search", json={"question": asked}).json()
+
+        printed = CliRunner().invoke(
+            cli, ["--index", str(folder / "index"), "search", asked, "--json"]
+        )
+        expected = json.loads(printed.stdout)
+        for one in (answer, expected):
+            del one["took_ms"], one["explanation"]["stages"]
+        assert answer == expected
+        assert answer["hits"][0]["location"].endswith("lease.md:3")
+
+    def test_an_address_asks_the_same(self, client: TestClient) -> None:
+        query = {"q": "tomatoes", "k": 1, "mode": "lexical", "type": "text", "path": "*.txt"}
+
+        answer = client.get("/v1/search", params=query).json()
+
+        assert [hit["text"] for hit in answer["hits"]] == [GARDEN.strip()]
+        assert answer["mode"] == "lexical"
+
+    def test_filters_hold(self, client: TestClient) -> None:
+        for filters in (
+            {"where": 'extension == "md"'},
+            {"where": {"extension": "md"}},
+            {"paths": ["*.md"]},
+            {"types": ["markdown"]},
+        ):
+            answer = client.post("/v1/search", json={"question": "tomatoes", **filters}).json()
+            assert [hit["kind"] for hit in answer["hits"]] == ["markdown"]
+
+    def test_explanations_can_be_left_out(self, client: TestClient) -> None:
+        asked = {"question": "lease", "explain": False}
+
+        assert client.post("/v1/search", json=asked).json()["explanation"] == {}
+
+    def test_like_a_chunk_or_a_place(self, client: TestClient, folder: Path) -> None:
+        by_place = f"{folder / 'files' / 'lease.md'}:3"
+
+        for place in (1, by_place):
+            answer = client.post("/v1/similar", json={"place": place})
+            assert answer.status_code == 200
+            assert len(answer.json()["hits"]) == 1
+
+    def test_a_place_that_is_none_is_said_so(self, client: TestClient) -> None:
+        for place, status in (("nothing", 400), ("a.md:²", 400), ("/a.md:7", 404), (99, 404)):
+            assert client.post("/v1/similar", json={"place": place}).status_code == status
+
+    def test_a_chunk_with_the_text_around_it(self, client: TestClient) -> None:
+        hit = client.get("/v1/search", params={"q": "tomatoes", "k": 1}).json()["hits"][0]
+
+        chunk = client.get(f"/v1/chunks/{hit['id']}").json()
+        context = client.get(f"/v1/chunks/{hit['id']}/context", params={"margin": 10}).json()
+
+        assert chunk["text"] == context["text"] == hit["text"]
+        assert context["before"] + context["text"] + context["after"] == GARDEN
+
+    def test_a_chunk_that_is_not_there_is_404(self, client: TestClient) -> None:
+        for id in ("999", "0", "-1", str(10**30)):
+            problem(client.get(f"/v1/chunks/{id}"), 404, "unknown_id")
+
+    def test_status_says_what_the_command_line_says(self, client: TestClient, folder: Path) -> None:
+        answer = client.get("/v1/status").json()
+
+        printed = CliRunner().invoke(cli, ["--index", str(folder / "index"), "status", "--json"])
+        assert answer == json.loads(printed.stdout)
+
+    def test_more_hits_than_the_server_gives_are_refused(self, client: TestClient) -> None:
+        answer = client.post("/v1/search", json={"question": "lease", "k": 101})
+
+        assert "100" in problem(answer, 400, "invalid_argument")
+
+    def test_a_question_may_not_be_a_book(self, folder: Path) -> None:
+        with serve(folder, most_question=50) as client:
+            problem(client.get("/v1/search", params={"q": "a " * 26}), 400, "invalid_argument")
+
+    def test_arguments_that_are_not_known_are_refused(self, client: TestClient) -> None:
+        answer = client.post("/v1/search", json={"question": "lease", "limit": 3})
+
+        assert "limit" in problem(answer, 422, "invalid_request")
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b'{"question": "\\ud800 lease"}',
+            b'{"question": "lease", "recall": NaN}',
+            b'{"question": "lease", "k": 1e400}',
+            b'{"question": "lease", "k": ' + b"9" * 5000 + b"}",
+            b'{"question": ' + b"[" * 100_000,
+            b'{"question": "lease", "where": ' + b'{"a":' * 500 + b"1" + b"}" * 501,
+            b'{"question": "lease", "where": "' + b"(" * 5000 + b'"}',
+            b'{"question": "lease", "where": "year == ' + b"9" * 5000 + b'"}',
+            b'{"question": "lease", "paths": ["[\\u0000-"]}',
+            b"\xff\xfe",
+        ],
+    )
+    def test_nonsense_is_the_clients_fault(self, client: TestClient, body: bytes) -> None:
+        answer = client.post(
+            "/v1/search", content=body, headers={"Content-Type": "application/json"}
+        )
+
+        assert answer.status_code in (200, 400, 422)
+        assert answer.status_code != 200 or b"paths" in body
+        assert "Traceback" not in answer.text
+
+    def test_a_body_that_is_not_json_is_refused(self, client: TestClient) -> None:
+        answer = client.post("/v1/search", content=b'{"question": "lease"}')
+
+        problem(answer, 422, "invalid_request")
+
+    def test_too_many_searches_are_told_to_come_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        is_in_call, may_go_on = threading.Event(), threading.Event()
+
+        class Slow(TinyEmbedder):
+            def embed_question(self, text: str) -> Any:
+                if text == "lease":
+                    is_in_call.set()
+                    assert may_go_on.wait(10)
+                return super().embed_question(text)
+
+        use_tiny(monkeypatch, with_codes=True, embedder=Slow())
+        make_index(tmp_path)
+        with (
+            serve(tmp_path, searches_at_once=1, searches_waiting=0) as client,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            first = pool.submit(client.get, "/v1/search", params={"q": "lease"})
+            assert is_in_call.wait(10)
+
+            second = client.get("/v1/search", params={"q": "lease"})
+
+            may_go_on.set()
+            problem(second, 503, "busy")
+            assert int(second.headers["Retry-After"]) > 0
+            assert first.result(10).status_code == 200
+
+    def test_searches_at_the_same_time_answer_as_one_after_the_other(
+        self, client: TestClient
+    ) -> None:
+        def ask(number: int) -> tuple[int, list[tuple[int, float]]]:
+            answer = client.get("/v1/search", params={"q": f"lease sun {number}"})
+            return answer.status_code, [(h["id"], h["distance"]) for h in answer.json()["hits"]]
+
+        with ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(ask, range(24)))
+
+        assert together == [ask(number) for number in range(24)]
+        assert {status for status, _ in together} == {200}
