@@ -6,19 +6,22 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
-from typing import Generic, TypeVar
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 from gossamer.errors import Cancelled, Locked
+from gossamer.server.errors import Busy
 from gossamer.server.gate import Gate
 from gossamer.update.report import UpdateProgress, Watcher
 
-__all__ = ["Change", "ChangeQueue"]
+__all__ = ["Change", "ChangeQueue", "Joint"]
 
 T = TypeVar("T")
+G = TypeVar("G")
 
 _LOG = logging.getLogger("gossamer.server")
 _NEWS_EVERY_S = 0.1
@@ -42,12 +45,12 @@ class Change(Generic[T]):
             self.progress = replace(progress)
             self._wake()
 
-    def finish(self, work: Callable[[], T]) -> None:
-        """Do the work, and keep what it gives or raises."""
-        try:
-            self.result.set_result(work())
-        except BaseException as error:
-            self.result.set_exception(error)
+    def finish(self, result: T | BaseException) -> None:
+        """Keep what it gave, or what it raised."""
+        if isinstance(result, BaseException):
+            self.result.set_exception(result)
+        else:
+            self.result.set_result(result)
         self._wake()
 
     def leave(self) -> None:
@@ -69,44 +72,103 @@ class Change(Generic[T]):
             self._loop.call_soon_threadsafe(self._has_news.set)
 
 
+class Joint(Protocol[G, T]):
+    """Changes of one kind, of which those that wait together can be made as one."""
+
+    def fits(self, waiting: Sequence[G], given: G) -> bool:
+        """Say whether a change may be made together with those that wait."""
+        ...
+
+    def make(self, given: Sequence[G], watch: Watcher) -> Sequence[T | Exception]:
+        """Make changes as one; give what each gives, or why it failed alone."""
+        ...
+
+
+@dataclass(eq=False)
+class _Turn:
+    """Changes that are made together: one, or several of a kind."""
+
+    joint: Joint[Any, Any]
+    parts: list[tuple[Any, Change[Any]]]  # what was given, and who waits for it
+    done: Future[None] | None = None
+    has_begun: bool = False
+
+
+@dataclass(frozen=True)
+class _Alone(Generic[T]):
+    """A change that is made for itself."""
+
+    work: Callable[[Watcher], T]
+
+    def fits(self, waiting: Sequence[None], given: None) -> bool:
+        return False
+
+    def make(self, given: Sequence[None], watch: Watcher) -> Sequence[T | Exception]:
+        return [self.work(watch)]
+
+
 class ChangeQueue:
-    """Does changes one at a time, in the order in which they came."""
+    """Does changes one at a time, in the order in which they came.
+
+    Each costs a commit, whose price hardly depends on how much it holds: those of one kind that
+    wait one behind the other are made as one.
+    """
 
     def __init__(self, waiting: int, wait_s: float) -> None:
+        self._most = 1 + waiting
+        # Turns are never more than changes, which are counted here.
         self._gate = Gate("changes", 1, waiting)
         self._wait_s = wait_s
         self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._last: _Turn | None = None
 
     @property
     def waiting(self) -> int:
         """How many changes run or wait."""
-        return self._gate.inside
+        return self._waiting
 
     def submit(self, work: Callable[[Watcher], T]) -> Change[T]:
         """Begin a change once those before it are done; Busy if too many wait.
 
         It ends as Locked if its turn does not come in time, with nothing done.
         """
+        return self.submit_to(_Alone(work), None)
+
+    def submit_to(self, joint: Joint[G, T], given: G) -> Change[T]:
+        """Begin a change likewise, together with those of its kind that it fits to.
+
+        Only the last in the queue are joined: no change overtakes another.
+        """
         change: Change[T] = Change()
-
-        def watch(progress: UpdateProgress) -> None:
-            self._check_stop()
-            change.tell(progress)
-
-        def run() -> T:
-            self._check_stop()
-            change.tell(UpdateProgress("looking"))
-            return work(watch)
-
-        turn = self._gate.submit(lambda: change.finish(run))
-        turn.add_done_callback(lambda done: self._give_up(change) if done.cancelled() else None)
-        # Does nothing to one that has begun.
-        asyncio.get_running_loop().call_later(self._wait_s, turn.cancel)
+        with self._lock:
+            if self._waiting >= self._most:
+                raise Busy(f"{self._waiting} changes wait already; ask again in a moment")
+            turn = self._last
+            is_joined = (
+                turn is not None
+                and turn.joint is joint
+                and not turn.has_begun
+                and joint.fits([part for part, _ in turn.parts], given)
+            )
+            if turn is None or not is_joined:
+                turn = _Turn(joint, [])
+                turn.done = self._gate.submit(partial(self._run, turn))
+                turn.done.add_done_callback(partial(self._after, turn))
+                self._last = turn
+            turn.parts.append((given, change))
+            self._waiting += 1
+        change.result.add_done_callback(lambda _: self._leave())
+        asyncio.get_running_loop().call_later(self._wait_s, self._give_up, turn, change)
         return change
 
     async def run(self, work: Callable[[Watcher], T]) -> T:
         """Do a change and give what it gives. It goes on if nobody waits for it any more."""
-        change = self.submit(work)
+        return await self.wait(self.submit(work))
+
+    async def wait(self, change: Change[T]) -> T:
+        """Give what a change gives. It goes on if nobody waits for it any more."""
         result = asyncio.wrap_future(change.result)
         result.add_done_callback(_look_at)
         try:
@@ -122,24 +184,62 @@ class ChangeQueue:
         """
         self._stop.set()
 
-    def close(self) -> None:
-        """Stop, and wait until that is done."""
+    def close(self, patience_s: float) -> bool:
+        """Stop, and wait so long until that is done; say whether it is."""
         self.stop()
-        self._gate.close()
+        return self._gate.close(patience_s)
+
+    def _run(self, turn: _Turn) -> None:
+        with self._lock:
+            turn.has_begun = True
+            given, changes = [part for part, _ in turn.parts], [change for _, change in turn.parts]
+
+        def watch(progress: UpdateProgress) -> None:
+            self._check_stop()
+            for change in changes:
+                change.tell(progress)
+
+        try:
+            watch(UpdateProgress("looking"))
+            results = turn.joint.make(given, watch)
+        except BaseException as error:
+            results = [error] * len(changes)
+        for change, result in zip(changes, results, strict=True):
+            change.finish(result)
+
+    def _after(self, turn: _Turn, done: Future[None]) -> None:
+        """Tell those whose turn will never come, since the queue was closed."""
+        if done.cancelled():
+            for _, change in turn.parts:
+                change.finish(_stopped())
+
+    def _give_up(self, turn: _Turn, change: Change[T]) -> None:
+        """End a change whose turn did not come in time."""
+        with self._lock:
+            if turn.has_begun or change.result.done():
+                return
+            turn.parts = [part for part in turn.parts if part[1] is not change]
+            is_last = not turn.parts
+            if is_last:
+                turn.has_begun = True  # so that nobody joins it
+        change.finish(Locked("other changes of the index are in hand for long; try again later"))
+        if is_last and turn.done is not None:
+            turn.done.cancel()
 
     def _check_stop(self) -> None:
         if self._stop.is_set():
-            raise Cancelled(
-                "the server is shutting down; ask again when it is back, and what was embedded "
-                "is not embedded again"
-            )
+            raise _stopped()
 
-    def _give_up(self, change: Change[T]) -> None:
-        def refuse() -> T:
-            self._check_stop()
-            raise Locked("other changes of the index are in hand for long; try again later")
+    def _leave(self) -> None:
+        with self._lock:
+            self._waiting -= 1
 
-        change.finish(refuse)
+
+def _stopped() -> Cancelled:
+    return Cancelled(
+        "the server is shutting down; ask again when it is back, and what was embedded is not "
+        "embedded again"
+    )
 
 
 def _log_failure(result: Future[T]) -> None:
