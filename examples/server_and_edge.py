@@ -32,7 +32,7 @@ print(f"{report.kind} from version {report.from_version} to {report.version}")
 print(edge.search("when do I have to pay for the apartment?", k=1)[0].text)
 
 # What is written on the edge goes to the server, and comes back from there.
-for result in edge.push(texts=[{"id": "todo", "text": "Pay the rent."}]):
+for result in edge.push(texts=[{"id": "todo", "text": "Pay the rent."}]).results:
     print(result.id, result.outcome)
 
 # Without the server the edge still answers.

@@ -39,6 +39,7 @@ class Reply:
     def __init__(self, status: int, body: bytes = b"", cut_after: int | None = None, **headers):
         self.status = status
         self.length: int | None = len(body)
+        self.until = float("inf")
         self.headers = {name.replace("_", "-").lower(): text for name, text in headers.items()}
         self.headers.setdefault("content-length", str(len(body)))
         self._body = body if cut_after is None else body[:cut_after]
@@ -61,6 +62,7 @@ class OfferWire:
         self.asked: list[tuple[str, str, Mapping[str, str]]] = []
         self.received: list[bytes] = []  # packages, and parts of them
         self.is_down = False
+        self.refuses_token = False
         self.cut_after: int | None = None  # bytes of a package in each answer
         self.drops_answers = False  # of requests that change something
         self.change_package: Callable[[bytes], bytes] = lambda data: data
@@ -78,6 +80,10 @@ class OfferWire:
         self.asked.append((method, target, dict(headers or {})))
         if self.is_down:
             raise NoAnswer("did not answer (down on purpose)")
+        if self.refuses_token:
+            refusal = {"error": "unauthorized", "message": "this server needs its token"}
+            yield Answer(as_json(refusal, 401), float("inf"))
+            return
         try:
             reply = self._reply(target, body or b"", headers or {})
         except GossamerError as error:
@@ -103,9 +109,11 @@ class OfferWire:
             case ["sync", "package"]:
                 return self._package(query, headers)
             case ["sync", "vectors"]:
+                self._check_origin(given)
                 mask, rows = self.offer.vectors(given["ids"])
                 return Reply(200, mask.astype(np.uint8).tobytes() + rows.astype("<f2").tobytes())
             case ["sync", "chunks"]:
+                self._check_origin(given)
                 chunks = self.offer.chunks(given["ids"])
                 return as_json({"chunks": [chunk and asdict(chunk) for chunk in chunks]})
             case ["sync", "push"]:
@@ -120,6 +128,11 @@ class OfferWire:
             case ["conflicts", number]:
                 return as_json(asdict(self.offer.conflict(int(number))))
         raise AssertionError(target)
+
+    def _check_origin(self, said: Mapping[str, str]) -> None:
+        info = self.offer.info()
+        if any(said[name] != info[name] for name in ("index", "epoch")):
+            raise WrongState("there is another index here now")
 
     def _pushed(self, answer: object, name: str = "") -> Reply:
         if self.drops_answers:
@@ -182,7 +195,8 @@ def connect_to(monkeypatch: pytest.MonkeyPatch, servers: Mapping[str, Server]) -
 
     def connect(url: str, token: str, *_: float) -> OfferWire:
         server = servers[url]
-        assert token == server.token, "a token is sent to its own server only"
+        is_right = token == server.token or server.wire.refuses_token
+        assert is_right, "a token is sent to its own server only"
         return server.wire
 
     monkeypatch.setattr("gossamer.sync.client.connect", connect)

@@ -15,9 +15,13 @@ from tiny_embedder import use_tiny
 
 from gossamer.cli import cli
 from gossamer.cli.docs import JSON_KEYS
+from gossamer.errors import WrongState
 from gossamer.index import Index
 from gossamer.server.app import create_app
 from gossamer.server.options import ServeOptions
+from gossamer.store import open_index
+from gossamer.store.folder import read_manifest
+from gossamer.store.lock import hold_lock
 from gossamer.sync.follow import Edge
 
 Run = Callable[..., Result]
@@ -142,7 +146,8 @@ def test_a_server_that_does_not_answer_has_an_exit_code_of_its_own(
 
     assert (pulled.exit_code, pushed.exit_code, found.exit_code) == (5, 5, 0)
     assert "1 change waits" in pushed.stderr
-    assert "changes wait to be pushed" in status.stdout
+    assert "1 change waits to be pushed" in " ".join(status.stdout.split())
+    assert "those of the server" in status.stdout
 
 
 def test_texts_and_files_are_pushed_and_found(server: Server, run: Run, edge: Path, tmp_path: Path):
@@ -178,6 +183,80 @@ def test_a_conflict_is_shown_and_what_lost_can_be_read(
     assert listed.stdout.splitlines()[1].split()[0] == "1"
     assert shown.stdout == "What Ada says.\n"
     assert run("-i", edge, "conflicts", "7").exit_code == 3
+
+
+def test_a_push_shows_what_became_of_earlier_ones(
+    server: Server, run: Run, edge: Path, tmp_path: Path
+):
+    run("pull", URL, tmp_path / "other", "--token", TOKEN)
+    run("-i", edge, "push", "--text", "t1", input="What Ada says.")
+    own = run("-i", tmp_path / "other", "push", "--text", "t1", input="What Bob says.")
+
+    pushed = run("-i", edge, "push", "--text", "zz", input="Something else.")
+
+    assert "conflict 1:" in pushed.stderr
+    assert "conflict 1:" not in own.stderr  # which its result says already
+    assert "someone else" in own.stdout
+
+
+def test_a_push_says_that_all_was_taken_anew(server: Server, run: Run, edge: Path):
+    spoilt = [b"nonsense"]
+    server.wire.change_package = lambda data: spoilt.pop() if spoilt else data
+
+    pushed = run("-i", edge, "push", "--text", "zz", input="Something else.")
+
+    assert "taken anew, because" in pushed.stderr
+
+
+def test_a_push_that_the_pull_lock_holds_up_has_been_sent(
+    server: Server, run: Run, edge: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gossamer.sync.send._WAIT_S", 0.0)
+    with hold_lock(edge / "sync", "pull --watch"):
+        pushed = run("-i", edge, "push", "--text", "zz", input="Something else.")
+
+    assert pushed.exit_code == 0, pushed.output
+    assert "stored" in pushed.stdout
+    assert "sent, but not pulled: process" in pushed.stderr
+
+
+def test_an_index_that_outgrows_its_budget_is_named(server: Server, run: Run, tmp_path: Path):
+    run("pull", URL, tmp_path / "slim", "--budget", "20000", "--token", TOKEN)
+    put(server, range(400), "seal")
+
+    pulled = run("pull", tmp_path / "slim")
+
+    assert "--budget 20000" in " ".join(pulled.stderr.split())
+
+
+def test_what_keeps_an_edge_up_to_date_is_another_command(server: Server, run: Run, edge: Path):
+    result = run("-i", edge, "watch")
+
+    assert result.exit_code == 2
+    assert "gossamer pull --watch" in result.stderr
+
+
+def test_without_texts_an_edge_cannot_be_evaluated(server: Server, run: Run, tmp_path: Path):
+    run("pull", URL, tmp_path / "away", "--texts", "away", "--token", TOKEN)
+
+    result = run("-i", tmp_path / "away", "eval")
+
+    assert result.exit_code == 2
+    assert "kept by its server alone" in result.stderr
+
+
+def test_what_cannot_be_shown_offline_says_why_and_no_more(
+    server: Server, run: Run, tmp_path: Path
+):
+    run("pull", URL, tmp_path / "away", "--texts", "away", "--token", TOKEN)
+    server.wire.is_down = True
+
+    shown = run("-i", tmp_path / "away", "show", "1")
+    found = run("-i", tmp_path / "away", "search", "whale", "--mode", "semantic")
+
+    assert "is not kept here, and the server" in " ".join(shown.stderr.split())
+    assert "answered from what is here" not in shown.stderr
+    assert " ".join(found.stderr.split()).count("answered from what is here") == 1
 
 
 def test_there_may_be_no_conflicts(server: Server, run: Run, edge: Path):
@@ -345,6 +424,27 @@ def test_over_http_a_download_goes_on_where_it_was_cut(address: str, tmp_path: P
     assert (begun, stopped) == (300, [(300, seen[0][1])])
     assert seen[0][0] > 300
     assert contents(cut) == contents(whole.folder)
+
+
+def test_over_http_chunks_of_another_index_are_not_given(address: str, tmp_path: Path):
+    edge = Index.follow(address, tmp_path / "edge", token=TOKEN)
+    origin = read_manifest(edge.folder).origin
+    right = {name: str(origin[name]) for name in ("index", "epoch")}
+    ids = open_index(edge.folder).catalogue.chunk_ids
+    dim = read_manifest(edge.folder).model.dim
+    with Edge.open(edge.folder).client() as client:
+        assert client.vectors(ids, dim, right)[0].all()
+        assert client.chunks(ids.tolist(), right)[0] is not None
+        assert client.context(int(ids[0]), 10, right) is not None
+        for name in right:
+            wrong = {**right, name: "another"}
+            for ask in (
+                lambda wrong=wrong: client.vectors(ids, dim, wrong),
+                lambda wrong=wrong: client.chunks(ids.tolist(), wrong),
+                lambda wrong=wrong: client.context(int(ids[0]), 10, wrong),
+            ):
+                with pytest.raises(WrongState, match="another index"):
+                    ask()
 
 
 def test_over_http_a_wrong_token_is_refused(address: str, run: Run, tmp_path: Path):

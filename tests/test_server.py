@@ -1,5 +1,7 @@
 """The server itself: health, metrics, pages, and what is no route."""
 
+import logging
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,39 @@ class TestServer:
         (folder / "index" / MANIFEST).unlink()
 
         problem(client.get("/health"), 503, "no_index")
+        assert client.head("/health").status_code == 503
+
+    def test_health_is_answered_though_every_thread_is_busy(self, client: TestClient) -> None:
+        may_go_on = threading.Event()
+        service = client.app.state.service  # type: ignore[attr-defined]
+        gates = (service.reads, service.searches, service.edges)
+        for gate in gates:
+            for _ in range(20):
+                gate.submit(lambda: may_go_on.wait(20))
+
+        assert client.head("/health").status_code == 200
+        may_go_on.set()
+
+    def test_what_keeps_the_index_from_being_searched_is_in_the_log(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise RuntimeError("the library of the model is broken")
+
+        monkeypatch.setattr(Index, "search", fail)
+        with serve(folder):
+            pass
+
+        assert "the library of the model is broken" in caplog.text
+
+    def test_nobody_forges_a_line_of_the_log(
+        self, client: TestClient, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.INFO, "gossamer.server.access"):
+            client.get("/v1/a%0aGET /v1/b 200 1 ms")
+
+        (message,) = [record.getMessage() for record in caplog.records if "/v1/a" in record.message]
+        assert "\n" not in message
 
     def test_metrics_count_what_happened(self, client: TestClient) -> None:
         client.get("/v1/search", params={"q": "lease"})
@@ -70,13 +105,20 @@ class TestServer:
         assert "secret" not in problem(answer, 500, "internal")
         assert "secret details" in caplog.text
 
-    def test_every_route_says_which_answers_can_come(self, client: TestClient) -> None:
+    def test_every_route_says_which_answers_can_come_and_whether_it_needs_the_token(
+        self, client: TestClient
+    ) -> None:
         schema = client.get("/openapi.json").json()
 
         for path, methods in schema["paths"].items():
             for route in methods.values():
-                assert {"401", "403", "500", "503"} <= set(route["responses"]), path
+                assert {"403", "500", "503"} <= set(route["responses"]), path
+                is_public = path in ("/", "/health", "/docs")
+                assert is_public != ("401" in route["responses"]), path
+                assert is_public != ("security" in route), path
         assert schema["info"]["title"] == "Gossamer"
+        (scheme,) = schema["components"]["securitySchemes"].values()
+        assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
 
     def test_hot_vectors_are_kept_when_the_server_stops(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

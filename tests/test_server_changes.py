@@ -1,9 +1,11 @@
 """Routes that change the index, and the queue in which changes wait."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from served import lines_of, make_index, problem, serve
@@ -11,8 +13,9 @@ from starlette.testclient import TestClient
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.errors import Cancelled, Locked
+from gossamer.server import changes
 from gossamer.server.changes import ChangeQueue
-from gossamer.store import begin
+from gossamer.store import begin, lock
 from gossamer.update.report import UpdateProgress, Watcher
 
 
@@ -101,6 +104,45 @@ class TestChanges:
 
         problem(names, 413, "too_large")
 
+    @pytest.mark.parametrize(
+        ("path", "body", "status"),
+        [
+            ("/v1/remove", {"names": [1] * 20_000}, 422),
+            ("/v1/remove", {"names": ["a"] * 10_001}, 413),
+            ("/v1/remove", {f"name {n}": 1 for n in range(20_000)}, 422),
+            ("/v1/sync/vectors", {"ids": [1] * 513}, 413),
+            ("/v1/sync/chunks", {"ids": [1] * 10_001}, 413),
+            ("/v1/texts", {"texts": [{}] * 9000}, 422),
+            ("/v1/texts", {"texts": [{f"{n}": 1 for n in range(50)}] * 900}, 422),
+            (
+                "/v1/texts",
+                {"texts": [{"id": "a", "text": "b", "metadata": {"a": [], "b": []}}] * 900},
+                422,
+            ),
+            (
+                "/v1/texts",
+                {"texts": [{"id": "a", "text": "b", "metadata": {str(n): n for n in range(1001)}}]},
+                413,
+            ),
+        ],
+    )
+    def test_of_a_bad_body_only_the_first_faults_are_looked_at(
+        self, client: TestClient, path: str, body: dict[str, Any], status: int
+    ) -> None:
+        answer = client.post(path, json=body)
+
+        assert answer.status_code == status
+        # Each fault that is looked at takes time, and a body may hold millions.
+        further = re.search(r"and (\d+) more$", answer.json()["message"])
+        assert further is None or int(further[1]) < 10
+
+    def test_bodies_that_hold_no_texts_are_small(self, client: TestClient) -> None:
+        names = {"names": ["x" * 1000] * 1100}
+        brackets = {"texts": [{"id": "a", "text": "[" * 1_000_001}]}
+
+        problem(client.post("/v1/remove", json=names), 413, "too_large")
+        problem(client.post("/v1/texts", json=brackets), 413, "too_large")
+
     def test_metadata_that_cannot_be_kept_is_400(self, client: TestClient) -> None:
         body = '{"texts": [{"id": "a", "text": "b", "metadata": {"n": NaN}}]}'
 
@@ -130,7 +172,7 @@ class TestChangeQueue:
 
         queue = ChangeQueue(100, 10)
         assert asyncio.run(run_all()) == order == list(range(20))
-        queue.close()
+        queue.close(10)
 
     def test_a_change_goes_on_when_its_client_goes_away(self) -> None:
         has_begun, may_go_on, is_done = threading.Event(), threading.Event(), threading.Event()
@@ -149,7 +191,7 @@ class TestChangeQueue:
         asyncio.run(leave())
         may_go_on.set()
         assert is_done.wait(10)
-        queue.close()
+        queue.close(10)
 
     def test_a_change_that_fails_after_its_client_went_is_in_the_log(
         self, caplog: pytest.LogCaptureFixture
@@ -169,7 +211,7 @@ class TestChangeQueue:
         queue = ChangeQueue(10, 10)
         asyncio.run(leave())
         may_go_on.set()
-        queue.close()
+        queue.close(10)
 
         assert "the disk burns" in caplog.text
 
@@ -186,7 +228,7 @@ class TestChangeQueue:
 
         queue = ChangeQueue(10, 0.05)
         asyncio.run(ask())
-        queue.close()
+        queue.close(10)
         assert begun == []
 
     def test_closing_ends_the_change_in_hand_at_its_next_step(self) -> None:
@@ -201,10 +243,27 @@ class TestChangeQueue:
             in_hand = asyncio.create_task(queue.run(work))
             waiting = asyncio.create_task(queue.run(lambda _: None))
             await asyncio.to_thread(has_begun.wait, 10)
-            await asyncio.to_thread(queue.close)
+            await asyncio.to_thread(queue.close, 10)
             for change in (in_hand, waiting):
                 with pytest.raises(Cancelled, match="shutting down"):
                     await change
 
         queue = ChangeQueue(10, 10)
         asyncio.run(ask())
+
+    def test_between_changes_is_a_gap_in_which_other_processes_can_begin(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gaps: list[float] = []
+        monkeypatch.setattr(changes, "_GAP_EVERY_S", 0.0)
+        monkeypatch.setattr(changes.time, "sleep", gaps.append)
+
+        async def run_all() -> None:
+            await asyncio.gather(*(queue.run(lambda _: None) for _ in range(5)))
+
+        queue = ChangeQueue(10, 10)
+        asyncio.run(run_all())
+        queue.close(10)
+
+        assert gaps
+        assert min(gaps) > lock._POLL_S

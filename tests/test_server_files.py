@@ -1,12 +1,21 @@
 """Files that clients put: where they go, what they may be called, what is left of them."""
 
+import asyncio
+import errno
+import io
+import os
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from served import problem, serve
 from starlette.testclient import TestClient
 
+from gossamer.store import begin
 
 
 class TestFiles:
@@ -96,12 +105,139 @@ class TestFiles:
 
         problem(answer, 413, "too_large")
 
-    def test_what_a_killed_server_had_received_in_part_is_cleared_away(self, folder: Path) -> None:
+    def test_what_a_killed_server_had_received_in_part_is_cleared_away_a_day_later(
+        self, folder: Path
+    ) -> None:
         uploads = folder / "index" / "uploads"
         uploads.mkdir()
-        (uploads / ".put-abc.part").write_bytes(b"half")
+        for name, age_s in ((".put-old.part", 90_000), (".put-new.part", 60)):
+            (uploads / name).write_bytes(b"half")
+            at = time.time() - age_s
+            os.utime(uploads / name, (at, at))
 
+        with serve(folder, read_only=True):
+            assert len(list(uploads.iterdir())) == 2
+        # Another server may be receiving the newer one.
         with serve(folder):
-            pass
+            assert [path.name for path in uploads.iterdir()] == [".put-new.part"]
 
+    def test_a_folder_that_is_removed_does_not_come_back(
+        self, client: TestClient, folder: Path
+    ) -> None:
+        uploads = folder / "index" / "uploads"
+        for name in ("notes/a.md", "notes/deep/b.md", "c.md"):
+            client.put(f"/v1/files/{name}", content=b"Otters sleep.")
+
+        removed = client.post("/v1/remove", json={"names": [str(uploads / "notes")]}).json()
+        report = client.put("/v1/files/d.md", content=b"Herons fish.").json()["report"]
+
+        assert (removed["removed"], report["added"]) == (2, 1)
+        assert sorted(path.name for path in uploads.rglob("*")) == ["c.md", "d.md"]
+
+        client.post("/v1/remove", json={"names": [str(uploads)]})
         assert list(uploads.iterdir()) == []
+
+    def test_a_removal_touches_no_other_files(self, client: TestClient, folder: Path) -> None:
+        client.put("/v1/files/a.md", content=b"Otters sleep.")
+
+        client.post("/v1/remove", json={"names": [str(folder)]})
+
+        assert len(list((folder / "files").iterdir())) == 2
+        assert list((folder / "index" / "uploads").iterdir()) == []
+        assert client.get("/health").status_code == 200
+
+    @pytest.mark.parametrize("name", ["node_modules/x.md", "__pycache__/b.txt"])
+    def test_whatever_is_put_is_indexed(self, client: TestClient, name: str) -> None:
+        answer = client.put(f"/v1/files/{name}", content=b"Otters sleep in kelp.").json()
+
+        assert (answer["note"], answer["report"]["added"]) == ("", 1)
+
+    def test_a_file_that_is_not_indexed_is_said_to_be_kept(self, client: TestClient) -> None:
+        answer = client.put("/v1/files/a.jpg", content=b"\xff\xd8\xff\xe0" + bytes(99)).json()
+
+        assert answer["note"].startswith("it is kept, but not indexed: ")
+
+    def test_a_full_disk_is_503_and_leaves_nothing(
+        self, client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Full(io.BufferedWriter):
+            def flush(self) -> None:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+            def close(self) -> None:
+                try:
+                    self.flush()
+                finally:
+                    self.raw.close()
+
+        def open_full(handle: int, mode: str, buffering: int) -> Full:
+            return Full(io.FileIO(handle, mode), buffering)
+
+        monkeypatch.setattr("gossamer.sync.uploads.os.fdopen", open_full)
+
+        answer = client.put("/v1/files/a.txt", content=b"x" * 100)
+
+        assert "disk is full" in problem(answer, 503, "unwritable")
+        assert list((folder / "index" / "uploads").iterdir()) == []
+
+    def test_a_file_that_is_refused_leaves_what_was_there(self, folder: Path) -> None:
+        uploads = folder / "index" / "uploads"
+        with serve(folder, lock_wait_s=0.0) as client:
+            client.put("/v1/files/a.txt", content=b"Otters sleep.")
+            with begin(folder / "index", "another"):
+                locked = client.put("/v1/files/a.txt", content=b"Herons fish.")
+
+        problem(locked, 409, "locked")
+        assert [path.read_bytes() for path in uploads.iterdir()] == [b"Otters sleep."]
+
+    def test_a_file_that_comes_when_too_much_waits_leaves_nothing(self, folder: Path) -> None:
+        may_go_on = threading.Event()
+        with serve(folder, changes_waiting=0) as client, ThreadPoolExecutor(1) as pool:
+            service = client.app.state.service  # type: ignore[attr-defined]
+            portal = client.portal
+            assert portal is not None
+            first = pool.submit(
+                portal.call, service.changes.run, lambda _: may_go_on.wait(20) and None
+            )
+            for _ in range(100_000):
+                if service.changes.waiting:
+                    break
+                threading.Event().wait(0.0001)
+
+            for path in ("/v1/files/a.txt", "/v1/sync/files/a.txt?op=1"):
+                problem(client.put(path, content=b"Otters sleep."), 503, "busy")
+            may_go_on.set()
+            first.result(10)
+
+        assert list((folder / "index" / "uploads").iterdir()) == []
+
+    def test_a_client_that_leaves_in_mid_file_is_no_fault(
+        self, folder: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        messages = [
+            {"type": "http.request", "body": b"half", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+        scope = {
+            "type": "http",
+            "method": "PUT",
+            "path": "/v1/files/a.txt",
+            "raw_path": b"/v1/files/a.txt",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+            "server": ("localhost", 80),
+        }
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return messages.pop(0)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        with serve(folder) as client:
+            asyncio.run(client.app(scope, receive, send))  # type: ignore[arg-type]
+
+        assert sent[0]["status"] == 499
+        assert "Traceback" not in caplog.text
+        assert list((folder / "index" / "uploads").iterdir()) == []

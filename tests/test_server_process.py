@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from gossamer.cli import cli
-from gossamer.cli.serve import _JsonLines
+from gossamer.cli.serve import _addresses, _JsonLines
 from gossamer.index import Index
+from gossamer.server.run import Seldom
 
 TESTS = Path(__file__).parent
 
@@ -24,9 +26,12 @@ import sys, threading
 sys.path.insert(0, {tests!r})
 import pytest
 from tiny_embedder import TinyEmbedder, use_tiny
-from gossamer.cli import main, serve
+from gossamer.cli import main
+from gossamer.server import run, service
 
-serve._GRACE_S = 0
+run._GRACE_S = {grace_s!r}
+run._HEAD_S = {head_s!r}
+service._PATIENCE_S = {patience_s!r}
 use_tiny(
     pytest.MonkeyPatch(),
     with_codes=True,
@@ -35,12 +40,29 @@ use_tiny(
 sys.argv = ["gossamer", "serve", {index!r}, "--port", "0"]
 main()
 """
+HOST = "127.0.0.1"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals end a process there at once")
 class TestProcess:
-    def start(self, folder: Path, pause: float) -> tuple[subprocess.Popen[str], str]:
-        """Start a server with a model that takes its time; give it and its address."""
-        script = SERVER.format(tests=str(TESTS), index=str(folder / "index"), pause=pause)
+    def start(
+        self,
+        folder: Path,
+        *,
+        pause: float = 0.0,
+        grace_s: float = 0.0,
+        head_s: float = 30.0,
+        patience_s: float = 30.0,
+    ) -> tuple[subprocess.Popen[str], int]:
+        """Start a server with a model that takes its time; give it and its port."""
+        script = SERVER.format(
+            tests=str(TESTS),
+            index=str(folder / "index"),
+            pause=pause,
+            grace_s=grace_s,
+            head_s=head_s,
+            patience_s=patience_s,
+        )
         process = subprocess.Popen(
             [sys.executable, "-c", script],
             stdout=subprocess.PIPE,
@@ -49,17 +71,31 @@ class TestProcess:
         )
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert "serving at http://127.0.0.1:" in line, process.communicate()
-        return process, line.split()[2]
+        assert f"serving at http://{HOST}:" in line, process.communicate()
+        return process, int(line.split()[2].rstrip("/").rpartition(":")[2])
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="signals end a process there at once")
+    def check_health(self, port: int) -> None:
+        with urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=30) as answer:
+            assert json.load(answer) == {"status": "ok"}
+
+    def say(self, port: int, said: bytes) -> socket.socket:
+        """Say something to a server on a new connection, which is given."""
+        connection = socket.create_connection((HOST, port), timeout=30)
+        connection.sendall(said)
+        return connection
+
+    def hear(self, connection: socket.socket) -> bytes:
+        """Everything that a server says until it closes the connection."""
+        with connection:
+            return b"".join(iter(lambda: connection.recv(10_000), b""))
+
     def test_a_server_that_is_told_to_stop_in_the_middle_of_an_add_loses_nothing(
         self, folder: Path
     ) -> None:
         texts = [{"id": str(n), "text": f"Otter number {n} sleeps."} for n in range(1000)]
-        process, url = self.start(folder, pause=0.02)
+        process, port = self.start(folder, pause=0.02)
         request = urllib.request.Request(
-            f"{url}v1/texts?stream=true",
+            f"http://{HOST}:{port}/v1/texts?stream=true",
             json.dumps({"texts": texts}).encode(),
             {"Content-Type": "application/json"},
         )
@@ -82,11 +118,9 @@ class TestProcess:
         assert report.chunks_resumed >= 64
         assert report.chunks_resumed + report.chunks_embedded == 1000
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="signals end a process there at once")
     def test_an_interrupt_ends_the_server_in_good_order(self, folder: Path) -> None:
-        process, url = self.start(folder, pause=0)
-        with urllib.request.urlopen(f"{url}health", timeout=30) as answer:
-            assert json.load(answer) == {"status": "ok"}
+        process, port = self.start(folder)
+        self.check_health(port)
 
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
@@ -95,8 +129,86 @@ class TestProcess:
         assert "Traceback" not in said
         assert "stopped serving" in said
 
+    def test_a_request_that_never_comes_to_its_end_is_answered_when_the_server_ends(
+        self, folder: Path
+    ) -> None:
+        process, port = self.start(folder, grace_s=0.2)
+        head = b"PUT /v1/files/a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"
+        connection = self.say(port, head + b"half")
+        uploads = folder / "index" / "uploads"
+        for _ in range(1000):
+            if uploads.is_dir() and list(uploads.iterdir()):
+                break
+            threading.Event().wait(0.01)
+
+        process.send_signal(signal.SIGTERM)
+        answer = self.hear(connection)
+        _, said = process.communicate(timeout=30)
+
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"] == "cancelled"
+        assert process.returncode == 0
+        assert "Traceback" not in said
+        assert list(uploads.iterdir()) == []
+
+    def test_a_search_that_never_ends_does_not_keep_the_server_from_ending(
+        self, folder: Path
+    ) -> None:
+        process, port = self.start(folder, pause=1000, patience_s=0.2)
+        self.check_health(port)
+        connection = self.say(port, b"GET /v1/search?q=lease HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+
+        connection.close()
+        assert process.returncode == 0
+        assert "did not end in time" in said
+
+    def test_a_second_signal_ends_it_at_once(self, folder: Path) -> None:
+        process, port = self.start(folder, pause=1000, grace_s=1000, patience_s=1000)
+        self.check_health(port)
+        connection = self.say(port, b"GET /v1/search?q=lease HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+
+        connection.close()
+        assert process.returncode == 0
+
+    def test_a_connection_that_asks_nothing_or_nonsense_is_closed(self, folder: Path) -> None:
+        process, port = self.start(folder, head_s=0.2)
+
+        for said in (b"", b"GET /health HTTP/1.1\r\nHost: loc"):
+            assert self.hear(self.say(port, said)) == b""
+        answer = self.hear(self.say(port, b"Good morning\r\n\r\n"))
+
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"] == "bad_request"
+
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+
+
+def test_the_same_complaint_is_logged_once_in_a_while() -> None:
+    seldom = Seldom()
+    complaints = [logging.makeLogRecord({"msg": said}) for said in ("no files left", "other")]
+
+    heard = [seldom.filter(complaint) for complaint in complaints * 3]
+
+    assert heard == [True, True, False, False, False, False]
+
 
 class TestCommand:
+    def test_a_server_bound_to_everything_says_addresses_that_it_answers_to(self) -> None:
+        assert _addresses("192.0.2.7") == ["192.0.2.7"]
+        assert _addresses("0.0.0.0")[0] == "127.0.0.1"
+        assert _addresses("::")[0] == "::1"
+        assert not {"0.0.0.0", "::"} & {*_addresses("0.0.0.0"), *_addresses("::")}
+
     def test_other_commands_do_not_load_the_server(self) -> None:
         script = (
             "import sys; from gossamer.cli import cli; import gossamer.cli.search\n"

@@ -120,6 +120,30 @@ class TestSearch:
 
         assert "limit" in problem(answer, 422, "invalid_request")
 
+    @pytest.mark.parametrize("path", ["/v1/search?q=lease&limit=3", "/v1/status?limit=3"])
+    def test_so_are_those_in_an_address(self, client: TestClient, path: str) -> None:
+        assert "limit" in problem(client.get(path), 422, "invalid_request")
+
+    @pytest.mark.parametrize(
+        ("filters", "status"),
+        [
+            ({"paths": ["[" * 1001]}, 422),
+            ({"paths": ["a"] * 101}, 413),
+            ({"types": ["a" * 101]}, 422),
+            ({"types": ["a"] * 101}, 413),
+            ({"where": "a" * 10_001}, 422),
+            ({"after": "2" * 101}, 422),
+        ],
+    )
+    def test_filters_have_a_most(
+        self, client: TestClient, filters: dict[str, Any], status: int
+    ) -> None:
+        in_address = {name.removesuffix("s"): value for name, value in filters.items()}
+
+        assert client.get("/v1/search", params={"q": "a", **in_address}).status_code == status
+        posted = client.post("/v1/search", json={"question": "a", **filters})
+        assert posted.status_code == status
+
     @pytest.mark.parametrize(
         "body",
         [

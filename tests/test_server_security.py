@@ -139,7 +139,16 @@ class TestToken:
 
 class TestHost:
     @pytest.mark.parametrize(
-        "host", ["localhost", "LOCALHOST:1", "127.0.0.1:8321", "[::1]", "[::1]:8321", "localhost."]
+        "host",
+        [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:8321",
+            "[::1]",
+            "[::1]:8321",
+            "[0:0:0:0:0:0:0:1]",
+            "localhost.",
+        ],
     )
     def test_its_own_names_are_answered(self, client: TestClient, host: str) -> None:
         assert client.get("/health", headers={"Host": host}).status_code == 200
@@ -239,6 +248,15 @@ class TestOrigin:
             assert "Origin" in answer.headers["Vary"]
         assert other.status_code == 403
 
+    @pytest.mark.parametrize(
+        "allowed", ["https://A.example", "https://a.example:443", "HTTPS://a.example"]
+    )
+    def test_an_origin_may_be_spelled_as_people_do(self, folder: Path, allowed: str) -> None:
+        with serve(folder, allow_origins=(allowed,)) as client:
+            answer = client.get("/v1/status", headers={"Origin": "https://a.example"})
+
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://a.example"
+
     @pytest.mark.parametrize("origin", ["a.example", "*", "https://a.example/", "ftp://a.example"])
     def test_what_is_no_origin_cannot_be_allowed(self, folder: Path, origin: str) -> None:
         with pytest.raises(InvalidArgument, match="an origin is"):
@@ -246,15 +264,33 @@ class TestOrigin:
 
 
 class TestReadOnly:
-    def test_every_change_is_refused(self, folder: Path) -> None:
-        before = {path: path.stat().st_mtime_ns for path in (folder / "index").glob("*")}
+    def test_every_change_is_refused_and_asking_writes_nothing(self, folder: Path) -> None:
+        before = stamps(folder / "index")
         with serve(folder, read_only=True) as client:
             for method, path in CHANGES:
                 answer = client.request(method, path, content=b"nonsense")
                 assert reason_of(answer) == (403, "read_only")
             assert client.get("/v1/search", params={"q": "lease"}).json()["hits"]
+            assert client.get("/v1/conflicts").json() == {"conflicts": []}
+            assert client.get("/v1/conflicts/1").status_code == 404
+            assert client.get("/v1/status").status_code == 200
 
-        assert {path: path.stat().st_mtime_ns for path in (folder / "index").glob("*")} == before
+        assert stamps(folder / "index") == before
+
+    def test_edges_may_follow_and_only_their_history_is_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use_tiny(monkeypatch, with_codes=True)
+        make_index(tmp_path)
+        before = stamps(tmp_path / "index")
+        with serve(tmp_path, read_only=True) as client:
+            assert client.get("/v1/sync/package").status_code == 200
+            assert client.post("/v1/sync/vectors", json={"ids": [1]}).status_code == 200
+
+        after = stamps(tmp_path / "index")
+        new = {path.relative_to(tmp_path / "index").parts[0] for path in after.keys() - before}
+        assert new == {"sync"}
+        assert {path: after[path] for path in before} == before
 
     def test_no_route_that_changes_was_forgotten(self, client: TestClient) -> None:
         schema = client.get("/openapi.json").json()
@@ -267,7 +303,12 @@ class TestReadOnly:
             if method != "get" and path not in asking
         }
 
-        assert len(changing) == len(CHANGES)
+        known = {(method, path.partition("?")[0]) for method, path in CHANGES}
+        assert changing == {(method, path.replace("a.txt", "{name}")) for method, path in known}
+
+
+def stamps(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 class TestPaths:

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -26,11 +27,15 @@ from gossamer.errors import (
     Unwritable,
     WrongState,
 )
+from gossamer.store import hash_of_bytes
 from gossamer.sync.client import Client, clean_url
 from gossamer.sync.elsewhere import ServerElsewhere, Speeds
 from gossamer.sync.following import Following, read_following
-from gossamer.sync.outbox import Outbox, count_waiting
+from gossamer.sync.outbox import Outbox, Waiting, count_waiting
 from gossamer.sync.records import Mode, PushItem, PushResult
+from gossamer.sync.state import base_hash
+from gossamer.update.prepare import GivenText, hash_of_given
+from gossamer.web import NoAnswer, Web
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -44,6 +49,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.asked.append((self.command, self.path, dict(self.headers), body))
         self.server.peers.add(self.client_address)
+        self.server.before_answer()
         status, headers, data = self.server.answer
         self.send_response(status)
         for name, value in {"Content-Length": str(len(data)), **headers}.items():
@@ -66,6 +72,7 @@ def server() -> Iterator[Any]:
         serving.daemon_threads = True
         serving.asked, serving.peers = [], set()
         serving.answer = (200, {}, b"{}")
+        serving.before_answer = lambda: None
         serving.url = f"http://127.0.0.1:{serving.server_port}"
         thread = threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
         thread.start()
@@ -273,6 +280,121 @@ def test_a_connection_that_the_server_closed_meanwhile_is_opened_again(server: A
     assert client.info() == INFO
 
 
+class Dripping(http.server.BaseHTTPRequestHandler):
+    """Answers a few bytes at a time, as long as anybody listens; `server.kind` says with what."""
+
+    def do_GET(self) -> None:
+        self.server.asked += 1
+        kind = self.server.kind
+        beginning, drop = {
+            "a body": (b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n", b" "),
+            "a header": (b"HTTP/1.1 200 OK\r\nX-Long: ", b"x"),
+            "promises": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+            "nothing": (b"", b""),
+        }[kind]
+        with suppress(OSError):
+            self.wfile.write(beginning)
+            for _ in range(3000):
+                if self.server.is_over.wait(0.01):
+                    break
+                self.wfile.write(drop)
+                self.server.drops += 1
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def dripping() -> Iterator[Any]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as serving:
+        serving.daemon_threads, serving.is_over = True, threading.Event()
+        serving.asked = serving.drops = 0
+        thread = threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield serving
+        serving.is_over.set()
+        serving.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", ["a body", "a header", "promises", "nothing"])
+def test_a_server_that_drips_is_given_up_in_time(dripping: Any, kind: str):
+    dripping.kind = kind
+    with (
+        Client(f"http://127.0.0.1:{dripping.server_port}", timeout_s=0.2) as client,
+        pytest.raises(Unreachable, match="timed out"),
+    ):
+        client.info()
+
+    assert dripping.drops < 1000
+
+
+def test_a_long_download_may_drip_no_more_than_an_answer(dripping: Any):
+    dripping.kind = "a body"
+    web = Web(f"http://127.0.0.1:{dripping.server_port}", 0.2)
+
+    with web.send("GET", "/") as answer, pytest.raises(NoAnswer, match="too slow"):
+        answer.read(1 << 16)
+
+    assert dripping.drops < 1000
+
+
+def test_a_request_that_timed_out_is_not_sent_again(server: Any, client: Client):
+    server.answer = said(INFO)
+    client.info()
+    server.answer = (200, {"Content-Length": "900"}, b"")
+    (connection,) = client._wire._idle  # type: ignore[attr-defined]
+    connection.sock.settimeout(0.05)
+    client._wire._timeout_s = 0.05  # type: ignore[attr-defined]
+    has_asked = threading.Event()
+    server.before_answer = lambda: has_asked.wait(5)
+
+    with pytest.raises(Unreachable, match="timed out"):
+        client.info()
+    has_asked.set()
+
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.1", "[::1]"])
+def test_this_machine_is_not_reached_through_a_proxy(host: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    assert Web(f"http://{host}:8321", 1.0)._proxy is None
+    assert Web("http://127.example:8321", 1.0)._proxy is not None
+
+
+def test_what_a_server_says_stands_in_one_line(server: Any, client: Client):
+    server.answer = (418, {}, b"<html>\n  <body>\r\n\tteapot</body>\n</html>")
+
+    with pytest.raises(InvalidArgument, match="<html> <body> teapot</body> </html>"):
+        client.info()
+
+
+@pytest.mark.parametrize(("token", "what"), [("", "none was given"), ("wrong", "not its own")])
+def test_a_token_that_is_missing_is_told_from_a_wrong_one(server: Any, token: str, what: str):
+    server.answer = said({"error": "unauthorized", "message": "no"}, 401)
+
+    with Client(server.url, token) as client, pytest.raises(WrongState, match=what) as caught:
+        client.info()
+    assert "GOSSAMER_TOKEN" in str(caught.value)
+
+
+def test_chunks_are_asked_of_one_index_only(server: Any, client: Client):
+    origin = {"index": "u", "epoch": "e"}
+    server.answer = (200, {}, bytes(1))
+    client.vectors(np.array([5]), 2, origin)
+    server.answer = said({"chunks": [None]})
+    client.chunks([5], origin)
+    server.answer = said({"before": "", "after": ""})
+    client.context(5, 10, origin)
+
+    bodies = [json.loads(body) for _, _, _, body in server.asked[:2]]
+    assert bodies == [{"ids": [5], **origin}] * 2
+    assert server.asked[2][1] == "/v1/chunks/5/context?margin=10&index=u&epoch=e"
+
+
 @pytest.mark.parametrize(
     ("given", "url"),
     [
@@ -328,8 +450,9 @@ def item(id: str, text: str | None = "", base: str = "", file: bytes | None = No
     return PushItem(uuid4().hex, id, base, given, file)
 
 
-def done(entry_op: str, outcome: str = "stored") -> PushResult:
-    return PushResult(entry_op, "", outcome)
+def answer_of(entry: Waiting, outcome: str = "stored") -> tuple[PushItem, PushResult]:
+    sent = replace(entry.item, is_file=entry.key[0])
+    return sent, PushResult(sent.op, sent.id, outcome)
 
 
 def test_what_waits_comes_in_order_with_its_files(tmp_path: Path):
@@ -364,11 +487,68 @@ def test_only_what_was_answered_for_is_forgotten(tmp_path: Path):
     first, second = outbox.waiting()
     outbox.put([item("a", "newer")])
 
-    outbox.answered(first, done(first.item.op))
-    outbox.answered(second, done(second.item.op))
+    outbox.answered([answer_of(first), answer_of(second)])
 
     assert [one.item.text for one in outbox.waiting()] == [{"id": "a", "text": "newer"}]
-    assert sorted(path.name for path in outbox.folder.iterdir()) == ["0003.json", "lock"]
+    assert sorted(path.name for path in outbox.folder.iterdir()) == ["0003.json", "last", "lock"]
+
+
+def test_an_answer_that_comes_late_forgets_no_later_change(tmp_path: Path):
+    first, second = Outbox(tmp_path), Outbox(tmp_path)
+    first.put([item("x", "old")])
+    (early,), (late,) = first.waiting(), second.waiting()
+    second.answered([answer_of(late)])
+    second.put([item("x", "new")])
+
+    first.answered([answer_of(early)])
+
+    assert texts_of(tmp_path) == [("x", "", "new")]
+
+
+def test_a_change_made_while_its_predecessor_is_sent_is_one_of_what_that_makes(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("x", "one", "seen"), item("f", file=b"one"), item("y", None, "there")])
+    on_the_way = [outbox.load(entry) for entry in outbox.waiting()]
+    outbox.put([item("x", "two", "seen"), item("f", file=b"two"), item("y", "again", "there")])
+    outbox.put([item("x", "three", "seen")])
+
+    outbox.answered([(sent, PushResult(sent.op, sent.id, "stored")) for sent in on_the_way])
+
+    bases = {entry.item.id: entry.item.base for entry in outbox.waiting()}
+    assert bases == {
+        "x": base_hash(hash_of_given(GivenText("x", "one"))),
+        "f": base_hash(hash_of_bytes(b"one")),
+        "y": "",
+    }
+
+
+def test_what_the_server_refused_is_nothing_to_begin_from(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("x", "one", "seen")])
+    (entry,) = outbox.waiting()
+    outbox.put([item("x", "two", "seen")])
+
+    outbox.answered([answer_of(entry, "refused")])
+
+    assert [one.item.base for one in outbox.waiting()] == ["seen"]
+
+
+def test_a_change_that_was_replaced_is_not_sent(tmp_path: Path):
+    outbox = Outbox(tmp_path)
+    outbox.put([item("a", file=b"one"), item("b", "one")])
+    file, text = outbox.waiting()
+    outbox.put([item("a", file=b"two"), item("b", "two")])
+
+    assert (outbox.load(file), outbox.load(text)) == (None, None)
+
+
+def test_two_processes_do_not_send_at_once(tmp_path: Path):
+    with (
+        Outbox(tmp_path).sending(0),
+        pytest.raises(Locked, match="push"),
+        Outbox(tmp_path).sending(0),
+    ):
+        pass
 
 
 def test_what_was_refused_is_put_aside(tmp_path: Path):
@@ -376,7 +556,7 @@ def test_what_was_refused_is_put_aside(tmp_path: Path):
     outbox.put([item("b", file=b"bytes")])
     (entry,) = outbox.waiting()
 
-    outbox.answered(entry, done(entry.item.op, "refused"))
+    outbox.answered([answer_of(entry, "refused")])
 
     assert outbox.waiting() == []
     assert (outbox.folder / "refused" / f"{entry.item.op}.bin").read_bytes() == b"bytes"
@@ -402,7 +582,7 @@ def test_a_file_that_is_gone_from_the_outbox_is_named(tmp_path: Path):
 
 def texts_of(folder: Path) -> list[object]:
     outbox = Outbox(folder)
-    found = [outbox.load(one) for one in outbox.waiting()]
+    found = [item for one in outbox.waiting() if (item := outbox.load(one)) is not None]
     return [(one.id, one.base, one.file or (one.text or {}).get("text")) for one in found]
 
 
@@ -457,7 +637,7 @@ def test_killed_while_it_is_answered_a_change_waits_or_is_gone(tmp_path: Path):
     def answer(folder: Path) -> None:
         outbox = Outbox(folder)
         for entry in outbox.waiting():
-            outbox.answered(entry, done(entry.item.op))
+            outbox.answered([answer_of(entry)])
 
     counted = prepare(tmp_path / "counted")
     calls = count_calls(lambda: answer(counted))
@@ -518,13 +698,13 @@ def test_a_server_that_did_not_answer_is_left_alone_for_a_while():
     clock = Clock()
     speeds = learnt(1.0, 0.001, 0.0001, clock)
 
-    speeds.failed()
-    at_once = (speeds.is_dead, speeds.share(50))
+    speeds.failed("it is down")
+    at_once = (speeds.why_dead, speeds.share(50))
     clock.now += 31
-    later = (speeds.is_dead, speeds.share(50) > 0)
+    later = (speeds.why_dead, speeds.share(50) > 0)
 
-    assert at_once == (True, 0)
-    assert later == (False, True)
+    assert at_once == ("it is down", 0)
+    assert later == ("", True)
 
 
 def test_what_was_learnt_long_ago_is_learnt_anew():
@@ -568,6 +748,46 @@ def test_a_failed_request_is_a_note_and_no_error(server: Any, tmp_path: Path):
     assert len(server.asked) == asked  # which was left alone
     assert elsewhere.share(10) == 0
     assert all(server.url in note for note in elsewhere.notes)
+
+
+def test_a_server_that_keeps_searches_waiting_is_asked_for_less(tmp_path: Path):
+    marker = tmp_path / "unanswered"
+    speeds = learnt(0.01, 0.001, 0.001)
+    with Client("http://127.0.0.1:9") as client:
+        before = ServerElsewhere(client, speeds, 2, marker).share(64)
+        ServerElsewhere(client, speeds, 2, marker).gave_up(8, 5.0)
+        after = ServerElsewhere(client, speeds, 2, marker).share(64)
+        to_come = ServerElsewhere(client, Speeds(Clock()), 2, marker).share(64)
+
+    assert before > 32
+    assert (after, to_come) == (0, 0)
+
+
+def test_more_vectors_than_fit_a_request_come_in_several(
+    server: Any, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gossamer.sync.elsewhere.MOST_VECTORS", 2)
+    server.answer = (200, {}, bytes([1, 0]) + np.ones((1, 2), "<f2").tobytes())
+
+    found = ServerElsewhere(client, Speeds(), 2, tmp_path / "unanswered").vectors(np.arange(4))
+
+    assert [json.loads(body)["ids"] for _, _, _, body in server.asked] == [[0, 1], [2, 3]]
+    assert found[0].tolist() == [True, False, True, False]
+    assert found[1].shape == (2, 2)
+
+
+def test_one_failure_is_one_note_in_every_search(server: Any, tmp_path: Path):
+    speeds = Speeds()
+    server.answer = said({"error": "wrong_state", "message": "there is another index"}, 409)
+    with Client(server.url, timeout_s=5) as client:
+        searches = [ServerElsewhere(client, speeds, 2, tmp_path / "marker") for _ in range(2)]
+        for search in searches:
+            search.vectors(np.array([1]))
+            search.chunks(np.array([1]))
+
+    assert len(server.asked) == 1
+    assert searches[0].notes == searches[1].notes
+    assert [note.count("there is another index") for note in searches[0].notes] == [1]
 
 
 def test_a_process_to_come_does_not_wait_for_a_server_that_did_not_answer(

@@ -33,6 +33,7 @@ from gossamer.errors import (
     GossamerError,
     InvalidArgument,
     Locked,
+    MissingModel,
     ModelMismatch,
     UnknownVersion,
     Unreachable,
@@ -43,6 +44,9 @@ from gossamer.store import open_index
 from gossamer.store.folder import read_manifest
 from gossamer.store.records import AWAY, VERBATIM
 from gossamer.sync.follow import Edge, Wish, follow
+from gossamer.sync.outbox import Outbox
+from gossamer.sync.records import PushItem
+from gossamer.sync.send import Outgoing, _items_of, push
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -284,6 +288,43 @@ def test_of_two_pulls_at_once_one_is_told(server: Server, edge: Index):
     assert answers(edge) == answers(server.index)
 
 
+def test_an_edge_of_an_index_that_was_made_anew_takes_nothing_of_the_new_one(
+    server: Server, tmp_path: Path
+):
+    kept = Index.follow(URL, tmp_path / "kept", token=TOKEN, mode="hot:1MB")
+    away = Index.follow(URL, tmp_path / "away", token=TOKEN, texts="away")
+    expected = answers(kept)
+    server.offer.close()
+    anew = Server(tmp_path / "anew", TOKEN)
+    put(anew, range(40), "harbour")
+    server.offer = server.wire.offer = anew.offer
+
+    found = away.search("whale", mode="semantic")
+
+    assert [hit.text for hit in found] == [""] * 5
+    assert found.explanation.chunks_asked == 0
+    assert "there is another index" in found.notes[0]
+    assert answers(kept) == expected
+
+
+def test_an_edge_of_a_server_that_lost_its_history_takes_no_vectors_until_it_pulls(
+    server: Server, tmp_path: Path
+):
+    put(server, range(12, 14), "seal")
+    away = Index.follow(URL, tmp_path / "away", token=TOKEN, texts="away")
+    server.offer._history.database.close()
+    shutil.rmtree(server.index.folder / "sync")
+    server.restart()
+
+    before = away.search("seal", mode="semantic")
+    pull(away)
+    after = away.search("seal", mode="semantic")
+
+    assert (before.explanation.chunks_asked, len(before.notes) > 0) == (0, True)
+    assert after.explanation.chunks_asked > 0
+    assert after.notes == ()
+
+
 # Where an edge is
 
 
@@ -293,6 +334,14 @@ def test_what_is_remembered_is_for_its_owner_alone(edge: Index):
     assert json.loads(path.read_text(encoding="utf-8"))["token"] == TOKEN
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert TOKEN not in (edge.folder / "MANIFEST.gossamer").read_text(encoding="utf-8")
+
+
+def test_the_status_names_the_address_that_requests_go_to(edge: Index):
+    path = edge.folder / "follow.json"
+    said = {**json.loads(path.read_text(encoding="utf-8")), "url": "http://evil.example"}
+    path.write_text(json.dumps(said), encoding="utf-8")
+
+    assert edge.status().follows["url"] == "http://evil.example"
 
 
 def test_a_token_of_the_environment_is_used_and_not_written_down(
@@ -313,6 +362,74 @@ def test_a_new_token_takes_the_place_of_the_old_one(server: Server, edge: Index)
     Edge.open(edge.folder, "another-one").pull()
 
     assert pull(edge).kind == "current"
+
+
+def test_a_token_that_the_server_does_not_take_replaces_none(server: Server, edge: Index):
+    server.wire.refuses_token = True
+    with pytest.raises(WrongState, match="GOSSAMER_TOKEN"):
+        Edge.open(edge.folder, TOKEN + "-wrong").pull()
+    with pytest.raises(WrongState, match="1 change waits"):
+        push(Edge.open(edge.folder, TOKEN + "-wrong"), Outgoing([{"id": "a", "text": "Otter."}]))
+    server.wire.refuses_token = False
+
+    assert pull(edge).kind == "current"
+    assert [result.outcome for result in edge.push().results] == ["stored"]
+
+
+def test_where_server_and_model_are_is_said_at_once_though_nothing_changed(
+    server: Server, servers: dict[str, Server], edge: Index
+):
+    servers["http://elsewhere.example:99"] = servers.pop(URL)
+    before = contents(edge.folder)
+
+    followed = Index.follow("http://elsewhere.example:99/", edge.folder, token=TOKEN, model="own")
+
+    assert followed.status().model == "own"
+    assert edge.status().follows["url"] == "http://elsewhere.example:99"
+    assert contents(edge.folder) == before
+    assert pull(edge).kind == "current"
+    assert edge.check() == []
+
+
+def test_a_model_that_is_not_here_is_named_before_anything_is_pulled(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def missing(_: str) -> None:
+        raise MissingModel("there is no such model")
+
+    monkeypatch.setattr("gossamer.embed.load_embedder", missing)
+
+    with pytest.raises(MissingModel):
+        Index.follow(URL, tmp_path / "edge", token=TOKEN, model="nowhere")
+
+    assert not (tmp_path / "edge").exists()
+
+
+def test_nothing_is_no_answer_to_a_first_pull(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(server.wire, "_package", lambda *_: Reply(204))
+
+    with pytest.raises(Unreachable, match="nothing has changed"):
+        Index.follow(URL, tmp_path / "edge", token=TOKEN)
+
+
+def test_an_edge_that_outgrows_its_budget_says_so(server: Server, tmp_path: Path):
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, budget=20_000)
+    put(server, range(400), "seal")
+    report = pull(edge)
+
+    assert report.kind == "delta"
+    assert report.over_budget == report.actual["total"] - 20_000 > 0
+
+
+def test_a_pull_lets_searches_ask_the_server_again(server: Server, edge: Index):
+    marker = edge.folder / "sync" / "unanswered"
+    marker.touch()
+
+    pull(edge)
+
+    assert not marker.exists()
 
 
 def test_a_server_that_moved_is_followed_at_its_new_address(
@@ -651,8 +768,9 @@ def test_no_package_can_make_the_edge_read_its_own_disk(
 
 
 def test_a_pushed_text_comes_back_as_a_delta(server: Server, edge: Index):
-    results = edge.push([{"id": "note", "text": "An otter of the edge."}], removed=["t1"])
+    report = edge.push([{"id": "note", "text": "An otter of the edge."}], removed=["t1"])
 
+    results = report.results
     assert [(result.id, result.outcome) for result in results] == [
         ("note", "stored"),
         ("t1", "removed"),
@@ -664,10 +782,10 @@ def test_a_pushed_text_comes_back_as_a_delta(server: Server, edge: Index):
 def test_a_pushed_file_is_indexed_on_the_server(server: Server, edge: Index, tmp_path: Path):
     path = tmp_path / "report.md"
     path.write_text("# Report\n\nThe otter is well.\n", encoding="utf-8")
-    (first,) = edge.push(files=[path])
+    (first,) = edge.push(files=[path]).results
     path.write_text("# Report\n\nThe otter sleeps.\n", encoding="utf-8")
-    (second,) = edge.push(files=[path])
-    (third,) = edge.push(removed=["report.md"])
+    (second,) = edge.push(files=[path]).results
+    (third,) = edge.push(removed=["report.md"]).results
 
     assert [one.outcome for one in (first, second, third)] == ["stored", "stored", "removed"]
     assert [one.conflict for one in (first, second, third)] == [0, 0, 0]
@@ -679,7 +797,7 @@ def test_of_two_edges_that_change_one_text_the_last_wins_and_nothing_is_lost(
 ):
     other = Index.follow(URL, tmp_path / "other", token=TOKEN)
     edge.push([{"id": "t1", "text": "What Ada says of otters."}])
-    (result,) = other.push([{"id": "t1", "text": "What Bob says of otters."}])
+    (result,) = other.push([{"id": "t1", "text": "What Bob says of otters."}]).results
     report = pull(edge)
 
     (conflict,) = report.conflicts
@@ -691,6 +809,66 @@ def test_of_two_edges_that_change_one_text_the_last_wins_and_nothing_is_lost(
     assert [one.number for one in other.conflicts()] == [conflict.number]
 
 
+def test_a_conflict_that_comes_with_a_push_is_reported(server: Server, edge: Index, tmp_path: Path):
+    other = Index.follow(URL, tmp_path / "other", token=TOKEN)
+    edge.push([{"id": "t1", "text": "What Ada says of otters."}])
+    other.push([{"id": "t1", "text": "What Bob says of otters."}])
+
+    report = edge.push([{"id": "zz", "text": "Something else."}])
+
+    assert report.pulled is not None
+    assert [conflict.id for conflict in report.pulled.conflicts] == ["t1"]
+
+
+def test_conflicts_of_others_before_its_time_are_no_news_to_a_new_edge(
+    server: Server, edge: Index, tmp_path: Path
+):
+    other = Index.follow(URL, tmp_path / "other", token=TOKEN)
+    edge.push([{"id": "t1", "text": "What Ada says of otters."}])
+    other.push([{"id": "t1", "text": "What Bob says of otters."}])
+
+    first = follow(URL, tmp_path / "new", Wish(token=TOKEN)).pull()
+    again = pull(edge, again=True)
+
+    assert first.conflicts == ()
+    assert [conflict.id for conflict in again.conflicts] == ["t1"]
+
+
+def test_a_text_changed_again_while_it_is_sent_is_in_conflict_with_nobody(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch
+):
+    real = server.wire.offer.push
+    later = Outgoing([{"id": "t1", "text": "The otter, second thoughts."}])
+
+    def push_meanwhile(items: list[PushItem]) -> object:
+        monkeypatch.setattr(server.wire.offer, "push", real)
+        Outbox(edge.folder).put(_items_of(Edge.open(edge.folder), later, Outbox(edge.folder)))
+        return real(items)
+
+    monkeypatch.setattr(server.wire.offer, "push", push_meanwhile)
+
+    report = edge.push([{"id": "t1", "text": "The otter, first thoughts."}])
+
+    assert [(one.outcome, one.conflict) for one in report.results] == [("stored", 0)] * 2
+    assert edge.search("otter")[0].text == "The otter, second thoughts."
+    assert edge.conflicts() == []
+
+
+@pytest.mark.parametrize("error", [Locked("another pulls"), Damaged("nonsense")])
+def test_what_was_sent_is_no_failure_though_it_cannot_be_pulled(
+    server: Server, edge: Index, monkeypatch: pytest.MonkeyPatch, error: GossamerError
+):
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Edge, "pull", fail)
+
+    report = edge.push([{"id": "a", "text": "An otter."}])
+
+    assert [one.outcome for one in report.results] == ["stored"]
+    assert (report.pulled, report.problem) == (None, str(error))
+
+
 def test_changes_wait_while_the_server_is_away(server: Server, edge: Index):
     server.wire.is_down = True
     with pytest.raises(Unreachable, match="1 change waits"):
@@ -700,7 +878,7 @@ def test_changes_wait_while_the_server_is_away(server: Server, edge: Index):
     pending = edge.status().follows["pending"]
     server.wire.is_down = False
 
-    results = edge.push()
+    results = edge.push().results
 
     assert pending == 2
     assert [(one.id, one.outcome) for one in results] == [("a", "stored"), ("b", "stored")]
@@ -715,7 +893,7 @@ def test_a_push_whose_answer_was_lost_is_done_once(server: Server, edge: Index):
     server.wire.drops_answers = False
     version = read_manifest(server.index.folder).generation
 
-    (result,) = edge.push()
+    (result,) = edge.push().results
 
     assert (result.outcome, result.conflict) == ("stored", 0)
     assert read_manifest(server.index.folder).generation == version
@@ -734,11 +912,12 @@ def test_what_the_server_refuses_holds_up_nothing_and_is_put_aside(
 
     monkeypatch.setattr(server.wire.offer, "push", picky)
 
-    results = edge.push([{"id": name, "text": "An otter."} for name in ("good", "bad", "better")])
+    texts = [{"id": name, "text": "An otter."} for name in ("good", "bad", "better")]
+    results = edge.push(texts).results
 
     assert [one.outcome for one in results] == ["stored", "refused", "stored"]
     assert "no bad ids" in results[1].note
-    assert edge.push() == []
+    assert edge.push().results == ()
     (aside,) = (edge.folder / "outbox" / "refused").iterdir()
     assert json.loads(aside.read_text(encoding="utf-8"))["id"] == "bad"
 
@@ -755,9 +934,10 @@ def test_results_are_given_though_the_server_goes_before_the_pull(
 
     monkeypatch.setattr(server.wire, "_pushed", last_words)
 
-    (result,) = edge.push([{"id": "a", "text": "An otter."}])
+    report = edge.push([{"id": "a", "text": "An otter."}])
 
-    assert result.outcome == "stored"
+    assert [result.outcome for result in report.results] == ["stored"]
+    assert "did not answer" in report.problem
     server.wire.is_down = False
     assert pull(edge).kind == "delta"
 

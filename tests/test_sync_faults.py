@@ -4,6 +4,7 @@ import random
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from offer_wire import (
 )
 from tiny_embedder import use_tiny
 
-from gossamer.errors import Damaged, Unreachable, Unwritable
+from gossamer.errors import Damaged, GossamerError, Unreachable, Unwritable
 from gossamer.index import Index
 from gossamer.store import open_index
 from gossamer.store.folder import read_manifest
@@ -178,6 +179,68 @@ def test_nonsense_leads_to_no_state_but_the_servers_whoever_signed_it(
 
         assert contents(folder)[:2] in states
         assert Index.open(folder).check() == []
+
+
+HEADS = [
+    {"dim": 0},
+    {"dim": -5},
+    {"dim": "x"},
+    {"dim": None},
+    {"dim": 10**18},
+    {"name": ["x"]},
+    {"name": 5},
+    {"chunk_tokens": "x"},
+    {"fingerprint": 5},
+    {"probe": ["nan"]},
+    {"probe": 5},
+    {"pooling": [1]},
+]
+
+
+@pytest.mark.parametrize("mode", ["codes", "hot:1MB"])
+@pytest.mark.parametrize("change", HEADS, ids=str)
+def test_a_head_of_no_model_is_made_good_by_a_snapshot(
+    server: Server, tmp_path: Path, mode: str, change: dict[str, object]
+):
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, mode=mode)
+    put(server, range(2), "seal")
+    rewrite(server, lambda head: replace(head, model={**head.model, **change}))
+    rewritten, left = server.wire.change_package, [1]
+    server.wire.change_package = lambda data: rewritten(data) if left and left.pop() else data
+
+    report = pull(edge)
+
+    assert report.kind == "snapshot"
+    assert "which model" in report.fell_back
+    assert answers(edge) == answers(server.index)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"code_bytes": 0}},
+        {"settings": {"rows_kind": ["codes"]}},
+        {"settings": {"codebook": 7, "rows_kind": "vectors", "code_bytes": 1 << 16}},
+        {"next_chunk_id": 0},
+        {"mode": "hot:0"},
+        {"mode": "slim:xx"},
+    ],
+    ids=str,
+)
+def test_a_head_that_says_anything_else_changes_nothing(
+    server: Server, edge: Index, change: dict[str, object]
+):
+    put(server, range(2), "seal")
+    before = contents(edge.folder)
+    settings = change.get("settings", {})
+    rewrite(
+        server, lambda head: replace(head, **{**change, "settings": {**head.settings, **settings}})
+    )
+
+    with pytest.raises(GossamerError):
+        pull(edge)
+
+    assert contents(edge.folder) == before
 
 
 # Kills and full disks

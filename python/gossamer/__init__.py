@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gossamer.status import IndexStatus
     from gossamer.sync.follow import PullReport
     from gossamer.sync.records import Conflict, PushResult
+    from gossamer.sync.send import PushReport
     from gossamer.update.prepare import GivenText
     from gossamer.update.report import UpdateProgress, UpdateReport
     from gossamer.vectors.codes import Codebook, train_codebook
@@ -37,6 +38,7 @@ __all__ = [
     "IndexStatus",
     "Limits",
     "PullReport",
+    "PushReport",
     "PushResult",
     "Results",
     "SearchResult",
@@ -65,6 +67,7 @@ _MODULES = {
     "IndexStatus": "gossamer.status",
     "Limits": "gossamer.readers",
     "PullReport": "gossamer.sync.follow",
+    "PushReport": "gossamer.sync.send",
     "PushResult": "gossamer.sync.records",
     "Results": "gossamer.query.results",
     "SearchResult": "gossamer.vectors.records",

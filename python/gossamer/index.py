@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -21,24 +21,25 @@ from gossamer.query.run import Query, locate, run_query
 from gossamer.readers import Limits
 from gossamer.records import Hit
 from gossamer.sources.folder import WalkOptions
-from gossamer.sources.junk import is_junk
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Settings, Writer, begin
 from gossamer.store.check import Finding, check
 from gossamer.store.folder import read_manifest
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.stale import note_stale
-from gossamer.store.writer import is_own_file
+from gossamer.store.vacant import check_is_free
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
 from gossamer.update.given import as_given_text
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
 from gossamer.update.session import UpdateSession
+from gossamer.update.together import add_texts_together
 from gossamer.vectors.options import parse_bytes
 
 if TYPE_CHECKING:
     from gossamer.sync.follow import PullReport
-    from gossamer.sync.records import Conflict, PushResult
+    from gossamer.sync.records import Conflict
+    from gossamer.sync.send import PushReport
 
 __all__ = ["Index"]
 
@@ -97,7 +98,8 @@ class Index:
             lexical=_check_lexical(lexical),
         )
         folder = Path(folder)
-        _check_is_free(folder)
+        if not (folder / MANIFEST).exists():  # said later, when no other process makes it
+            check_is_free(folder)
         with begin(folder, "create") as writer:
             if writer.snapshot is not None:
                 raise InvalidArgument(
@@ -167,6 +169,7 @@ class Index:
         limits: Limits | None = None,
         wait_s: float = 0.0,
         progress: Watcher | None = None,
+        prepare: Callable[[], object] | None = None,
     ) -> UpdateReport:
         """Bring files and folders into the index: only what is new or changed is read.
 
@@ -175,10 +178,13 @@ class Index:
         read then, what was indexed is kept, and `problems` of the report names it. `options` are
         added to those that the paths came with before, or take their place (`reset_options`).
         Locked if another process changes the index and does not finish within `wait_s`.
+        `prepare` is called once none does, and may still change the files.
         """
         given = None if paths is None else [absolute(path) for path in paths]
         to_add = PathsToAdd(given, options, reset_options, limits or Limits())
         with self._begin_change("add", wait_s) as writer:
+            if prepare is not None:
+                prepare()
             return add_paths(writer, self._opened.model, to_add, progress or _silent)
 
     def add_texts(
@@ -198,6 +204,20 @@ class Index:
         given = [as_given_text(text) for text in texts]
         with self._begin_change("add", wait_s) as writer:
             return add_texts(writer, self._opened.model, given, progress or _silent)
+
+    def add_texts_together(
+        self,
+        groups: Sequence[Sequence[GivenText]],
+        *,
+        wait_s: float = 0.0,
+        progress: Watcher | None = None,
+    ) -> list[UpdateReport]:
+        """Put texts of several givers in as one change, with a report for each of them.
+
+        No id may be in two groups. It takes hardly longer than one group alone.
+        """
+        with self._begin_change("add", wait_s) as writer:
+            return add_texts_together(writer, self._opened.model, groups, progress or _silent)
 
     def remove(
         self, names: Sequence[str | os.PathLike[str]], *, wait_s: float = 0.0
@@ -311,8 +331,8 @@ class Index:
         texts: Iterable[GivenText | Mapping[str, object]] = (),
         removed: Iterable[str] = (),
         files: Iterable[str | os.PathLike[str]] = (),
-    ) -> list[PushResult]:
-        """Send changes to the server that the index follows, then pull if it still answers.
+    ) -> PushReport:
+        """Send changes to the server that the index follows, and pull; say what became of both.
 
         `texts` as for `add_texts`; `removed` are ids of texts and names of files that were pushed.
         Changes are written down first. Unreachable if the server does not answer: they wait
@@ -322,7 +342,7 @@ class Index:
         from gossamer.sync.send import Outgoing, push
 
         outgoing = Outgoing(texts, removed, [Path(file) for file in files])
-        return list(push(Edge.open(self.folder), outgoing).results)
+        return push(Edge.open(self.folder), outgoing)
 
     def conflicts(self, after: int = 0) -> list[Conflict]:
         """Ask the server for changes that took the place of others, behind a number."""
@@ -375,24 +395,6 @@ def _check_id(id: int) -> int:
     if not 0 < id < 1 << 63:
         raise UnknownId(f"there is no chunk {id} in the index")
     return id
-
-
-def _check_is_free(folder: Path) -> None:
-    """Refuse a folder that holds anything but what a killed `create` may have left."""
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return
-    except NotADirectoryError:
-        raise InvalidArgument(f"{folder} is a file; choose a new or empty folder") from None
-    if MANIFEST in names:
-        return  # said later, when no other process makes it
-    others = [name for name in names if not (is_own_file(name) or is_junk(name))]
-    if others:
-        raise InvalidArgument(
-            f"{folder} is not empty (it holds {others[0]}); an index needs a folder of its own: "
-            "choose a new or empty one"
-        )
 
 
 def _check_code_bytes(code_bytes: int, dim: int) -> int:

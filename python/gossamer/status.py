@@ -96,9 +96,13 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
 def _follows(folder: Path, manifest: Manifest) -> dict[str, Json]:
     if not manifest.origin:
         return {}
+    from gossamer.sync.following import following_of
     from gossamer.sync.outbox import count_waiting
 
-    return {**manifest.origin, "pending": count_waiting(folder)}
+    following = following_of(folder, manifest)
+    # Where requests go: that is another place than the last pull came from, if someone changed it.
+    asked = {} if following is None else {"url": following.url}
+    return {**manifest.origin, **asked, "pending": count_waiting(folder)}
 
 
 def record_status(status: IndexStatus, manifest: Manifest) -> dict[str, object]:

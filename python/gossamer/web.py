@@ -6,21 +6,30 @@ A redirected request would carry texts and keys to an address that nobody named.
 from __future__ import annotations
 
 import base64
+import io
 import json
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, Protocol
+from ssl import SSLEOFError, SSLZeroReturnError
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = [
     "Answer",
     "NoAnswer",
     "Response",
     "Web",
+    "is_loopback",
     "parse_json",
     "retry_after",
     "short",
@@ -28,6 +37,8 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 16
+_SMALL_BLOCK = 1 << 12  # of a slow server: little is lost where it falls silent
+_SLOW_S = 1.0  # for a block
 _MOST_IDLE = 4  # connections that wait for the next request
 _LONGEST_WAIT_S = 3600.0
 _CONNECT_S = 10.0
@@ -36,10 +47,13 @@ _CONNECT_S = 10.0
 class NoAnswer(Exception):  # noqa: N818 - whoever asks says what it means
     """No answer came, or it broke off; `what` the server did, to stand behind its name."""
 
-    def __init__(self, what: str, *, is_unknown_host: bool = False) -> None:
+    def __init__(
+        self, what: str, *, is_unknown_host: bool = False, was_closed: bool = False
+    ) -> None:
         super().__init__(what)
         self.what = what
         self.is_unknown_host = is_unknown_host
+        self.was_closed = was_closed  # before anything of an answer came
 
 
 class Response(Protocol):
@@ -47,6 +61,7 @@ class Response(Protocol):
 
     status: int
     length: int | None  # bytes of the body that are left to read; None if it does not say
+    until: float  # when reading is given up, by the monotonic clock
 
     def getheader(self, name: str, default: str) -> str:
         """Give a header by its name, in any case."""
@@ -60,9 +75,11 @@ class Response(Protocol):
 class Answer:
     """What a server says: status and headers at once, the body as it is read."""
 
-    def __init__(self, response: Response, until: float) -> None:
+    def __init__(self, response: Response, timeout_s: float) -> None:
         self._response = response
-        self._until = until
+        self._timeout_s = timeout_s
+        self._until = response.until
+        self._block = _SMALL_BLOCK
         self.status = response.status
 
     def header(self, name: str) -> str:
@@ -70,26 +87,36 @@ class Answer:
         return self._response.getheader(name, "")
 
     def read(self, most: int) -> bytes:
-        """Give the next bytes of the body, nothing at its end; NoAnswer if it breaks off."""
-        try:
-            data = self._response.read(most)
-        except (OSError, HTTPException) as error:
-            raise NoAnswer(f"broke off ({_reason(error)})") from error
-        if not data and most and self._response.length:
-            raise NoAnswer(f"broke off, {self._response.length:,} bytes before the end")
+        """Give the next bytes of the body, nothing at its end; NoAnswer if it breaks off.
+
+        A long body may take as long as it likes, if some of it comes within each timeout.
+        """
+        start = time.monotonic()
+        data = self._read(min(most, self._block), start + self._timeout_s)
+        self._block = _BLOCK if time.monotonic() - start < _SLOW_S else _SMALL_BLOCK
         return data
 
     def read_whole(self, most: int) -> bytes:
         """Give the whole body; NoAnswer if it has more bytes than `most`, or takes too long."""
         blocks, size = [], 0
-        while block := self.read(_BLOCK):
+        while block := self._read(_BLOCK, self._until):
             blocks.append(block)
             size += len(block)
             if size > most:
                 raise NoAnswer(f"answered with more than {most:,} bytes")
-            if time.monotonic() > self._until:
-                raise NoAnswer("was too slow to finish its answer (timed out)")
         return b"".join(blocks)
+
+    def _read(self, most: int, until: float) -> bytes:
+        self._response.until = until
+        try:
+            data = self._response.read(most)
+        except TimeoutError as error:
+            raise NoAnswer("was too slow to finish its answer (timed out)") from error
+        except (OSError, HTTPException) as error:
+            raise NoAnswer(f"broke off ({_reason(error)})") from error
+        if not data and most and self._response.length:
+            raise NoAnswer(f"broke off, {self._response.length:,} bytes before the end")
+        return data
 
 
 class Web:
@@ -129,10 +156,9 @@ class Web:
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[Answer]:
         """Ask for a target (path and query); NoAnswer if there is no answer to be had."""
-        until = time.monotonic() + self._timeout_s
         connection, response = self._ask(method, target, body, {**self._headers, **(headers or {})})
         try:
-            yield Answer(response, until)
+            yield Answer(response, self._timeout_s)
         finally:
             self._keep(connection, response)
 
@@ -149,14 +175,16 @@ class Web:
 
     def _ask(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
-    ) -> tuple[HTTPConnection, HTTPResponse]:
+    ) -> tuple[HTTPConnection, _TimedResponse]:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
             try:
                 return connection, self._exchange(connection, method, target, body, headers)
-            except NoAnswer:
-                pass  # the server may have closed it while it waited: a new one tells
+            except NoAnswer as error:
+                # The server may have closed it while it waited: a new one tells.
+                if not error.was_closed:
+                    raise
         connection = self._connect()
         return connection, self._exchange(connection, method, target, body, headers)
 
@@ -167,12 +195,13 @@ class Web:
         target: str,
         body: bytes | None,
         headers: dict[str, str],
-    ) -> HTTPResponse:
+    ) -> _TimedResponse:
+        reading = _Reading(time.monotonic() + self._timeout_s)
+        connection.response_class = partial(_TimedResponse, reading)  # type: ignore[assignment]
         try:
-            is_new = connection.sock is None
-            if is_new:
+            if connection.sock is None:
                 connection.connect()
-                connection.sock.settimeout(self._timeout_s)
+            connection.sock.settimeout(self._timeout_s)
         except (OSError, HTTPException) as error:
             connection.close()
             is_unknown = isinstance(error, socket.gaierror)
@@ -180,10 +209,13 @@ class Web:
             raise NoAnswer(what, is_unknown_host=is_unknown) from error
         try:
             connection.request(method, self._before_target + target, body, headers)
-            return connection.getresponse()
+            response = connection.getresponse()
         except (OSError, HTTPException) as error:
             connection.close()
-            raise NoAnswer(f"broke off ({_reason(error)})") from error
+            was_closed = isinstance(error, _CLOSED) and not reading.has_begun
+            raise NoAnswer(f"broke off ({_reason(error)})", was_closed=was_closed) from error
+        assert isinstance(response, _TimedResponse)
+        return response
 
     def _connect(self) -> HTTPConnection:
         host, port, proxy = self._address.hostname or "", self._address.port, self._proxy
@@ -196,7 +228,7 @@ class Web:
             connection.set_tunnel(host, port or 443, _proxy_headers(proxy))
         return connection
 
-    def _keep(self, connection: HTTPConnection, response: HTTPResponse) -> None:
+    def _keep(self, connection: HTTPConnection, response: _TimedResponse) -> None:
         """Keep a connection whose answer was read to the end, if the server keeps it too."""
         with self._lock:
             if response.isclosed() and not response.will_close and len(self._idle) < _MOST_IDLE:
@@ -204,6 +236,64 @@ class Web:
                 return
         response.close()
         connection.close()
+
+
+# How it shows that the other side has closed a connection.
+_CLOSED = (ConnectionError, SSLEOFError, SSLZeroReturnError)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Until when an answer may come, and whether any of it came."""
+
+    until: float
+    has_begun: bool = False
+
+
+class _TimedResponse(HTTPResponse):
+    """An answer whose parts all have to come in time: status, headers and body.
+
+    A timeout of a socket alone begins anew with every byte.
+    """
+
+    def __init__(self, reading: _Reading, sock: socket.socket, *args: Any, **named: Any) -> None:
+        super().__init__(sock, *args, **named)
+        self._reading = reading
+        self.fp = io.BufferedReader(_TimedSocket(reading, sock, self.fp.detach()))
+
+    @property
+    def until(self) -> float:
+        """When reading is given up, by the monotonic clock."""
+        return self._reading.until
+
+    @until.setter
+    def until(self, until: float) -> None:
+        self._reading.until = until
+
+
+class _TimedSocket(io.RawIOBase):
+    """What comes over a socket, up to a moment."""
+
+    def __init__(self, reading: _Reading, sock: socket.socket, raw: io.RawIOBase) -> None:
+        self._reading = reading
+        self._socket = sock
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        left = self._reading.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._socket.settimeout(min(left, _LONGEST_WAIT_S))
+        count = self._raw.readinto(buffer)
+        self._reading.has_begun |= bool(count)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def split_address(url: str) -> SplitResult | None:
@@ -214,6 +304,12 @@ def split_address(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if is_address and parts.scheme in ("http", "https") else None
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine, by a name or number that always means it."""
+    named = (host or "").rstrip(".").lower()
+    return named in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", named) is not None
 
 
 def retry_after(answer: Answer) -> float:
@@ -234,10 +330,10 @@ def parse_json(data: bytes) -> Any:
 
 
 def short(said: Any) -> str:
-    """Give the beginning of what a server said, for a message."""
+    """Give the beginning of what a server said, for a message: in one line."""
     if isinstance(said, bytes):
         said = said[:2000].decode("utf-8", "replace").strip()
-    text = said if isinstance(said, str) else json.dumps(said)
+    text = " ".join((said if isinstance(said, str) else json.dumps(said)).split())
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
@@ -246,9 +342,11 @@ def _reason(error: Exception) -> str:
 
 
 def _proxy_for(address: SplitResult) -> SplitResult | None:
-    """Give the proxy that the environment names for an address."""
+    """Give the proxy that the environment names for an address: none for this machine."""
     from urllib.request import getproxies, proxy_bypass
 
+    if is_loopback(address.hostname):
+        return None
     proxy = getproxies().get(address.scheme)
     if not proxy or proxy_bypass(address.netloc.rpartition("@")[2]):
         return None

@@ -79,8 +79,9 @@ def walk_options_from(options: dict[str, Any], has_paths: bool) -> dict[str, Any
     "--wait",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    default=0.0,
-    help="Wait so long for another process that changes the index.",
+    default=10.0,
+    show_default=True,
+    help="Wait so long for another process, such as a server, that changes the index.",
 )
 @click.option("--model", metavar="NAME", help="New index: the model (see `gossamer models list`).")
 @click.option("--chunk-tokens", type=int, metavar="N", help="New index: most tokens of a chunk.")

@@ -183,13 +183,14 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "fell_back": "why all was taken anew where a delta was asked for",
         "estimate": "bytes by part that were expected, if there is a budget",
         "actual": "bytes by part that they are",
+        "over_budget": "bytes that the index has grown beyond its budget",
         "seconds": "",
     },
     "push": {
         "results": "for each change that waited: `op`, `id`, `outcome` (stored, removed, "
         "unchanged, refused), `note`, `conflict` (its number, or 0)",
-        "pulled": "as of `pull`; null if the server did not answer any more",
-        "problem": "why it was not pulled",
+        "pulled": "as of `pull`; null if it could not be pulled",
+        "problem": "why not",
     },
     "conflicts": {
         "conflicts": "`number`, `id`, `at`, `version`, `note`, and where the number was given "

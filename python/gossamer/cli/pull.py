@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from gossamer.errors import GossamerError, InvalidArgument, Locked, Unreachable
 if TYPE_CHECKING:
     from gossamer.sync.follow import Edge, PullReport
 
-__all__ = ["command", "show_conflicts", "show_pull", "token_option"]
+__all__ = ["command", "show_news", "show_pull", "token_option"]
 
 _EVERY_S = 60.0
 
@@ -154,8 +154,6 @@ def show_pull(output: Output, report: PullReport) -> None:
     if report.kind == "current":
         output.line(f"version {report.version} is the newest")
         return
-    if report.fell_back:
-        output.note((f"taken anew, because: {report.fell_back}", "warning"))
     output.line(
         f"{report.kind} from version {report.from_version} to {report.version}: "
         f"{size(report.bytes_received)}, {counted(report.documents_changed, 'document')} changed, "
@@ -166,13 +164,29 @@ def show_pull(output: Output, report: PullReport) -> None:
         output.table([Column("section"), Column("received", is_number=True)], rows)
     if report.estimate:
         _show_estimate(output, report.estimate, report.actual)
-    show_conflicts(output, report)
+    show_news(output, report)
 
 
-def show_conflicts(output: Output, report: PullReport) -> None:
-    """Say which changes took the place of others."""
+def show_news(output: Output, report: PullReport, told: Collection[int] = ()) -> None:
+    """Say what nobody should miss: which changes took the place of others, what went awry.
+
+    `told` are numbers of conflicts that the user knows of already.
+    """
+    if report.fell_back:
+        output.note((f"taken anew, because: {report.fell_back}", "warning"))
     for conflict in report.conflicts:
-        output.note((f"conflict {conflict.number}: {conflict.note}", "warning"))
+        if conflict.number not in told:
+            output.note((f"conflict {conflict.number}: {conflict.note}", "warning"))
+    if report.over_budget:
+        total = report.actual.get("total", 0)
+        budget = total - report.over_budget
+        output.note(
+            (
+                f"the index takes {size(total)} now, and its budget is {size(budget)}: "
+                f"`gossamer pull URL --budget {budget}` chooses anew",
+                "warning",
+            )
+        )
 
 
 def _show_estimate(output: Output, estimate: Mapping[str, int], actual: Mapping[str, int]) -> None:
@@ -207,7 +221,7 @@ def _watch(output: Output, edge: Edge, every_s: float, as_json: bool) -> None:
                 output.json({"folder": str(edge.folder), **asdict(report)})
             else:
                 output.line(f"{now}  ", *_short(report))
-                show_conflicts(output, report)
+                show_news(output, report)
     except KeyboardInterrupt:
         output.note("stopped")
 

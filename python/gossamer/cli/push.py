@@ -12,7 +12,7 @@ import click
 from gossamer.cli.failures import ExitCode
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_steps
-from gossamer.cli.pull import token_option
+from gossamer.cli.pull import show_news, token_option
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 from gossamer.errors import InvalidArgument
 
@@ -93,7 +93,10 @@ def _show(output: Output, report: PushReport) -> None:
         columns = [Column(""), Column("id", may_fold=True), Column("note", may_fold=True)]
         output.table(columns, [_row(result) for result in report.results])
     if report.problem:
-        output.note((f"not pulled: {report.problem}", "warning"))
+        output.note((f"sent, but not pulled: {report.problem}", "warning"))
+    if report.pulled is not None:
+        told = {result.conflict for result in report.results}
+        show_news(output, report.pulled, told)
 
 
 def _row(result: PushResult) -> tuple[str, str, str]:

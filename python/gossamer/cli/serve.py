@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import socket
 import sys
-import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,7 @@ __all__ = ["command"]
 
 _PORT = 8321
 _AUTO = "auto"
-# After a signal: so long for requests to finish, and then for a change to come to a safe point.
-_GRACE_S, _SAFE_POINT_S = 10, 60
-_KEEP_ALIVE_S = 30
-_LOGS = ("gossamer.server", "uvicorn.error")
+_LOGS = ("gossamer.server", "gossamer.embed", "uvicorn.error", "asyncio")
 _ACCESS_FIELDS = ("method", "path", "status", "seconds")
 
 
@@ -97,6 +95,7 @@ def command(
         _say(session.output, options, bound.getsockname()[:2], token_was_made)
         _run(app, bound)
     session.output.note("stopped serving")
+    _leave(app)
 
 
 def _options(session: Session, chosen: dict[str, Any]) -> ServeOptions:
@@ -128,9 +127,11 @@ def _create(session: Session, options: ServeOptions) -> FastAPI:
 
 def _bind(host: str, port: int) -> socket.socket:
     """Give a socket that listens; InvalidArgument says why there is none to be had."""
+    from gossamer.server.run import BACKLOG
+
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=512)
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         raise InvalidArgument(
             f"cannot listen at {host}:{port}: {error.strerror or error}; is another server "
@@ -142,49 +143,57 @@ def _say(
     output: Output, options: ServeOptions, address: tuple[str, int], token_was_made: bool
 ) -> None:
     host, port = address
-    url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    addresses = _addresses(host)
     hint = ""
     if token_was_made:
         hint = f" with token {options.token} (shown only now)"
     elif options.token:
         hint = " with the token that was given"
-    output.line("serving at ", (url, "path"), hint, " · Ctrl-C stops")
+    urls = [
+        f"http://[{one}]:{port}/" if ":" in one else f"http://{one}:{port}/" for one in addresses
+    ]
+    others = "".join(f" and {url}" for url in urls[1:])
+    output.line("serving at ", (urls[0], "path"), others, hint, " · Ctrl-C stops")
     # Whoever started this may read it through a pipe, to learn the port.
     sys.stdout.flush()
 
 
+def _addresses(host: str) -> list[str]:
+    """Give the addresses to ask a server by that is bound to one, or to all, of this machine."""
+    if host not in ("0.0.0.0", "::"):
+        return [host]
+    local, family = ("127.0.0.1", socket.AF_INET) if host == "0.0.0.0" else ("::1", socket.AF_INET6)
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        # Nothing is sent: this asks which address leads out. It is one kept for documents.
+        probe.connect(("192.0.2.1" if host == "0.0.0.0" else "2001:db8::1", 9))
+        return [local, str(probe.getsockname()[0])]
+    return [local]
+
+
 def _run(app: FastAPI, bound: socket.socket) -> None:
-    """Serve until a signal comes, and end in good order."""
-    import uvicorn
+    """Serve until a signal comes."""
+    from gossamer.server.run import run
 
-    class Server(uvicorn.Server):
-        """A server that ends a long change too, at a safe point, and answers its client."""
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
 
-        def handle_exit(self, sig: int, frame: Any) -> None:
-            super().handle_exit(sig, frame)
-            timer = threading.Timer(_GRACE_S, app.state.service.changes.stop)
-            timer.daemon = True
-            timer.start()
-
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=_GRACE_S + _SAFE_POINT_S,
-    )
-    # It raises the signal again once it has ended; that this was asked for is no failure.
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    # Before it has begun a signal ends it here. It raises the signal again once it has ended;
+    # that this was asked for is no failure.
+    signal.signal(signal.SIGTERM, stop)
     try:
-        Server(config).run(sockets=[bound])
+        run(app, bound)
     except KeyboardInterrupt:
         pass
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _leave(app: FastAPI) -> None:
+    """End the process if something is left in it that has no end: it would be waited for."""
+    if not app.state.service.has_ended:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _set_up_logs(with_access: bool, as_json: bool) -> None:

@@ -65,7 +65,8 @@ def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
 
 
 def _roots(status: IndexStatus) -> list[tuple[str, str]]:
-    roots = status.roots or ("none; texts only, or nothing yet",)
+    nothing = "those of the server" if status.follows else "none; texts only, or nothing yet"
+    roots = status.roots or (nothing,)
     return [("" if place else "folders", root) for place, root in enumerate(roots)]
 
 
@@ -84,7 +85,8 @@ def _followed(status: IndexStatus) -> str:
         f"({origin.get('mode')}, texts {origin.get('texts')})"
     )
     if pending := origin.get("pending"):
-        said += f"; {pending} changes wait to be pushed"
+        said += "; 1 change waits" if pending == 1 else f"; {pending} changes wait"
+        said += " to be pushed"
     return said
 
 

@@ -14,7 +14,7 @@ from gossamer.cli.output import Output
 from gossamer.cli.progress import show_update
 from gossamer.cli.session import Session, common_options, pass_session
 from gossamer.cli.words import counted, duration, near_path
-from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.errors import GossamerError, InvalidArgument, WrongState
 
 if TYPE_CHECKING:
     from gossamer.index import Index
@@ -49,7 +49,13 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
 
     walk = walk_options_from(options, bool(paths))
     index = session.open_index()
-    roots = list(paths) or [Path(root) for root in read_manifest(index.folder).roots]
+    manifest = read_manifest(index.folder)
+    if manifest.origin:
+        raise WrongState(
+            f"this index follows {manifest.origin.get('url', 'a server')}; `gossamer pull --watch` "
+            "keeps it up to date"
+        )
+    roots = list(paths) or [Path(root) for root in manifest.roots]
     if not roots:
         raise InvalidArgument("nothing was added to this index yet; `gossamer add FOLDER` first")
     output = session.output

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.errors import InvalidArgument
+from gossamer.errors import InvalidArgument, WrongState
 from gossamer.evaluate.questions import Question, make_questions
 from gossamer.evaluate.records import Evaluation, FoundRow, ModeRow, RecallRow
 from gossamer.evaluate.truth import Truth, VectorTable
@@ -53,6 +53,11 @@ def evaluate(
     state = index._opened.state
     if state.vectors is None:
         raise InvalidArgument("the index is empty: add files or texts before evaluating it")
+    if state.layout.has_away_texts:
+        raise WrongState(
+            "texts of this index are kept by its server alone, and all would have to be embedded; "
+            "evaluate it there, or an index that was pulled with `--texts kept`"
+        )
     embedder = index._opened.model.embedder
     random = np.random.default_rng(seed)
     table = VectorTable.read(state, embedder, max_chunks, random, report)

@@ -58,3 +58,7 @@ class Elsewhere(Protocol):
     def embedded_here(self, count: int, seconds: float) -> None:
         """Learn how fast this machine embeds."""
         ...
+
+    def gave_up(self, count: int, seconds: float) -> None:
+        """Learn that a request for so many vectors was not waited for any longer."""
+        ...

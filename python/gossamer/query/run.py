@@ -255,7 +255,7 @@ def _notes(
 ) -> Iterator[str]:
     """Say what an index that follows a server could not do as if it had everything itself."""
     if index.elsewhere is not None:
-        yield from index.elsewhere.notes
+        yield from (f"{note}; answered from what is here" for note in index.elsewhere.notes)
     if near is not None and near.out_of_reach:
         yield (
             f"{near.out_of_reach} of the nearest chunks were ranked by their codes alone: "

@@ -26,6 +26,8 @@ Mask = NDArray[np.bool_]
 
 # A server that was to save time is waited for no longer than embedding would take, or this long.
 _PATIENCE_S = 1.0
+# One that alone has what is wanted gives up itself long before this.
+_MOST_PATIENCE_S = 20.0
 # Of what a round wants: if more cannot be had, a search goes on for what happens to be at hand.
 _MUCH = 0.5
 
@@ -47,6 +49,7 @@ class ChunkVectors:
     out_of_reach: int = 0  # that only a server has which did not answer
     is_cut_off: bool = False  # whether so many were in a round that going on makes no sense
     _embed_s: float = 0.0
+    _is_slow: bool = False  # whether the server was waited for in vain
 
     def of(self, ids: Ids) -> Supplied:
         """Give the vectors of chunks; missing are those whose text is not what was indexed.
@@ -74,7 +77,7 @@ class ChunkVectors:
     def _choose_asked(self, is_wanted: Mask, is_away: Mask) -> Mask:
         is_asked = is_wanted & is_away
         (here,) = np.nonzero(is_wanted & ~is_away)
-        if self.elsewhere is not None and len(here):
+        if self.elsewhere is not None and len(here) and not self._is_slow:
             share = min(max(self.elsewhere.share(len(here)), 0), len(here))
             is_asked[here[len(here) - share :]] = True
         return is_asked
@@ -104,11 +107,15 @@ class ChunkVectors:
     ) -> Mask:
         """Take what the server gives; a row that is no vector was not given."""
         is_taken = is_asked.copy()
-        each_s = self._embed_s / max(self.embedded, 1)
-        patience_s = None if must_wait else max(_PATIENCE_S, each_s * int(is_asked.sum()))
+        count, each_s = int(is_asked.sum()), self._embed_s / max(self.embedded, 1)
+        patience_s = _MOST_PATIENCE_S if must_wait else max(_PATIENCE_S, each_s * count)
+        start = time.perf_counter()
         try:
             is_given, rows = answer.result(patience_s)
         except TimeoutError:
+            self._is_slow = True
+            if self.elsewhere is not None:
+                self.elsewhere.gave_up(count, time.perf_counter() - start)
             return np.zeros(len(ids), bool)
         if rows.shape != (is_given.sum(), vectors.shape[1]):
             is_given, rows = np.zeros(len(is_given), bool), vectors[:0]

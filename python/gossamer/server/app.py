@@ -23,8 +23,8 @@ __all__ = ["create_app"]
 
 _ABOUT = (
     "Semantic search over your own files with a tiny index. Errors are JSON with `error` (the "
-    "reason, for programs) and `message` (for people). Where the server has a token, send it as "
-    "`Authorization: Bearer TOKEN`."
+    "reason, for programs) and `message` (for people); a method that a route does not take is 405. "
+    "Where the server has a token, send it as `Authorization: Bearer TOKEN`."
 )
 
 

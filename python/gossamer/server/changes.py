@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from gossamer.errors import Cancelled, Locked
@@ -22,9 +23,13 @@ __all__ = ["Change", "ChangeQueue", "Joint"]
 
 T = TypeVar("T")
 G = TypeVar("G")
+Given = TypeVar("Given", contravariant=True)
+Result = TypeVar("Result", covariant=True)
 
 _LOG = logging.getLogger("gossamer.server")
 _NEWS_EVERY_S = 0.1
+# Longer than a process that waits for the lock of an index waits before it looks again.
+_GAP_S, _GAP_EVERY_S = 0.06, 1.0
 
 
 class Change(Generic[T]):
@@ -72,14 +77,14 @@ class Change(Generic[T]):
             self._loop.call_soon_threadsafe(self._has_news.set)
 
 
-class Joint(Protocol[G, T]):
+class Joint(Protocol[Given, Result]):
     """Changes of one kind, of which those that wait together can be made as one."""
 
-    def fits(self, waiting: Sequence[G], given: G) -> bool:
+    def fits(self, waiting: Sequence[Given], given: Given) -> bool:
         """Say whether a change may be made together with those that wait."""
         ...
 
-    def make(self, given: Sequence[G], watch: Watcher) -> Sequence[T | Exception]:
+    def make(self, given: Sequence[Given], watch: Watcher) -> Sequence[Result | Exception]:
         """Make changes as one; give what each gives, or why it failed alone."""
         ...
 
@@ -100,10 +105,10 @@ class _Alone(Generic[T]):
 
     work: Callable[[Watcher], T]
 
-    def fits(self, waiting: Sequence[None], given: None) -> bool:
+    def fits(self, waiting: Sequence[None], given: None) -> bool:  # noqa: ARG002
         return False
 
-    def make(self, given: Sequence[None], watch: Watcher) -> Sequence[T | Exception]:
+    def make(self, given: Sequence[None], watch: Watcher) -> Sequence[T]:  # noqa: ARG002
         return [self.work(watch)]
 
 
@@ -123,6 +128,7 @@ class ChangeQueue:
         self._lock = threading.Lock()
         self._waiting = 0
         self._last: _Turn | None = None
+        self._gap_at = time.monotonic()
 
     @property
     def waiting(self) -> int:
@@ -163,6 +169,16 @@ class ChangeQueue:
         asyncio.get_running_loop().call_later(self._wait_s, self._give_up, turn, change)
         return change
 
+    def submit_with(self, aside: Path, work: Callable[[Watcher], T]) -> Change[T]:
+        """Begin a change that needs a file, which is deleted when it is over, or is refused."""
+        try:
+            change = self.submit(work)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+        change.result.add_done_callback(lambda _: aside.unlink(missing_ok=True))
+        return change
+
     async def run(self, work: Callable[[Watcher], T]) -> T:
         """Do a change and give what it gives. It goes on if nobody waits for it any more."""
         return await self.wait(self.submit(work))
@@ -193,6 +209,9 @@ class ChangeQueue:
         with self._lock:
             turn.has_begun = True
             given, changes = [part for part, _ in turn.parts], [change for _, change in turn.parts]
+            turn.parts = []  # what was given may be large, and a turn is remembered for a while
+        if not changes:
+            return
 
         def watch(progress: UpdateProgress) -> None:
             self._check_stop()
@@ -206,6 +225,16 @@ class ChangeQueue:
             results = [error] * len(changes)
         for change, result in zip(changes, results, strict=True):
             change.finish(result)
+        self._let_others()
+
+    def _let_others(self) -> None:
+        """Leave a gap now and then: other processes look only so often whether they may begin."""
+        now = time.monotonic()
+        if not self._waiting:
+            self._gap_at = now
+        elif now - self._gap_at > _GAP_EVERY_S:
+            time.sleep(_GAP_S)
+            self._gap_at = time.monotonic()
 
     def _after(self, turn: _Turn, done: Future[None]) -> None:
         """Tell those whose turn will never come, since the queue was closed."""

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sized
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 
-from gossamer.errors import TooLarge
+from gossamer.errors import TooLarge, WrongState
 from gossamer.server.errors import ReadOnly
 from gossamer.server.service import Service
 
-__all__ = ["ChangingRoute", "Served", "check_count"]
+if TYPE_CHECKING:
+    from gossamer.sync.offer import Offer
+
+__all__ = ["TOKEN", "ChangingRoute", "Route", "Served", "check_count", "offer_of"]
+
+# Says in the schema that a token is sent, and how. Whether it is right is checked before any route.
+TOKEN = Depends(
+    HTTPBearer(scheme_name="token", description="Where the server has one.", auto_error=False)
+)
 
 
 def _service_of(request: Request) -> Service:
@@ -23,7 +33,27 @@ def _service_of(request: Request) -> Service:
 Served = Annotated[Service, Depends(_service_of)]
 
 
-class ChangingRoute(APIRoute):
+class Route(APIRoute):
+    """A route that refuses arguments in its address that it does not know, as in bodies."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Give what answers; see FastAPI."""
+        answer = super().get_route_handler()
+        known = {parameter.alias for parameter in self.dependant.query_params}
+
+        async def answer_if_known(request: Request) -> Response:
+            unknown = [name for name in request.query_params if name not in known]
+            if unknown:
+                said = f"there is no such argument here; there is {', '.join(sorted(known))}"
+                raise RequestValidationError(
+                    [{"loc": ("query", unknown[0]), "msg": said if known else "there is none here"}]
+                )
+            return await answer(request)
+
+        return answer_if_known
+
+
+class ChangingRoute(Route):
     """A route that changes the index: refused, before anything is read, where that is read-only."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -43,3 +73,19 @@ def check_count(service: Service, items: Sized) -> None:
     most = service.options.most_items
     if len(items) > most:
         raise TooLarge(f"a request may hold {most:,} items here, not {len(items):,}; send several")
+
+
+def offer_of(service: Service, index: str, epoch: str) -> Offer:
+    """Give what edges follow; WrongState if one means another index, or a history that is gone.
+
+    Chunks have other ids there. "" means whatever there is.
+    """
+    offer = service.offering.get()
+    if index or epoch:
+        info = offer.info()
+        if index not in ("", info["index"]) or epoch not in ("", info["epoch"]):
+            raise WrongState(
+                "there is another index here now than the one that is followed, or it was put "
+                "back to an older state; `gossamer pull` says which"
+            )
+    return offer

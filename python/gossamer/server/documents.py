@@ -23,7 +23,7 @@ _MEANINGS = {
     503: "Too much waits, the server is shutting down, or its model or disk does not do its part.",
 }
 # Of every route: who may ask is checked first, and anything may fail.
-_ALWAYS = (401, 403, 500, 503)
+_ALWAYS = (403, 500, 503)
 
 BINARY = {"type": "string", "format": "binary"}
 
@@ -33,12 +33,19 @@ LINES.pop("$defs")
 
 
 def answers(
-    *statuses: int, ok: dict[str, Any] | None = None, others: Answers | None = None
+    *statuses: int,
+    ok: dict[str, Any] | None = None,
+    others: Answers | None = None,
+    is_public: bool = False,
 ) -> Answers:
-    """Give the answers of a route; `ok` are the types of a 200 that is not JSON."""
+    """Give the answers of a route; `ok` are the types of a 200 that is not JSON.
+
+    One that is public needs no token.
+    """
+    always = _ALWAYS if is_public else (401, *_ALWAYS)
     found: Answers = {
         status: {"model": Problem, "description": _MEANINGS[status]}
-        for status in sorted({*_ALWAYS, *statuses})
+        for status in sorted({*always, *statuses})
     }
     if ok is not None:
         found[200] = {"description": "Done.", "content": ok}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,6 +22,7 @@ __all__ = ["Busy", "CatchAll", "Forbidden", "ReadOnly", "add_handlers", "describ
 
 _LOG = logging.getLogger("gossamer.server")
 _RETRY_S = "2"
+_CLIENT_LEFT = 499  # as servers call it in their numbers; nobody is there to read it
 _SHOWN_FAULTS = 5
 _MOST_SHOWN = 200
 
@@ -118,10 +121,19 @@ class CatchAll:
 
         try:
             await self._app(scope, receive, watched)
+            return
+        except ClientDisconnect:
+            answer = problem(_CLIENT_LEFT, "client_left", "the client left before it was answered")
+        except asyncio.CancelledError:
+            # The server ends, and waits no longer. Whoever cancelled this knows that it did.
+            answer = _answer(errors.Cancelled("the server is shutting down; ask again later"))
+            if has_begun:
+                return  # the rest of an answer that was begun never comes
         except Exception as error:
             answer = _answer(error)
             if has_begun:
                 raise  # half an answer: closing the connection is all that can be said
+        if not has_begun:
             await answer(scope, receive, send)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from urllib.parse import quote
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -102,11 +103,13 @@ class Watch:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests.labels(route, method, str(status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
+        # As it came: a path that was decoded may hold anything, such as another line.
+        path = quote(scope["path"])
         _ACCESS.info(
             "%s %s %s %.0f ms",
             method,
-            scope["path"],
+            path,
             status,
             seconds * 1e3,
-            extra={"method": method, "path": scope["path"], "status": status, "seconds": seconds},
+            extra={"method": method, "path": path, "status": status, "seconds": seconds},
         )

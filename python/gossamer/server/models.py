@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from gossamer.records import Value
-from gossamer.server.options import MOST_ITEMS, MOST_VECTORS
+from gossamer.server.options import MOST_ITEMS
+from gossamer.sync.client import MOST_VECTORS
 from gossamer.sync.records import AwayChunk, Conflict, PushResult
 
 __all__ = [
@@ -164,16 +165,26 @@ class Names(_Request):
     names: Items[Name]
 
 
+# What an edge says of the index that it follows: ids mean nothing in another one.
+OriginPart = Annotated[
+    str, Field(max_length=100, description="As /v1/sync says it; another one is refused.")
+]
+
+
 class ChunkIds(_Request):
     """Ids of chunks."""
 
     ids: Annotated[list[ChunkId], Field(fail_fast=True, max_length=MOST_ITEMS)]
+    index: OriginPart = ""
+    epoch: OriginPart = ""
 
 
 class VectorIds(_Request):
     """Ids of chunks whose vectors may have to be made."""
 
     ids: Annotated[list[ChunkId], Field(fail_fast=True, max_length=MOST_VECTORS)]
+    index: OriginPart = ""
+    epoch: OriginPart = ""
 
 
 class PushedChange(_Request):
@@ -295,6 +306,7 @@ class Progress(BaseModel):
     chunks_embedded: int | None = None
     report: Report | None = None
     path: str | None = None
+    note: str | None = None
     error: str | None = None
     message: str | None = None
 
@@ -303,6 +315,7 @@ class PutFile(BaseModel):
     """Where a file was stored, and what became of it in the index."""
 
     path: str
+    note: Annotated[str, Field(description="Why it cannot be found; empty if it can.")]
     report: Report
 
 

@@ -11,7 +11,6 @@ from gossamer.errors import InvalidArgument
 
 __all__ = [
     "MOST_ITEMS",
-    "MOST_VECTORS",
     "ServeOptions",
     "check_bind",
     "is_loopback",
@@ -19,7 +18,6 @@ __all__ = [
 ]
 
 MOST_ITEMS = 10_000  # texts, names or ids in one request
-MOST_VECTORS = 512  # in one request: each may have to be embedded
 _LEAST_TOKEN = 16
 _TOKEN_BYTES = 24
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gossamer.server.answers import problem
 
@@ -59,12 +60,22 @@ def answer_with_file(found: OpenFile, headers: Headers) -> Response:
     about = {"ETag": found.tag, "Accept-Ranges": "bytes", "Content-Length": str(end - start)}
     if asked is not None:
         about["Content-Range"] = f"bytes {start}-{end - 1}/{found.size}"
-    return StreamingResponse(
-        _blocks(found.file, start, end),
-        206 if asked is not None else 200,
-        about,
-        "application/octet-stream",
-    )
+    return _FileResponse(found.file, start, end, 206 if asked is not None else 200, about)
+
+
+class _FileResponse(StreamingResponse):
+    """A part of a file, which is closed also if nobody ever reads of it."""
+
+    def __init__(
+        self, file: BinaryIO, start: int, end: int, status: int, headers: Mapping[str, str]
+    ) -> None:
+        super().__init__(_blocks(file, start, end), status, headers, "application/octet-stream")
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; see ASGI."""
+        with self._file:
+            await super().__call__(scope, receive, send)
 
 
 def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
@@ -76,11 +87,10 @@ def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
 
 
 async def _blocks(file: BinaryIO, start: int, end: int) -> AsyncIterator[bytes]:
-    with file:
-        file.seek(start)
-        while start < end:
-            block = await asyncio.to_thread(file.read, min(_BLOCK, end - start))
-            if not block:
-                raise OSError("a package ended before its end")
-            start += len(block)
-            yield block
+    file.seek(start)
+    while start < end:
+        block = await asyncio.to_thread(file.read, min(_BLOCK, end - start))
+        if not block:
+            raise OSError("a package ended before its end")
+        start += len(block)
+        yield block

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,19 +10,22 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import Response
 
+from gossamer.errors import InvalidArgument
 from gossamer.files import absolute
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import ChangingRoute, Served, check_count
+from gossamer.server.changes import Change
+from gossamer.server.context import TOKEN, ChangingRoute, Served, check_count
 from gossamer.server.documents import BINARY, LINES, answers
 from gossamer.server.progress import NDJSON, stream
 from gossamer.server.service import Service
-from gossamer.sync.uploads import UPLOADED, check_name
+from gossamer.sync.uploads import UPLOADED, check_name, why_left_out
+from gossamer.update.given import as_given_text
 from gossamer.update.report import UpdateReport, Watcher
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["changes"], route_class=ChangingRoute)
+router = APIRouter(prefix="/v1", tags=["changes"], route_class=ChangingRoute, dependencies=[TOKEN])
 
 Streamed = Annotated[
     bool, Query(alias="stream", description="Answer with a line of JSON for every step.")
@@ -55,13 +56,10 @@ async def add_texts(
 ) -> Response:
     """Put texts in under ids of their own; one whose id is there already takes its place."""
     check_count(service, given.texts)
-    texts = [text.model_dump() for text in given.texts]
-    wait_s = service.options.lock_wait_s
-
-    def add(watch: Watcher) -> UpdateReport:
-        return service.index.add_texts(texts, wait_s=wait_s, progress=watch)
-
-    return await _change(service, add, streamed)
+    texts = [as_given_text(text.model_dump()) for text in given.texts]
+    if len({text.id for text in texts}) < len(texts):
+        raise InvalidArgument("two texts have the same id; send each id once, with what it is now")
+    return await _answer(service, service.changes.submit_to(service.texts, texts), streamed)
 
 
 @router.post(
@@ -86,7 +84,7 @@ async def add_paths(service: Served, given: models.Paths, streamed: Streamed = F
     def add(watch: Watcher) -> UpdateReport:
         return service.index.add_paths(roots, wait_s=wait_s, progress=watch)
 
-    return await _change(service, add, streamed)
+    return await _answer(service, service.changes.submit(add), streamed)
 
 
 @router.post(
@@ -105,10 +103,10 @@ async def remove(service: Served, given: models.Names, streamed: Streamed = Fals
     def take_out(_: Watcher) -> UpdateReport:
         report = service.index.remove(given.names, wait_s=service.options.lock_wait_s)
         for name in given.names:
-            service.uploads.remove(absolute(name))
+            service.uploads.remove_all(absolute(name))
         return report
 
-    return await _change(service, take_out, streamed)
+    return await _answer(service, service.changes.submit(take_out), streamed)
 
 
 @router.put(
@@ -129,37 +127,41 @@ async def put_file(
     name: Annotated[str, InPath(description="Such as report.pdf or notes/2024.md.")],
     streamed: Streamed = False,
 ) -> Response:
-    """Store a file, in place of any of that name, and index it."""
-    check_name(name)
-    aside = await service.uploads.receive(request.stream())
+    """Store a file, in place of any of that name, and index it.
 
-    def add(watch: Watcher) -> tuple[Path, UpdateReport]:
-        try:
-            path = service.uploads.put(aside, name)
-        except BaseException:
-            os.unlink(aside)
-            raise
-        report = service.index.add_paths(
-            [service.uploads.folder],
+    One that is refused, also because others change the index, leaves what was there as it was.
+    """
+    check_name(name)
+    uploads = service.uploads
+    aside = await uploads.receive(request.stream())
+
+    def add(watch: Watcher) -> UpdateReport:
+        return service.index.add_paths(
+            [uploads.folder],
             options=UPLOADED,
             reset_options=True,
             wait_s=service.options.lock_wait_s,
             progress=watch,
+            prepare=lambda: uploads.put(aside, name),
         )
-        return path, report
 
-    def answer_of(done: tuple[Path, UpdateReport]) -> dict[str, object]:
-        return {"path": str(done[0]), "report": asdict(done[1])}
+    def put(watch: Watcher) -> dict[str, object]:
+        report = add(watch)
+        path = uploads.path_of(name)
+        catalogue = service.index.opened.state.snapshot.catalogue
+        row = catalogue.find_path(path)
+        note = why_left_out(None if row is None else catalogue.source(row))
+        return {"path": str(path), "note": note, "report": asdict(report)}
 
-    change = service.changes
+    change = service.changes.submit_with(aside, put)
     if streamed:
-        return stream(change.submit(add), answer_of)
-    return json_answer(answer_of(await change.run(add)))
+        return stream(change, lambda done: done)
+    done = await service.changes.wait(change)
+    return json_answer(done)
 
 
-async def _change(
-    service: Service, work: Callable[[Watcher], UpdateReport], is_streamed: bool
-) -> Response:
-    if not is_streamed:
-        return json_answer(asdict(await service.changes.run(work)))
-    return stream(service.changes.submit(work), lambda report: {"report": asdict(report)})
+async def _answer(service: Service, change: Change[UpdateReport], is_streamed: bool) -> Response:
+    if is_streamed:
+        return stream(change, lambda report: {"report": asdict(report)})
+    report = await service.changes.wait(change)
+    return json_answer(asdict(report))

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from gossamer.errors import UnknownId
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import Served
+from gossamer.server.context import TOKEN, Served
 from gossamer.server.docs_page import write_docs
 from gossamer.server.documents import answers
 from gossamer.server.metrics import METRICS_TYPE
@@ -32,7 +32,7 @@ router = APIRouter(tags=["server"])
     "/",
     summary="The page",
     response_class=Response,
-    responses=answers(404, ok={"text/html": _TEXT}),
+    responses=answers(404, ok={"text/html": _TEXT}, is_public=True),
 )
 async def page() -> Response:
     """Give the page to search with; it asks for the token itself."""
@@ -49,7 +49,7 @@ async def page_file(name: str) -> Response:
     "/docs",
     summary="This list of routes, to read",
     response_class=Response,
-    responses=answers(ok={"text/html": _TEXT}),
+    responses=answers(ok={"text/html": _TEXT}, is_public=True),
 )
 async def docs(request: Request) -> Response:
     """Give all routes as a page that needs nothing from elsewhere."""
@@ -60,18 +60,26 @@ async def docs(request: Request) -> Response:
     "/health",
     summary="Say whether the server answers",
     response_model=models.Health,
-    responses=answers(),
+    responses=answers(is_public=True),
 )
 async def health(service: Served) -> Response:
     """Say that the server answers and its index is there; needs no token."""
-    await service.reads.run(lambda: read_manifest(service.index.folder))
+    # One small file: it must not wait behind whatever else is asked.
+    read_manifest(service.index.folder)
     return json_answer({"status": "ok"})
+
+
+@router.head("/health", include_in_schema=False)
+async def health_alone(service: Served) -> Response:
+    """Say the same to load balancers, which do not read answers."""
+    return await health(service)
 
 
 @router.get(
     "/metrics",
     summary="Numbers for Prometheus",
     response_class=Response,
+    dependencies=[TOKEN],
     responses=answers(ok={"text/plain": _TEXT}),
 )
 async def metrics(service: Served) -> Response:

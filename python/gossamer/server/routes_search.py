@@ -15,7 +15,7 @@ from gossamer.query.results import Results
 from gossamer.records import Hit
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import Served
+from gossamer.server.context import TOKEN, Route, Served, offer_of
 from gossamer.server.documents import answers
 from gossamer.server.service import Service
 from gossamer.status import record_status
@@ -26,8 +26,11 @@ __all__ = ["router"]
 _MOST_MARGIN = 100_000
 _MOST = models.MOST_LISTED
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = APIRouter(prefix="/v1", tags=["search"], route_class=Route, dependencies=[TOKEN])
 
+OriginPart = Annotated[
+    str, Query(max_length=100, description="As /v1/sync says it; another one is refused.")
+]
 Id = Annotated[int, Path(description="The id of a chunk, as hits have it.")]
 
 
@@ -121,7 +124,7 @@ async def chunk(service: Served, id: Id) -> Response:
     "/chunks/{id}/context",
     summary="Give a chunk and the text around it",
     response_model=models.ChunkInContext,
-    responses=answers(404, 422),
+    responses=answers(404, 409, 422),
 )
 async def context(
     service: Served,
@@ -129,9 +132,17 @@ async def context(
     margin: Annotated[
         int, Query(ge=0, le=_MOST_MARGIN, description="Bytes of text before and after it.")
     ] = 600,
+    index: OriginPart = "",
+    epoch: OriginPart = "",
 ) -> Response:
     """Give a chunk with the text before and after it."""
-    before, hit, after = await service.reads.run(lambda: service.index.context(id, margin))
+
+    def read() -> tuple[str, Hit, str]:
+        if index or epoch:
+            offer_of(service, index, epoch)
+        return service.index.context(id, margin)
+
+    before, hit, after = await service.reads.run(read)
     return json_answer({**_record(hit), "before": before, "after": after})
 
 
@@ -139,7 +150,7 @@ async def context(
     "/status",
     summary="Say what is indexed, what it takes, whether it is fresh",
     response_model=models.Status,
-    responses=answers(),
+    responses=answers(422),
 )
 async def status(service: Served) -> Response:
     """Say what the index holds; every indexed file is looked at, to see whether it changed."""

@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import ChangingRoute, Served, check_count
+from gossamer.server.context import TOKEN, ChangingRoute, Route, Served, check_count, offer_of
 from gossamer.server.documents import BINARY, answers
 from gossamer.server.errors import Busy
 from gossamer.server.ranges import OpenFile, answer_with_file
@@ -29,10 +29,11 @@ from gossamer.sync.records import (
     PushResult,
 )
 from gossamer.sync.uploads import check_name
+from gossamer.update.report import Watcher
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["sync"])
+router = APIRouter(prefix="/v1", tags=["sync"], route_class=Route, dependencies=[TOKEN])
 changing = APIRouter(tags=["sync"], route_class=ChangingRoute)
 
 _RETRY_S = "1"
@@ -53,7 +54,7 @@ Version = Annotated[int, Query(ge=0, le=_MOST_NUMBER)]
     "/sync",
     summary="Say which index this is",
     response_model=models.Info,
-    responses=answers(409),
+    responses=answers(409, 422),
 )
 async def info(service: Served) -> Response:
     """Say which index this is, its version, and how it can be followed."""
@@ -145,7 +146,9 @@ async def package(
 )
 async def vectors(service: Served, asked: models.VectorIds) -> Response:
     """Give a byte for each id, 1 if its vector follows, then the vectors as 16-bit floats."""
-    is_here, rows = await service.edges.run(lambda: service.offering.get().vectors(asked.ids))
+    is_here, rows = await service.edges.run(
+        lambda: offer_of(service, asked.index, asked.epoch).vectors(asked.ids)
+    )
     data = np.asarray(is_here, np.uint8).tobytes() + np.ascontiguousarray(rows, "<f2").tobytes()
     return Response(data, media_type="application/octet-stream")
 
@@ -159,7 +162,9 @@ async def vectors(service: Served, asked: models.VectorIds) -> Response:
 async def chunks(service: Served, asked: models.ChunkIds) -> Response:
     """Give what chunks say, for edges that keep no texts; null for those that cannot be had."""
     check_count(service, asked.ids)
-    found = await service.edges.run(lambda: service.offering.get().chunks(asked.ids))
+    found = await service.edges.run(
+        lambda: offer_of(service, asked.index, asked.epoch).chunks(asked.ids)
+    )
     return json_answer({"chunks": [one and asdict(one) for one in found]})
 
 
@@ -183,14 +188,8 @@ async def push(service: Served, given: models.Pushes) -> Response:
         for one in given.items
     ]
 
-    def store() -> dict[str, object]:
-        results = service.offering.get().push(items)
-        return {
-            "results": [asdict(result) for result in results],
-            "version": service.offering.get().info()["version"],
-        }
-
-    return json_answer(await service.changes.run(lambda _: store()))
+    pushed = await service.changes.wait(service.changes.submit_to(service.pushes, items))
+    return json_answer(asdict(pushed))
 
 
 @changing.put(
@@ -209,8 +208,15 @@ async def push_file(
 ) -> Response:
     """Store and index a file that an edge has."""
     check_name(name)
-    item = PushItem(op, name, base, file=await request.body())
-    (result,) = await service.changes.run(lambda _: service.offering.get().push([item]))
+    # Aside, since only one at a time should be in memory.
+    aside = await service.uploads.receive(request.stream())
+
+    def push_it(_: Watcher) -> PushResult:
+        item = PushItem(op, name, base, file=aside.read_bytes())
+        (result,) = service.offering.get().push([item])
+        return result
+
+    result = await service.changes.wait(service.changes.submit_with(aside, push_it))
     return json_answer(asdict(result))
 
 

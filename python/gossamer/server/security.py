@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -105,12 +106,12 @@ class Guard:
         found = _HOST.fullmatch(host)
         if found is None:
             return False
-        name = found[1].removesuffix(".")
+        name = _canonical(found[1].removesuffix("."))
         if name in self._hosts:
             return True
         # Bound to all addresses, it is reached by the one that the connection came in by.
         address, _ = scope.get("server") or ("", None)
-        return self._is_bound_to_all and name == _bracketed(str(address))
+        return self._is_bound_to_all and name == _canonical(str(address))
 
     def _needs_token(self, path: str) -> bool:
         return bool(self._token) and path not in _PUBLIC and not path.startswith(_PUBLIC_BELOW)
@@ -129,7 +130,7 @@ def allowed_names(options: ServeOptions) -> tuple[frozenset[str], frozenset[str]
     bound = () if options.host in _ANY else (options.host,)
     hosts = (*_LOCAL, *bound, *options.allow_hosts)
     return (
-        frozenset(_checked_host(_bracketed(host)) for host in hosts),
+        frozenset(_checked_host(host) for host in hosts),
         frozenset(_checked_origin(origin) for origin in options.allow_origins),
     )
 
@@ -156,25 +157,37 @@ def _is_same_origin(origin: str, host: str) -> bool:
     default = _PORTS[parts.scheme]
     found = _HOST.fullmatch(host)
     assert found is not None, "the host is checked before the origin"
-    return (_bracketed(parts.hostname), str(port or default)) == (found[1], found[2] or default)
+    asked = (_canonical(parts.hostname), str(port or default))
+    return asked == (_canonical(found[1]), found[2] or default)
 
 
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+def _canonical(host: str) -> str:
+    """Give a name in small letters, and an address in the shortest of its spellings."""
+    name = host.lower()
+    if ":" not in name:
+        return name
+    try:
+        return f"[{ipaddress.ip_address(name.strip('[]'))}]"
+    except ValueError:
+        return name  # no address, and nothing that is allowed
 
 
 def _checked_host(host: str) -> str:
-    found = _HOST.fullmatch(host.lower())
+    name = _canonical(host)
+    found = _HOST.fullmatch(name)
     if found is None or found[2]:
         raise InvalidArgument(f"a host to allow is a name or an address without port; got {host!r}")
-    return found[1]
+    return name
 
 
 def _checked_origin(origin: str) -> str:
-    scheme, _, host = origin.partition("://")
-    if scheme not in _PORTS or not _HOST.fullmatch(host):
+    """Give an origin as browsers send it: in small letters, without the scheme's own port."""
+    scheme, _, host = origin.lower().partition("://")
+    found = _HOST.fullmatch(host)
+    if scheme not in _PORTS or found is None:
         raise InvalidArgument(
             f"an origin is scheme, host and port of a page, such as https://a.example; "
             f"got {origin!r}"
         )
-    return origin
+    port = "" if found[2] in (None, _PORTS[scheme]) else f":{found[2]}"
+    return f"{scheme}://{_canonical(found[1])}{port}"

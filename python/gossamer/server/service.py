@@ -15,6 +15,7 @@ from gossamer.model import Embedders
 from gossamer.server.changes import ChangeQueue
 from gossamer.server.errors import Forbidden
 from gossamer.server.gate import Gate
+from gossamer.server.joint import JointPushes, JointTexts
 from gossamer.server.metrics import Metrics
 from gossamer.server.offering import Offering
 from gossamer.server.options import ServeOptions
@@ -28,7 +29,7 @@ _LOG = logging.getLogger("gossamer.server")
 _READS_AT_ONCE, _READS_WAITING = 8, 512
 # Edges have threads of their own: however many ask, nobody else waits for them.
 _EDGES_AT_ONCE, _EDGES_WAITING = 4, 512
-# How long all together may take to end what they do; it is said then, and left.
+# How long all that is in hand may take to end; what does not is left as it is.
 _PATIENCE_S = 10.0
 
 
@@ -38,6 +39,8 @@ class Service:
     def __init__(self, folder: Path, options: ServeOptions) -> None:
         """Open the index of a folder; NoIndex if there is none."""
         self.options = options
+        self.patience_s = _PATIENCE_S
+        self.has_ended = False
         self.metrics = Metrics()
         self._shared: dict[str, SharedEmbedder] = {}
         self._sharing = threading.Lock()
@@ -50,6 +53,8 @@ class Service:
         self.edges = Gate("requests of edges", _EDGES_AT_ONCE, _EDGES_WAITING)
         self.changes = ChangeQueue(options.changes_waiting, options.change_wait_s)
         self.offering = Offering(self.index, self.uploads.folder, options)
+        self.texts = JointTexts(self.index, options.lock_wait_s)
+        self.pushes = JointPushes(self.offering)
 
     def roots_of(self, paths: list[str]) -> list[Path]:
         """Give the index's roots that hold these paths; Forbidden for a path outside all of them.
@@ -95,7 +100,7 @@ class Service:
 
         What does not end in a few seconds is left as it is.
         """
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + self.patience_s
         self.changes.stop()
         gates = (self.changes, self.searches, self.reads, self.edges)
         are_done = [gate.close(until - time.monotonic()) for gate in gates]
@@ -106,6 +111,7 @@ class Service:
         self.index.opened.save_hot()
         for shared in self._shared.values():
             shared.close()
+        self.has_ended = True
 
     def _share(self, embedder: Embedder) -> Embedders:
         """Share a model, once however often it is loaded; let go of the one before it.

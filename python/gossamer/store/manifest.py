@@ -12,7 +12,16 @@ from typing import Any, TypeVar, cast
 from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.store.hashes import digest_of
 
-__all__ = ["MANIFEST", "FileEntry", "Json", "Manifest", "ModelStamp", "Settings", "is_index_file"]
+__all__ = [
+    "MANIFEST",
+    "FileEntry",
+    "Json",
+    "Manifest",
+    "ModelStamp",
+    "Settings",
+    "is_index_file",
+    "read_stamp",
+]
 
 MANIFEST = "MANIFEST.gossamer"
 _FORMAT = "gossamer index"
@@ -124,6 +133,15 @@ def is_index_file(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def read_stamp(values: Mapping[str, Any]) -> ModelStamp:
+    """Make a stamp of what JSON says of it; KeyError, TypeError or ValueError if it is none."""
+    model = dict(values)
+    model["probe"] = tuple(float(number) for number in _list(model["probe"]))
+    if not all(math.isfinite(number) for number in model["probe"]):
+        raise ValueError("a probe that is not finite")
+    return _record(ModelStamp, model)
+
+
 def _parse(body: bytes) -> dict[str, Any] | None:
     try:
         values = json.loads(body)
@@ -144,15 +162,11 @@ def _manifest_of(values: dict[str, Any]) -> Manifest:
             raise ValueError(f"more than one file of {kind}")
     if not any(entry.kind == "catalogue" for entry in files):
         raise ValueError("no catalogue")
-    model = dict(values["model"])
-    model["probe"] = tuple(float(number) for number in _list(model["probe"]))
-    if not all(math.isfinite(number) for number in model["probe"]):
-        raise ValueError("a probe that is not finite")
     values = {"origin": {}, **values}  # which came later than the rest
     rest = {name: values[name] for name in (f.name for f in fields(Manifest))}
     rest |= {
         "files": files,
-        "model": _record(ModelStamp, model),
+        "model": read_stamp(values["model"]),
         "settings": _record(Settings, values["settings"]),
         "roots": tuple(_list(values["roots"])),
     }

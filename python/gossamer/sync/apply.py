@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,11 @@ from gossamer.errors import (
 from gossamer.model import IndexModel
 from gossamer.store import Catalogue, Changes, ModelStamp, Settings, Snapshot, Writer, begin
 from gossamer.store.columns import Ints
+from gossamer.store.folder import read_manifest
+from gossamer.store.manifest import Json, Manifest, read_stamp
 from gossamer.store.records import AWAY
 from gossamer.sync.download import Wanted
-from gossamer.sync.edge_vectors import Made, make_codes, make_slim
+from gossamer.sync.edge_vectors import MOST_DIM, Made, make_codes, make_slim
 from gossamer.sync.following import Following, base_of
 from gossamer.sync.package import Package
 from gossamer.sync.records import Base, Conflict, Head, Mode
@@ -39,7 +41,7 @@ from gossamer.sync.sections import (
 )
 from gossamer.sync.state import state_of
 
-__all__ = ["Applied", "apply_package"]
+__all__ = ["Applied", "apply_package", "rename"]
 
 _WAIT_S = 60.0  # for another process that changes the edge: `gossamer compact` takes not as long
 _MOST_CATALOGUE_BYTES = 1 << 34
@@ -64,8 +66,8 @@ def apply_package(
 ) -> Applied:
     """Bring an edge to the state that a package leads to, in one commit.
 
-    WrongState for a package of another index, or of a version that was seen before (unless
-    `may_go_back`). Damaged for one that does not lead where it says: nothing is changed then.
+    WrongState for a package of another index. Damaged for one of a version that was seen before
+    (unless `may_go_back`), or that does not lead where it says. Nothing is changed then.
     """
     with begin(folder, "pull", _WAIT_S) as writer:
         _check_index(package.head, writer.snapshot, folder)
@@ -76,6 +78,35 @@ def apply_package(
         snapshot = step.commit(*made)
     step.keep_hot(snapshot)
     return Applied(snapshot, step.news.document_count, step.removed, step.conflicts)
+
+
+def rename(folder: Path, following: Following, epoch: str) -> None:
+    """Let an edge that is up to date say where its server and its model are now.
+
+    A server that lost its history is in another `epoch`, though the state is the same.
+    """
+    old = read_manifest(folder)
+    if (old.model, old.origin) == _named_as(old, following, epoch):
+        return
+    with begin(folder, "pull", _WAIT_S) as writer:
+        assert writer.snapshot is not None, "an edge that is up to date has a state"
+        old = writer.snapshot.manifest
+        model, origin = _named_as(old, following, epoch)
+        writer.commit(
+            writer.changes(),
+            save_vectors=None,
+            model=model,
+            settings=old.settings,
+            roots=(),
+            origin=origin,
+        )
+
+
+def _named_as(
+    manifest: Manifest, following: Following, epoch: str
+) -> tuple[ModelStamp, dict[str, Json]]:
+    model = replace(manifest.model, name=following.model or manifest.model.name)
+    return model, {**manifest.origin, "url": following.url, "epoch": epoch}
 
 
 class _Step:
@@ -261,11 +292,12 @@ def _named(base: Base | None) -> str:
 def _stamp_of(head: Head, following: Following) -> ModelStamp:
     """Give the model of the index, by a name that means the same on this machine."""
     try:
-        values = dict(head.model)
-        probe = tuple(float(number) for number in values.pop("probe", ()))  # type: ignore[attr-defined]
+        values = {"probe": [], **head.model}
         values["name"] = following.model or values["name"]
-        stamp = ModelStamp(**values, probe=probe)  # type: ignore[arg-type]
-    except (TypeError, ValueError, KeyError) as error:
+        stamp = read_stamp(values)
+        if not 0 < stamp.dim <= MOST_DIM:
+            raise ValueError(f"dim={stamp.dim}")
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise Damaged(f"the package does not say which model it is of ({error})") from None
     if not following.model and not _NAME.fullmatch(stamp.name):
         raise ModelMismatch(
@@ -293,5 +325,5 @@ def _as_damage() -> Iterator[None]:
         yield
     except (CodebookMismatch, Damaged, Locked, ModelMismatch, UnknownVersion, Unwritable):
         raise
-    except (GossamerError, ValueError, OverflowError) as error:
+    except (GossamerError, ValueError, ArithmeticError) as error:
         raise Damaged(str(error)) from error

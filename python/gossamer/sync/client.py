@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gossamer import errors
 from gossamer.errors import GossamerError, InvalidArgument, TooLarge, Unreachable, WrongState
+from gossamer.sync.following import TOKEN
 from gossamer.sync.records import (
     PROTOCOL,
     AwayChunk,
@@ -26,13 +27,13 @@ from gossamer.sync.records import (
 )
 from gossamer.web import Answer, NoAnswer, Web, parse_json, short, split_address
 
-__all__ = ["Client", "Wire", "clean_url", "connect"]
+__all__ = ["MOST_VECTORS", "Client", "Origin", "Wire", "clean_url", "connect"]
 
 _TIMEOUT_S, _CONNECT_S = 30.0, 10.0
 _MOST_JSON_BYTES = 1 << 26
 _MOST_ERROR_BYTES = 1 << 16
 _MOST_SHOWN = 2000  # characters of a server's message
-_MOST_VECTORS = 1 << 20  # in one request
+MOST_VECTORS = 512  # in one request: a server may have to embed each of them
 # What a status means where the body does not say it.
 _BY_STATUS: Mapping[int, type[GossamerError]] = {
     401: WrongState,
@@ -46,7 +47,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"str": (str,), "int": (int,)}
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int64]
+# Which index chunks are asked of, by `index` and `epoch`: ids mean nothing in another one.
+Origin = Mapping[str, str]
 T = TypeVar("T")
+
+_ANY: Origin = {}
 
 
 class Wire(Protocol):
@@ -102,6 +107,7 @@ class Client:
         parts = split_address(self.url)
         assert parts is not None
         self._path = parts.path
+        self._has_token = bool(token)
         self._wire = connect(self.url, token, timeout_s, connect_s)
 
     def __enter__(self) -> Self:
@@ -149,12 +155,16 @@ class Client:
         with self._send("GET", target, None, headers, (200, 202, 204, 206, 416)) as answer:
             yield answer
 
-    def vectors(self, ids: Ids, dim: int) -> tuple[Mask, Floats]:
-        """Ask for the vectors of chunks: which there are, and a row for each of those."""
+    def vectors(self, ids: Ids, dim: int, origin: Origin = _ANY) -> tuple[Mask, Floats]:
+        """Ask for the vectors of chunks: which there are, and a row for each of those.
+
+        WrongState if the server has another index now than that of the `origin`, so that its
+        chunks with these ids may be others; so for `chunks` and `context`.
+        """
         count = len(ids)
-        if count > _MOST_VECTORS:
-            raise TooLarge(f"{_MOST_VECTORS} vectors can be asked for at once, not {count}")
-        body = json.dumps({"ids": ids.tolist()}).encode("ascii")
+        if count > MOST_VECTORS:
+            raise TooLarge(f"{MOST_VECTORS} vectors can be asked for at once, not {count}")
+        body = json.dumps({"ids": ids.tolist(), **origin}).encode("ascii")
         headers = {"Content-Type": "application/json"}
         target = self._target("/v1/sync/vectors")
         with self._send("POST", target, body, headers) as answer:
@@ -168,9 +178,9 @@ class Client:
             raise self._strange("a vector that is not finite")
         return mask, vectors
 
-    def chunks(self, ids: Sequence[int]) -> list[AwayChunk | None]:
+    def chunks(self, ids: Sequence[int], origin: Origin = _ANY) -> list[AwayChunk | None]:
         """Ask for the texts of chunks; None for those that the server cannot read."""
-        found = self._json("POST", "/v1/sync/chunks", body={"ids": list(ids)})
+        found = self._json("POST", "/v1/sync/chunks", body={"ids": list(ids), **origin})
         with self._expecting():
             given = _list_of(found, "chunks")
             chunks = [None if one is None else _record(AwayChunk, one) for one in given]
@@ -179,9 +189,10 @@ class Client:
                 raise ValueError("other chunks than were asked for")
         return chunks
 
-    def context(self, id: int, margin: int) -> tuple[str, str]:
+    def context(self, id: int, margin: int, origin: Origin = _ANY) -> tuple[str, str]:
         """Ask for the text before and after a chunk."""
-        found = self._json("GET", f"/v1/chunks/{int(id)}/context", {"margin": str(margin)})
+        query = {"margin": str(margin), **origin}
+        found = self._json("GET", f"/v1/chunks/{int(id)}/context", query)
         with self._expecting():
             _check_types(found, before=str, after=str)
         return found["before"], found["after"]
@@ -293,7 +304,13 @@ class Client:
             kind: type[GossamerError] = Unreachable
         else:
             kind = _class_named(name) or _BY_STATUS.get(answer.status, InvalidArgument)
-        return kind(f"the server at {self.url} says: {message[:_MOST_SHOWN]}")
+        said_there = f"the server at {self.url} says: {message[:_MOST_SHOWN]}"
+        if answer.status == 401:
+            is_wrong = (
+                "the one it was given is not its own" if self._has_token else "none was given"
+            )
+            said_there += f" ({is_wrong}: pass --token or set {TOKEN})"
+        return kind(said_there)
 
     @contextmanager
     def _expecting(self) -> Iterator[None]:

@@ -150,6 +150,8 @@ def _ask(client: Client, wanted: Wanted, part: _Part, report: ProgressCallback) 
             return _wait_of(answer, report)
         if answer.status == 204:
             forget_download(part.folder)
+            if wanted.base is None:
+                raise NoAnswer("says that nothing has changed, to an edge that has nothing yet")
         elif answer.status == 416:
             return _end_of(answer, part)
         else:

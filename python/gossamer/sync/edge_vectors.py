@@ -26,12 +26,12 @@ from gossamer.vectors.deltas import state_of_file
 from gossamer.vectors.model_pack import unpack_codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["ENGINE", "Made", "graph_bytes", "make_codes", "make_slim"]
+__all__ = ["ENGINE", "MOST_DIM", "Made", "graph_bytes", "make_codes", "make_slim"]
 
 ENGINE = "package.engine"  # a slim engine's file while it is checked
 _MOST_CODEBOOK_BYTES = 1 << 28
 _MOST_DELTA_BYTES = 1 << 34
-_MOST_DIM = 1 << 16
+MOST_DIM = 1 << 16
 _GRAPH = 6  # the kind of its section, see docs/format.md
 
 Ids = NDArray[np.int64]
@@ -173,6 +173,6 @@ def _save_vectors(path: Path, ids: Ids, rows: NDArray[np.generic]) -> None:
 
 def _dim_of(package: Package) -> int:
     dim = package.head.model.get("dim")
-    if not isinstance(dim, int) or not 0 < dim <= _MOST_DIM:
+    if not isinstance(dim, int) or not 0 < dim <= MOST_DIM:
         raise Damaged(f"the package says that its vectors have {dim!r} numbers")
     return dim

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError, UnknownId
 from gossamer.store import Manifest
-from gossamer.sync.client import Client
-from gossamer.sync.following import SYNC, following_of
+from gossamer.sync.client import MOST_VECTORS, Client, Origin
+from gossamer.sync.following import SYNC, UNANSWERED, following_of
 from gossamer.sync.records import AwayChunk
 
 __all__ = ["ServerElsewhere", "Speeds", "elsewhere_of"]
@@ -34,7 +35,7 @@ _TIMEOUT_S, _CONNECT_S = 10.0, 2.0
 _DEAD_S = 30.0  # a server that did not answer is not asked again for so long
 # A file says so to processes to come, for so long: none of them waits just to learn how fast the
 # server is.
-_UNANSWERED, _UNANSWERED_S = "unanswered", 600.0
+_UNANSWERED_S = 600.0
 _FORGET_S = 120.0  # after so long a server's speed is learnt anew
 _FIRST_SHARE = 8  # of a round: the first time one chunk in so many is asked for, to learn
 _FADE = 0.8  # what an older measurement still counts
@@ -53,7 +54,9 @@ class Speeds:
         self._here_s = 0.0  # for a chunk; 0 while it is unknown
         self._sums = np.zeros(5)  # weights, counts, seconds, squared counts, their products
         self._learnt_at = 0.0
+        self._has_answered = False
         self._dead_until = 0.0
+        self._why_dead = ""
 
     def share(self, count: int) -> int:
         """Say how many of `count` chunks to ask for, so that both sides finish about together."""
@@ -77,29 +80,40 @@ class Speeds:
     def answered(self, count: int, seconds: float) -> None:
         """Learn from a request that was answered."""
         with self._lock:
-            if self._clock() - self._learnt_at > _FORGET_S:
-                self._sums[:] = 0
-            new = (1, count, seconds, count * count, count * seconds)
-            self._sums = _FADE * self._sums + np.asarray(new, float)
-            self._learnt_at = self._clock()
+            self._learn(count, seconds)
+            self._has_answered = True
             self._dead_until = 0.0
 
-    def failed(self) -> None:
+    def gave_up(self, count: int, seconds: float) -> None:
+        """Learn from a request that nobody waited for any longer: it takes as long at least."""
+        with self._lock:
+            self._learn(count, seconds)
+            self._has_answered = False
+
+    def failed(self, why: str) -> None:
         """Note that the server did not answer; it is left alone for a while."""
         with self._lock:
             self._dead_until = self._clock() + _DEAD_S
+            self._why_dead = why
 
     @property
-    def is_dead(self) -> bool:
-        """Whether the server did not answer a moment ago."""
+    def why_dead(self) -> str:
+        """Why the server is left alone; "" if it is not."""
         with self._lock:
-            return self._clock() < self._dead_until
+            return self._why_dead if self._clock() < self._dead_until else ""
 
     @property
     def has_answered(self) -> bool:
-        """Whether the server has answered this process."""
+        """Whether the server has answered this process, at least of late."""
         with self._lock:
-            return bool(self._sums[0])
+            return self._has_answered
+
+    def _learn(self, count: int, seconds: float) -> None:
+        if self._clock() - self._learnt_at > _FORGET_S:
+            self._sums[:] = 0
+        new = (1, count, seconds, count * count, count * seconds)
+        self._sums = _FADE * self._sums + np.asarray(new, float)
+        self._learnt_at = self._clock()
 
     def _line(self) -> tuple[float, float]:
         """Give the seconds of a request, and those of a vector in it."""
@@ -113,13 +127,13 @@ class Speeds:
 
 @dataclass
 class _Known:
-    """What a process keeps of one server."""
+    """What a process keeps of one index of a server."""
 
     client: Client
     speeds: Speeds = field(default_factory=Speeds)
 
 
-_known: dict[tuple[str, str], _Known] = {}
+_known: dict[tuple[str, ...], _Known] = {}
 _lock = threading.Lock()
 
 
@@ -128,21 +142,26 @@ def elsewhere_of(folder: Path, manifest: Manifest) -> ServerElsewhere | None:
     following = following_of(folder, manifest)
     if following is None:
         return None
-    key = (following.url, following.token)
+    origin = {name: str(manifest.origin.get(name, "")) for name in ("index", "epoch")}
+    url, token = following.url, following.token
+    key = (url, token, *origin.values())
     with _lock:
         known = _known.get(key)
         if known is None:
-            known = _Known(Client(*key, timeout_s=_TIMEOUT_S, connect_s=_CONNECT_S))
+            known = _Known(Client(url, token, timeout_s=_TIMEOUT_S, connect_s=_CONNECT_S))
             _known[key] = known
-    marker = folder / SYNC / _UNANSWERED
-    return ServerElsewhere(known.client, known.speeds, manifest.model.dim, marker)
+    marker = folder / SYNC / UNANSWERED
+    return ServerElsewhere(known.client, known.speeds, manifest.model.dim, marker, origin)
 
 
 class ServerElsewhere:
     """An `Elsewhere` that asks a server over HTTP."""
 
-    def __init__(self, client: Client, speeds: Speeds, dim: int, marker: Path) -> None:
+    def __init__(
+        self, client: Client, speeds: Speeds, dim: int, marker: Path, origin: Origin | None = None
+    ) -> None:
         self._marker = marker
+        self._origin = origin or {}
         self._client = client
         self._speeds = speeds
         self._dim = dim
@@ -161,20 +180,26 @@ class ServerElsewhere:
     def vectors(self, ids: Ids) -> tuple[Mask, Floats]:
         """Say which of the chunks' vectors could be had, and give those, a row each."""
         start = time.perf_counter()
-        found = self._ask(lambda: self._client.vectors(ids, self._dim))
-        if found is None:
-            return np.zeros(len(ids), bool), np.zeros((0, self._dim), np.float32)
+        is_had = np.zeros(len(ids), bool)
+        rows = [np.zeros((0, self._dim), np.float32)]
+        for at in range(0, len(ids), MOST_VECTORS):
+            some = ids[at : at + MOST_VECTORS]
+            found = self._ask(partial(self._client.vectors, some, self._dim, self._origin))
+            if found is None:
+                return is_had, np.concatenate(rows)
+            is_had[at : at + len(some)] = found[0]
+            rows.append(found[1])
         self._speeds.answered(len(ids), time.perf_counter() - start)
-        return found
+        return is_had, np.concatenate(rows)
 
     def chunks(self, ids: Ids) -> list[AwayChunk | None]:
         """Give the text of each chunk; None for one that cannot be had."""
-        found = self._ask(lambda: self._client.chunks(ids.tolist()))
+        found = self._ask(lambda: self._client.chunks(ids.tolist(), self._origin))
         return [None] * len(ids) if found is None else found
 
     def context(self, id: int, margin: int) -> tuple[str, str] | None:
         """Give up to `margin` bytes of text before and after a chunk; None if it has none."""
-        return self._ask(lambda: self._client.context(id, margin))
+        return self._ask(lambda: self._client.context(id, margin, self._origin))
 
     def share(self, count: int) -> int:
         """Say how many of `count` chunks that could be embedded here are better asked for."""
@@ -186,27 +211,35 @@ class ServerElsewhere:
         """Learn how fast this machine embeds."""
         self._speeds.embedded_here(count, seconds)
 
+    def gave_up(self, count: int, seconds: float) -> None:
+        """Learn that a request for so many chunks was not waited for any longer."""
+        self._speeds.gave_up(count, seconds)
+        self._mark()
+
     def _ask(self, request: Callable[[], T]) -> T | None:
         """Ask, unless the server is known not to answer; None if it does not."""
-        if self._speeds.is_dead:
-            self._note(f"the server at {self._client.url} did not answer a moment ago")
+        if why := self._speeds.why_dead:
+            self._note(why)
             return None
         try:
             found = request()
         except UnknownId:
             return None
         except GossamerError as error:
-            self._speeds.failed()
+            self._speeds.failed(str(error))
             self._note(str(error))
-            with suppress(OSError):
-                self._marker.touch()
+            self._mark()
             return None
         with suppress(OSError):
             self._marker.unlink(missing_ok=True)
         return found
 
-    def _note(self, what: str) -> None:
-        note = f"{what}; answered from what is here"
+    def _mark(self) -> None:
+        """Tell processes to come that the server did not answer."""
+        with suppress(OSError):
+            self._marker.touch()
+
+    def _note(self, note: str) -> None:
         if note not in self._notes:
             self._notes.append(note)
 

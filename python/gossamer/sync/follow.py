@@ -24,14 +24,13 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.progress import ProgressCallback
-from gossamer.sources.junk import is_junk
 from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest
 from gossamer.store.unwritable import explaining
-from gossamer.store.writer import is_own_file
-from gossamer.sync.apply import Applied, apply_package
+from gossamer.store.vacant import check_is_free
+from gossamer.sync.apply import Applied, apply_package, rename
 from gossamer.sync.client import Client, clean_url
 from gossamer.sync.download import PART, PART_FACTS, Wanted, download, forget_download
 from gossamer.sync.edge_vectors import ENGINE, graph_bytes
@@ -39,6 +38,7 @@ from gossamer.sync.following import (
     FOLLOW,
     SYNC,
     TOKEN,
+    UNANSWERED,
     Following,
     base_of,
     following_of,
@@ -47,6 +47,7 @@ from gossamer.sync.following import (
 from gossamer.sync.outbox import OUTBOX
 from gossamer.sync.package import Package
 from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode
+from gossamer.web import is_loopback
 
 __all__ = ["Edge", "PullReport", "Wish", "follow"]
 
@@ -72,6 +73,7 @@ class PullReport:
     # Bytes by part, of an edge with a budget: what was expected, and what it is.
     estimate: Mapping[str, int] = field(default_factory=dict)
     actual: Mapping[str, int] = field(default_factory=dict)
+    over_budget: int = 0  # bytes that it has grown beyond its budget
     seconds: float = 0.0
 
 
@@ -98,6 +100,10 @@ def follow(url: str, folder: Path, wish: Wish) -> Edge:
     token = wish.token or remembered or os.environ.get(TOKEN, "")
     with Client(url, token) as client:
         _check_folder(folder, manifest, client)
+        if wish.model:
+            from gossamer.embed import load_embedder
+
+            load_embedder(wish.model)  # MissingModel before anything is pulled
         chosen = _choose(url, wish, known)
         if chosen.budget is not None:
             plan = client.plan(Mode.parse(chosen.mode), chosen.texts, chosen.budget)
@@ -114,15 +120,17 @@ def follow(url: str, folder: Path, wish: Wish) -> Edge:
 class Edge:
     """A folder that follows a server."""
 
-    def __init__(self, folder: Path, following: Following) -> None:
+    def __init__(self, folder: Path, following: Following, new_token: str = "") -> None:
         self.folder = folder
         self.following = following
+        self._new_token = new_token  # to be written down once the server has taken it
 
     @classmethod
     def open(cls, folder: Path, token: str = "") -> Edge:
         """Open an edge; NoIndex if there is no index, WrongState if it follows no server.
 
-        A token that is given takes the place of the one that was written down.
+        A token that is given takes the place of the one that was written down, once the server
+        has taken it.
         """
         manifest = _manifest_of(folder)
         following = following_of(folder, manifest)
@@ -133,15 +141,20 @@ class Edge:
                 "that does"
             )
         if token and token != following.token:
-            following = replace(following, token=token)
-            following.save(folder)
+            return cls(folder, replace(following, token=token), token)
         return cls(folder, following)
+
+    def remember_token(self) -> None:
+        """Write a new token down: the server has taken it."""
+        if self._new_token:
+            self.following.save(self.folder)
+            self._new_token = ""
 
     @property
     def is_overheard(self) -> bool:
         """Whether the token is sent where others may read it."""
         parts = urlsplit(self.following.url)
-        is_local = parts.hostname in ("localhost", "::1") or str(parts.hostname).startswith("127.")
+        is_local = is_loopback(parts.hostname)
         return bool(self.following.token) and parts.scheme == "http" and not is_local
 
     @contextmanager
@@ -156,17 +169,22 @@ class Edge:
         *,
         again: bool = False,
         pause: Callable[[float], None] = time.sleep,
+        wait_s: float = 0.0,
     ) -> PullReport:
         """Bring the edge up to date, by a delta where that is possible; `again`: from nothing.
 
         Unreachable if the server does not answer; the edge stays as it was, and what came of a
-        package is kept for the next time.
+        package is kept for the next time. Locked if another process pulls and is not done within
+        `wait_s`.
         """
         start = time.perf_counter()
-        with self._locked(), self.client() as client:
+        with self._locked(wait_s), self.client() as client:
             base = None if again else self._base()
-            _check_server(client, self._origin(), base)
-            pulling = _Pulling(self, client, progress, pause, again)
+            epoch = _check_server(client, self._origin(), base)
+            self.remember_token()
+            with suppress(OSError):  # it answers: searches may ask it again
+                (self.folder / SYNC / UNANSWERED).unlink(missing_ok=True)
+            pulling = _Pulling(self, client, progress, pause, again, epoch)
             try:
                 report = pulling.run(base)
             except _UNFIT as error:
@@ -196,12 +214,12 @@ class Edge:
         return {} if manifest is None else manifest.origin
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, wait_s: float) -> Iterator[None]:
         """Let one process pull at a time; others may search meanwhile."""
         with ExitStack() as stack:
             with explaining(self.folder):
                 (self.folder / SYNC).mkdir(parents=True, exist_ok=True)
-                stack.enter_context(hold_lock(self.folder / SYNC, "pull"))
+                stack.enter_context(hold_lock(self.folder / SYNC, "pull", wait_s))
                 for left_behind in (self.folder / ENGINE, *self.folder.glob(".package.*.part")):
                     left_behind.unlink(missing_ok=True)
             yield
@@ -216,6 +234,7 @@ class _Pulling:
     progress: ProgressCallback | None
     pause: Callable[[float], None]
     again: bool
+    epoch: str  # that the server is in
 
     def run(self, base: Base | None) -> PullReport:
         """Fetch and apply what leads from a base to the newest version."""
@@ -225,11 +244,12 @@ class _Pulling:
         wanted = Wanted(following.mode, following.texts, base)
         path = download(self.client, folder, wanted, self.progress, self.pause)
         if path is None:
+            rename(folder, following, self.epoch)
             return PullReport("current", from_version, from_version)
         try:
             with Package.open(path, following.token) as package:
                 applied = apply_package(folder, package, wanted, following, may_go_back=self.again)
-                report = _report_of(package, applied, from_version, path.stat().st_size)
+                report = _report_of(package, applied, own, path.stat().st_size)
         except GossamerError as error:
             if not isinstance(error, Locked):
                 forget_download(folder)
@@ -247,9 +267,13 @@ class _Pulling:
 
     def _with_sizes(self, report: PullReport, applied: Applied) -> PullReport:
         following = self.edge.following
-        if following.budget is None or report.kind != "snapshot":
+        if following.budget is None:
             return report
-        report = replace(report, actual=_sizes_of(applied))
+        actual = _sizes_of(applied)
+        over = max(actual["total"] - following.budget, 0)
+        report = replace(report, actual=actual, over_budget=over)
+        if report.kind != "snapshot":
+            return report
         # What was pulled is here, whether or not the server still says what it had expected.
         with suppress(Unreachable):
             plan = self.client.plan(Mode.parse(following.mode), following.texts, None)
@@ -257,17 +281,22 @@ class _Pulling:
         return report
 
 
-def _report_of(package: Package, applied: Applied, from_version: int, size: int) -> PullReport:
+def _report_of(package: Package, applied: Applied, own: Base | None, size: int) -> PullReport:
     head = package.head
     return PullReport(
         kind=head.kind,
-        from_version=from_version,
+        from_version=0 if own is None else own.version,
         version=head.version,
         bytes_received=size,
         bytes_by_section={entry.name: entry.size for entry in head.sections},
         documents_changed=applied.documents_changed,
         documents_removed=applied.documents_removed,
-        conflicts=applied.conflicts,
+        # A snapshot brings all that ever were; those of others' pasts are no news.
+        conflicts=tuple(
+            conflict
+            for conflict in applied.conflicts
+            if head.base is not None or (own is not None and conflict.version > own.version)
+        ),
     )
 
 
@@ -302,7 +331,7 @@ def _check_folder(folder: Path, manifest: Manifest | None, client: Client) -> No
     info = client.info()
     _check_protocol(info["protocol"])
     if manifest is None:
-        _check_is_free(folder)
+        check_is_free(folder, _OWN_NAMES)
     elif not manifest.origin:
         raise WrongState(
             f"there is an index in {folder} that follows no server; choose a new or empty folder"
@@ -314,25 +343,11 @@ def _check_folder(folder: Path, manifest: Manifest | None, client: Client) -> No
         )
 
 
-def _check_is_free(folder: Path) -> None:
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return
-    except NotADirectoryError:
-        raise InvalidArgument(f"{folder} is a file; choose a new or empty folder") from None
-    others = [
-        name for name in names if not (name in _OWN_NAMES or is_own_file(name) or is_junk(name))
-    ]
-    if others:
-        raise InvalidArgument(
-            f"{folder} is not empty (it holds {others[0]}); an index needs a folder of its own: "
-            "choose a new or empty one"
-        )
+def _check_server(client: Client, origin: Mapping[str, object], base: Base | None) -> str:
+    """Refuse a server that has another index now, speaks otherwise, or has gone back in time.
 
-
-def _check_server(client: Client, origin: Mapping[str, object], base: Base | None) -> None:
-    """Refuse a server that has another index now, speaks otherwise, or has gone back in time."""
+    Give the epoch that it is in.
+    """
     info = client.info()
     _check_protocol(info["protocol"])
     if origin and info["index"] != origin.get("index"):
@@ -346,6 +361,7 @@ def _check_server(client: Client, origin: Mapping[str, object], base: Base | Non
             f"{base.version}: the server was put back to an older state. `gossamer pull --again` "
             "takes that state, and what came later is gone from here too"
         )
+    return str(info["epoch"])
 
 
 def _check_protocol(protocol: int) -> None:

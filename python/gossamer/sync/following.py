@@ -15,10 +15,20 @@ from gossamer.store.unwritable import explaining
 from gossamer.sync.records import Base
 from gossamer.web import parse_json
 
-__all__ = ["FOLLOW", "SYNC", "TOKEN", "Following", "base_of", "following_of", "read_following"]
+__all__ = [
+    "FOLLOW",
+    "SYNC",
+    "TOKEN",
+    "UNANSWERED",
+    "Following",
+    "base_of",
+    "following_of",
+    "read_following",
+]
 
 FOLLOW = "follow.json"
 SYNC = "sync"  # a folder of an edge for locks and notes
+UNANSWERED = "unanswered"  # a file there: the server did not answer a search lately
 TOKEN = "GOSSAMER_TOKEN"  # the variable that a token is taken from where none was given
 _MOST_BYTES = 1 << 16
 

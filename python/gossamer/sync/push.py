@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.index import Index
-from gossamer.store import Catalogue, Snapshot, SourceRecord, Status, Writer, begin, hash_of_bytes
+from gossamer.store import Catalogue, Snapshot, SourceRecord, Writer, begin, hash_of_bytes
 from gossamer.sync.conflicts import Conflicts, Lost
 from gossamer.sync.history import History
 from gossamer.sync.lost import lost_text
@@ -24,7 +24,7 @@ from gossamer.sync.push_order import batches_of
 from gossamer.sync.records import PushItem, PushResult
 from gossamer.sync.sections import Key
 from gossamer.sync.state import base_hash
-from gossamer.sync.uploads import UPLOADED, Uploads
+from gossamer.sync.uploads import UPLOADED, Uploads, why_left_out
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
 from gossamer.update.given import as_given_text
 from gossamer.update.prepare import GivenText, hash_of_given
@@ -276,7 +276,7 @@ class Pusher:
         with self._database.transaction() as connection:
             for change in changes:
                 result = change.result
-                if change.hash and (why := _why_left_out(_source(catalogue, change.key))):
+                if change.hash and (why := why_left_out(_source(catalogue, change.key))):
                     result = replace(result, note="; ".join(filter(None, (result.note, why))))
                 connection.execute(
                     "UPDATE pushes SET result = ?, is_done = 1 WHERE op = ?",
@@ -381,15 +381,6 @@ def _is_text(content: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _why_left_out(source: SourceRecord | None) -> str:
-    """Say why what was pushed cannot be found; nothing if it can."""
-    if source is None:
-        return "it is kept, but not indexed"
-    if source.status != Status.INDEXED:
-        return f"it is kept, but not indexed: {source.reason}"
-    return ""
 
 
 def _silent(_: UpdateProgress) -> None:

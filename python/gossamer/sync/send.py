@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -16,14 +17,13 @@ from gossamer.errors import (
     TooLarge,
     Unavailable,
     UnknownId,
-    Unreachable,
 )
 from gossamer.progress import ProgressCallback
 from gossamer.store import Catalogue
 from gossamer.store.folder import open_index
 from gossamer.sync.client import Client
 from gossamer.sync.follow import Edge, PullReport
-from gossamer.sync.outbox import Outbox, Waiting
+from gossamer.sync.outbox import Outbox, Waiting, count_waiting
 from gossamer.sync.records import PushItem, PushResult
 from gossamer.sync.state import base_hash
 from gossamer.update.given import as_given_text
@@ -32,6 +32,7 @@ from gossamer.update.prepare import GivenText
 __all__ = ["Outgoing", "PushReport", "push"]
 
 _TIMEOUT_S = 300.0  # the server embeds what it is sent before it answers
+_WAIT_S = 15.0  # for another process that sends or pulls
 _MOST_ITEMS, _MOST_BYTES = 100, 4 << 20  # of texts in one request
 _MOST_FILE_BYTES = 256 << 20
 _UPLOADS = "uploads"  # the folder of the server that pushed files are in
@@ -53,8 +54,8 @@ class PushReport:
     """What became of the changes that waited."""
 
     results: tuple[PushResult, ...]
-    pulled: PullReport | None  # None if the server did not answer any more
-    problem: str = ""  # why it was not pulled
+    pulled: PullReport | None  # None if what became of them could not be pulled
+    problem: str = ""  # why it was not
 
 
 def push(
@@ -66,16 +67,32 @@ def push(
     """Write changes down, send all that wait, and pull what became of them.
 
     Unreachable if the server does not answer: the changes wait then, and the next push sends
-    them.
+    them. What was sent and could not be pulled is no error, but a problem of the report.
     """
     outbox = Outbox(edge.folder)
     if items := _items_of(edge, outgoing, outbox):
         outbox.put(items)
-    results = _send_all(edge, outbox, progress or (lambda *_: None))
+    with _saying_what_waits(edge, outbox):
+        results = _send_all(edge, outbox, progress or (lambda *_: None))
     try:
-        return PushReport(tuple(results), edge.pull(progress, pause=pause))
-    except Unreachable as error:
+        pulled = edge.pull(progress, pause=pause, wait_s=_WAIT_S)
+    except GossamerError as error:
         return PushReport(tuple(results), None, str(error))
+    return PushReport(tuple(results), pulled)
+
+
+@contextmanager
+def _saying_what_waits(edge: Edge, outbox: Outbox) -> Iterator[None]:
+    """Say with whatever went wrong that no change is lost."""
+    try:
+        yield
+    except GossamerError as error:
+        if not (left := count_waiting(edge.folder)):
+            raise
+        said = "1 change waits" if left == 1 else f"{left} changes wait"
+        raise type(error)(
+            f"{error}. {said} in {outbox.folder}; the next `gossamer push` sends what waits"
+        ) from error
 
 
 def _items_of(edge: Edge, outgoing: Outgoing, outbox: Outbox) -> list[PushItem]:
@@ -103,41 +120,35 @@ def _items_of(edge: Edge, outgoing: Outgoing, outbox: Outbox) -> list[PushItem]:
 
 
 def _send_all(edge: Edge, outbox: Outbox, report: ProgressCallback) -> list[PushResult]:
-    waiting = outbox.waiting()
     results: list[PushResult] = []
     following = edge.following
-    with Client(following.url, following.token, timeout_s=_TIMEOUT_S) as client:
-        for batch in _batches(waiting):
-            try:
-                answers = _send(client, outbox, batch)
-            except Unreachable as error:
-                left = len(waiting) - len(results)
-                said = "1 change waits" if left == 1 else f"{left} changes wait"
-                raise Unreachable(
-                    f"{error}. {said} in {outbox.folder}; `gossamer push` sends them once the "
-                    "server answers"
-                ) from error
-            for entry, result in zip(batch, answers, strict=True):
-                outbox.answered(entry, result)
-            results += answers
-            report("sending", len(results), len(waiting))
+    with (
+        outbox.sending(_WAIT_S),
+        Client(following.url, following.token, timeout_s=_TIMEOUT_S) as client,
+    ):
+        # What takes the place of a change on its way waits for the next round.
+        while waiting := outbox.waiting():
+            total = len(results) + len(waiting)
+            for batch in _batches(waiting):
+                items = [item for item in map(outbox.load, batch) if item is not None]
+                answers = _send(client, items) if items else []
+                outbox.answered(list(zip(items, answers, strict=True)))
+                edge.remember_token()
+                results += answers
+                report("sending", len(results), total)
     return results
 
 
-def _send(client: Client, outbox: Outbox, batch: Sequence[Waiting]) -> list[PushResult]:
+def _send(client: Client, items: Sequence[PushItem]) -> list[PushResult]:
     """Send changes; one that the server will never take is refused, and holds up no others."""
     try:
-        if batch[0].file_bytes is not None:
-            return [client.push_file(outbox.load(batch[0]))]
-        return client.push([outbox.load(entry) for entry in batch])
+        if items[0].file is not None:
+            return [client.push_file(items[0])]
+        return client.push(items)
     except _REFUSALS as error:
-        if len(batch) > 1:
-            return [result for entry in batch for result in _send(client, outbox, [entry])]
-        return [_refused(batch[0], error)]
-
-
-def _refused(entry: Waiting, error: GossamerError) -> PushResult:
-    return PushResult(entry.item.op, entry.item.id, "refused", str(error))
+        if len(items) > 1:
+            return [result for item in items for result in _send(client, [item])]
+        return [PushResult(items[0].op, items[0].id, "refused", str(error))]
 
 
 def _batches(waiting: Sequence[Waiting]) -> Iterator[list[Waiting]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+import time
 import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -14,9 +15,10 @@ from gossamer.errors import InvalidArgument
 from gossamer.files import absolute, write_file
 from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
+from gossamer.store import SourceRecord, Status
 from gossamer.store.unwritable import explaining
 
-__all__ = ["UPLOADED", "UPLOADS", "Uploads", "check_name"]
+__all__ = ["UPLOADED", "UPLOADS", "Uploads", "check_name", "why_left_out"]
 
 UPLOADS = "uploads"  # the folder within an index
 # Whatever was put was meant to be indexed.
@@ -24,6 +26,7 @@ UPLOADED = WalkOptions(include_junk=True, use_ignore_files=False)
 _PREFIX, _SUFFIX = ".put-", ".part"
 _MOST_NAME_BYTES, _MOST_PART_BYTES, _MOST_PARTS = 1000, 200, 16
 _BLOCK = 1 << 20
+_LEFT_BEHIND_S = 86_400.0
 # What Windows takes for something else than a part of a name.
 _FORBIDDEN = frozenset('\\:*?"<>|')
 _DEVICES = frozenset(
@@ -92,17 +95,16 @@ class Uploads:
         with explaining(self.folder):
             self.folder.mkdir(exist_ok=True)
             handle, aside = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self.folder)
-        try:
-            with os.fdopen(handle, "wb", buffering=_BLOCK) as file:
-                async for block in body:
-                    with explaining(self.folder):
+            try:
+                # Closing writes too, what a full disk did not take before.
+                with os.fdopen(handle, "wb", buffering=_BLOCK) as file:
+                    async for block in body:
                         await asyncio.to_thread(file.write, block)
-                with explaining(self.folder):
                     await asyncio.to_thread(file.flush)
                     await asyncio.to_thread(os.fsync, file.fileno())
-        except BaseException:
-            os.unlink(aside)
-            raise
+            except BaseException:
+                os.unlink(aside)
+                raise
         return Path(aside)
 
     def put(self, aside: Path, name: str) -> Path:
@@ -125,10 +127,30 @@ class Uploads:
             with suppress(OSError):
                 folder.rmdir()
 
+    def remove_all(self, path: Path) -> None:
+        """Delete a file that was put, or all that were put below a folder, if there is any.
+
+        Whatever is left would be indexed again with the next file.
+        """
+        if self.folder.is_relative_to(path):
+            path = self.folder
+        elif self.name_of(path) is None:
+            return
+        below = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+        for file in below or [path]:
+            if not _is_aside(file.name):
+                self.remove(file)
+
     def sweep(self) -> None:
-        """Delete what a server that was killed had not received in full."""
-        for left_behind in self.folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-            left_behind.unlink(missing_ok=True)
+        """Delete what a server that was killed had not received in full, a day ago or earlier.
+
+        Another server may be receiving a file in the same folder now.
+        """
+        before = time.time() - _LEFT_BEHIND_S
+        with suppress(OSError):
+            for file in self.folder.iterdir():
+                if _is_aside(file.name) and file.stat().st_mtime < before:
+                    file.unlink(missing_ok=True)
 
 
 def check_name(name: str) -> list[str]:
@@ -155,6 +177,15 @@ def check_name(name: str) -> list[str]:
     return parts
 
 
+def why_left_out(source: SourceRecord | None) -> str:
+    """Say why what was put cannot be found, by what the index knows of it; nothing if it can."""
+    if source is None:
+        return "it is kept, but not indexed"
+    if source.status != Status.INDEXED:
+        return f"it is kept, but not indexed: {source.reason}"
+    return ""
+
+
 def _is_part(part: str) -> bool:
     return (
         bool(part)
@@ -166,6 +197,10 @@ def _is_part(part: str) -> bool:
         and part.casefold() != INDEX_MARKER.casefold()
         and part.partition(".")[0].rstrip().casefold() not in _DEVICES
     )
+
+
+def _is_aside(name: str) -> bool:
+    return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 def _names_in(folder: Path) -> set[str]:
