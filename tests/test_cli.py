@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -298,12 +299,33 @@ def test_errors_are_one_line_and_an_exit_code(
 
 def test_a_locked_index_is_exit_code_4_and_can_still_be_searched(run: Run, library: Path) -> None:
     with begin(library / "home/indexes/default", "test"):
-        added = run("add", "notes")
+        added = run("add", "notes", "--wait", "0")
         found = run("search", "--mode", "lexical", "lease")
 
     assert added.exit_code == 4
     assert "is changing" in added.stderr
     assert found.exit_code == 0
+
+
+def test_add_waits_a_while_for_a_server_that_changes_the_index(run: Run, library: Path) -> None:
+    may_go_on = threading.Event()
+    has_begun = threading.Event()
+
+    def change() -> None:
+        with begin(library / "home/indexes/default", "serve"):
+            has_begun.set()
+            assert may_go_on.wait(10)
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    assert has_begun.wait(10)
+    letting_go = threading.Timer(0.1, may_go_on.set)
+    letting_go.start()
+
+    added = run("add", "notes")
+
+    changing.join()
+    assert added.exit_code == 0, added.stderr
 
 
 def test_a_fault_of_ours_is_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

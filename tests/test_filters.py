@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fnmatch
 import os
 from datetime import date
 from pathlib import Path
@@ -340,6 +341,18 @@ def test_a_pattern_of_many_stars_is_not_slow():
     names = "/".join(["a" * 60] * 60)
 
     assert not path_matcher(["**/*a*a*a*a*a*b/" * 20 + "x"])("/" + names)
+
+
+def test_brackets_that_nothing_closes_stand_for_themselves(monkeypatch):
+    translate, seen = fnmatch.translate, []
+    monkeypatch.setattr(fnmatch, "translate", lambda name: seen.append(name) or translate(name))
+
+    for pattern, name in (("a[b", "a[b"), ("[ab][*", "b[c"), ("[]x[", "[]x["), ("[[]?[", "[a[")):
+        assert path_matcher([pattern])(f"/notes/{name}")
+    path_matcher(["[" * 5000])
+
+    # Each that is left open is looked for to the end of the name, which takes seconds for many.
+    assert all(name.rpartition("]")[2].count("[") == 0 for name in seen)
 
 
 @pytest.mark.parametrize("pattern", ["", "/", " ", "!"])
