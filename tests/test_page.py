@@ -2,52 +2,20 @@
 
 import os
 import re
-import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
-import uvicorn
 from browser import ARGUMENTS, MISSING, find_chromium
+from page_server import CONTRAST, HOSTILE, Served, make_index, serve
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tiny_embedder import use_tiny
 
 from gossamer.index import Index
-from gossamer.server.app import create_app
-from gossamer.server.options import ServeOptions
 
 TOKEN = "a-token-of-enough-letters"
-HOSTILE = '<img src="/hostile.png" onerror="window.hacked = 1"><script>window.hacked = 2</script>'
 CONTROLS = "input, select, button, textarea, summary"
-# Says how strongly two colors differ, as WCAG counts it.
-CONTRAST = """([a, b]) => {
-  const light = (name) => {
-    const probe = document.createElement("i");
-    probe.style.color = `var(${name})`;
-    document.body.append(probe);
-    const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
-    probe.remove();
-    const [red, green, blue] = parts.map((part) => {
-      const share = part / 255;
-      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const [dark, bright] = [light(a), light(b)].sort((x, y) => x - y);
-  return (bright + 0.05) / (dark + 0.05);
-}"""
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server and the folder it answers from."""
-
-    url: str
-    port: int
-    folder: Path
 
 
 @dataclass
@@ -442,38 +410,3 @@ def test_every_control_has_a_name_and_every_region_a_role(served, open_page):
         assert named, control.evaluate("(it) => it.outerHTML")
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((it) => it.id)")
     assert len(ids) == len(set(ids))
-
-
-def make_index(folder: Path) -> None:
-    """Index notes that are long, hostile, wide, and not of one language."""
-    notes = folder / "notes"
-    notes.mkdir()
-    paragraphs = [f"Paragraph {number} of the sea.\n" for number in range(1, 81)]
-    whales = ["Whales eat krill, which their baleen holds back."]
-    text = "\n".join([*paragraphs[:39], *whales, "", *paragraphs[39:]])
-    (notes / "whales.md").write_text(f"# Whales\n\n{text}", encoding="utf-8")
-    (notes / "hostile.md").write_text(
-        f"# <b>Hostile</b> whale\n\nhostile {HOSTILE}\n", encoding="utf-8"
-    )
-    (notes / "plankton.md").write_text("# Seas\n\n𝔸🐋 with plankton\n", encoding="utf-8")
-    (notes / "whale.py").write_text("python = whale_length = 30\n", encoding="utf-8")
-    wide = f"{'wide-name-' * 15}.md"
-    (notes / wide).write_text(f"# {'Wide' * 40}\n\nwhale {'x' * 300}\n", encoding="utf-8")
-    Index.create(folder / "index", chunk_tokens=64).add_paths([notes])
-
-
-@contextmanager
-def serve(folder: Path, *, token: str = "", port: int = 0) -> Iterator[Served]:
-    """Run a server on a port of its own; connections wait until it is up."""
-    app = create_app(folder / "index", ServeOptions(token=token))
-    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", port)) as listening:
-        port = listening.getsockname()[1]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield Served(f"http://127.0.0.1:{port}", port, folder)
-        finally:
-            server.should_exit = True
-            thread.join()

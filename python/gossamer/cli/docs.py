@@ -58,7 +58,7 @@ _EXIT_CODES = {
     ExitCode.NO: "the answer is no: nothing was found, or `check` found damage; also a closed pipe",
     ExitCode.FAILED: "wrong usage, or anything else that failed; one line says what",
     ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
-    ExitCode.LOCKED: "another process is changing the index, for longer than `add --wait SECONDS` waits",
+    ExitCode.LOCKED: "another process changes the index for longer than `add --wait SECONDS` waits",
     ExitCode.UNREACHABLE: "a server does not answer; what was pushed waits, and searches go on",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C; the index is whole, and `add` goes on when repeated",
 }
