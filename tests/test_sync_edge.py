@@ -26,7 +26,7 @@ from offer_wire import (
     reachable,
     rewrite,
 )
-from tiny_embedder import TinyEmbedder, use_tiny
+from tiny_embedder import DIM, TinyEmbedder, use_tiny
 
 from gossamer.errors import (
     Damaged,
@@ -41,7 +41,7 @@ from gossamer.errors import (
 )
 from gossamer.index import Index
 from gossamer.store import open_index
-from gossamer.store.folder import read_manifest
+from gossamer.store.folder import Snapshot, read_manifest
 from gossamer.store.records import AWAY, VERBATIM
 from gossamer.sync.follow import Edge, Wish, follow
 from gossamer.sync.outbox import Outbox
@@ -216,6 +216,25 @@ def test_hot_vectors_come_along_and_save_embedding(
     assert pull(edge).kind == "delta"
     assert read_manifest(edge.folder).settings.keep == "hot:1000000"
     assert answers(edge) == answers(hot_server)
+
+
+def test_hot_vectors_of_another_epoch_are_not_used(tmp_path: Path, server: Server):
+    edge = Index.follow(URL, tmp_path / "edge", token=TOKEN, mode="hot:1MB")
+    snapshot = open_index(edge.folder)
+    ids = snapshot.catalogue.chunk_ids
+    hot = snapshot.open_hot()
+    assert hot is not None
+    hot.put(ids, np.ones((len(ids), DIM), np.float32))
+    hot.save(ids)
+
+    def count(epoch: str) -> int:
+        manifest = snapshot.manifest
+        changed = replace(manifest, origin={**manifest.origin, "epoch": epoch})
+        known = Snapshot(edge.folder, changed).open_hot()
+        return 0 if known is None else len(known)
+
+    assert count(str(snapshot.manifest.origin["epoch"])) == len(ids)
+    assert count("another") == 0
 
 
 def test_another_mode_is_taken_by_a_snapshot(server: Server, edge: Index):

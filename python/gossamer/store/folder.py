@@ -61,10 +61,10 @@ class Snapshot:
         kind, _, budget = self.manifest.settings.keep.partition(":")
         if kind != "hot":
             return None
-        model = self.manifest.model
-        return HotVectors.open(
-            self.folder, self.manifest.uuid, model.fingerprint, model.dim, parse_bytes(budget)
-        )
+        model, origin = self.manifest.model, self.manifest.origin
+        # A server that was put back to an older state may give ids of chunks again.
+        name = f"{self.manifest.uuid}{origin.get('epoch', '')}"
+        return HotVectors.open(self.folder, name, model.fingerprint, model.dim, parse_bytes(budget))
 
     def is_current(self) -> bool:
         """Whether no newer state was committed."""

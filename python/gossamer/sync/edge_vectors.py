@@ -30,7 +30,7 @@ __all__ = ["ENGINE", "MOST_DIM", "Made", "graph_bytes", "make_codes", "make_slim
 
 ENGINE = "package.engine"  # a slim engine's file while it is checked
 _MOST_CODEBOOK_BYTES = 1 << 28
-_MOST_DELTA_BYTES = 1 << 34
+_MOST_DELTA_BYTES = 1 << 32
 MOST_DIM = 1 << 16
 _GRAPH = 6  # the kind of its section, see docs/format.md
 
