@@ -57,9 +57,13 @@ class UpdateSession:
             hubs=self._hubs,
         )
         self._words = GrowingWords(self.snapshot) if self.settings.lexical == "fts5" else None
-        self._applier = Applier(
-            writer, self._stamp, self._embed, self._vectors, self._words, report
-        )
+
+        # Not a method: a session that referred to itself would keep its files open until the
+        # garbage collector comes.
+        def embed(texts: Sequence[str]) -> Floats:
+            return model.update_embedder.embed(texts)
+
+        self._applier = Applier(writer, self._stamp, embed, self._vectors, self._words, report)
 
     @property
     def has_new_settings(self) -> bool:
@@ -145,9 +149,6 @@ class UpdateSession:
         """Let go of what was not committed."""
         if self._words is not None:
             self._words.close()
-
-    def _embed(self, texts: Sequence[str]) -> Floats:
-        return self._model.update_embedder.embed(texts)
 
     def _save(self, index: VectorIndex, path: Path) -> None:
         # What ships with the model is not saved with every index.
