@@ -20,6 +20,9 @@ import gossamer
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
+    from gossamer.index import Index
+    from gossamer.sync.offer import Offer
+
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
@@ -154,3 +157,25 @@ def client(folder: Path) -> "Iterator[TestClient]":
 
     with serve(folder) as client:
         yield client
+
+
+@pytest.fixture
+def offers() -> "Iterator[Callable[..., Offer]]":
+    """Make offers of an index, closed when the test is over."""
+    from gossamer.sync.offer import Offer
+
+    opened: list[Offer] = []
+
+    def make(index: "Index", **options: object) -> Offer:
+        opened.append(Offer(index, **options))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield make
+    for offer in opened:
+        offer.close()
+
+
+@pytest.fixture
+def offer(index: "Index", offers: "Callable[..., Offer]") -> "Offer":
+    """An offer of the `index` that the test's file makes."""
+    return offers(index)

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,24 +44,6 @@ def index(embedder: TinyEmbedder, folder: Path) -> Index:
     index = Index.create(folder)
     index.add_texts(texts_of(*((f"note{n}", words(n)) for n in range(20))))
     return index
-
-
-@pytest.fixture
-def offers() -> Iterator[Callable[..., Offer]]:
-    opened: list[Offer] = []
-
-    def make(index: Index, **options: object) -> Offer:
-        opened.append(Offer(index, **options))
-        return opened[-1]
-
-    yield make
-    for offer in opened:
-        offer.close()
-
-
-@pytest.fixture
-def offer(index: Index, offers: Callable[..., Offer]) -> Offer:
-    return offers(index)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import random
 import shutil
 import threading
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,24 +35,6 @@ def index(embedder: TinyEmbedder, folder: Path) -> Index:
     index = Index.create(folder)
     index.add_texts(texts_of(*((f"note{n}", words(n)) for n in range(20))))
     return index
-
-
-@pytest.fixture
-def offers() -> Iterator[Callable[..., Offer]]:
-    opened: list[Offer] = []
-
-    def make(index: Index, **options: object) -> Offer:
-        opened.append(Offer(index, **options))
-        return opened[-1]
-
-    yield make
-    for offer in opened:
-        offer.close()
-
-
-@pytest.fixture
-def offer(index: Index, offers: Callable[..., Offer]) -> Offer:
-    return offers(index)
 
 
 def slim_edge(tmp_path: Path, name: str = "slim", mode: str = SLIM) -> Edge:
