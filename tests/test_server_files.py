@@ -241,3 +241,34 @@ class TestFiles:
         assert sent[0]["status"] == 499
         assert "Traceback" not in caplog.text
         assert list((folder / "index" / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "id", ["{up}/../../secret.txt", "../../secret.txt", "{up}/./a.txt", "{out}"]
+)
+def test_no_removal_leads_out_of_the_uploads(folder: Path, client: TestClient, id: str) -> None:
+    client.put("/v1/files/a.txt", content=b"uploaded")
+    secret = folder / "secret.txt"
+    secret.write_text("top secret", encoding="utf-8")
+    name = id.format(up=folder / "index" / "uploads", out=secret)
+
+    item = {"op": "x1", "id": name, "base": "", "is_file": True}
+    answer = client.post("/v1/sync/push", json={"items": [item]})
+
+    assert answer.json()["results"][0]["outcome"] == "refused"
+    assert secret.read_text(encoding="utf-8") == "top secret"
+    assert (folder / "index/uploads/a.txt").exists()
+    assert client.get("/v1/conflicts").json() == {"conflicts": []}
+
+
+def test_removing_a_text_never_deletes_files_of_the_same_path(
+    folder: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    client.put("/v1/files/a.txt", content=b"uploaded")
+    client.post("/v1/texts", json={"texts": [{"id": "index", "text": "a text"}]})
+
+    report = client.post("/v1/remove", json={"names": ["index"]}).json()
+
+    assert report["removed"] == 1
+    assert (folder / "index/uploads/a.txt").exists()

@@ -259,3 +259,45 @@ class TestCommand:
 
         assert done.exit_code == 2
         assert "--port 0" in done.stderr
+
+
+UNREAD = """
+import os, signal, socket, threading
+from types import SimpleNamespace
+from fastapi import FastAPI
+from fastapi.responses import Response
+from gossamer.server import run
+
+run._GRACE_S = run._LAST_WORDS_S = 0.1
+app = FastAPI()
+app.state.service = SimpleNamespace(
+    changes=SimpleNamespace(waiting=0, stop=lambda: None), patience_s=0.1
+)
+
+@app.get("/big")
+async def big():
+    return Response(bytes(40_000_000))
+
+listening = socket.create_server(("127.0.0.1", 0))
+client = socket.socket()
+client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+client.connect(listening.getsockname())
+
+def ask():
+    client.sendall(b"GET /big HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+    client.recv(100)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=ask).start()
+run.run(app, listening)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals end a process there at once")
+def test_a_client_that_does_not_read_its_answer_does_not_keep_the_server() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNREAD], capture_output=True, text=True, timeout=30, check=False
+    )
+
+    # uvicorn passes the signal on once it has ended.
+    assert done.returncode in (0, -signal.SIGTERM), done.stderr

@@ -101,8 +101,11 @@ async def remove(service: Served, given: models.Names, streamed: Streamed = Fals
     check_count(service, given.names)
 
     def take_out(_: Watcher) -> UpdateReport:
+        # The id of a text may read like the path of a folder, which is not meant then.
+        catalogue = service.index.opened.state.snapshot.catalogue
+        paths = [name for name in given.names if catalogue.find_text(name) is None]
         report = service.index.remove(given.names, wait_s=service.options.lock_wait_s)
-        for name in given.names:
+        for name in paths:
             service.uploads.remove_all(absolute(name))
         return report
 

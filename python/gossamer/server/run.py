@@ -84,6 +84,10 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(_LAST_WORDS_S)
         for task in list(self.server_state.tasks):
             task.cancel()
+        # A client that does not read what it asked for is not waited for.
+        await asyncio.sleep(_LAST_WORDS_S)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
 
 class _Connection(H11Protocol):

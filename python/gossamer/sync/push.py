@@ -155,14 +155,8 @@ class Pusher:
 
     def _path_of(self, item: PushItem) -> str:
         """Give the path of a file; one that is to be removed may be named by it."""
-        if item.file is None and self._uploads.name_of(item.id) is not None:
-            return item.id
-        try:
-            return self._uploads.path_of(item.id).as_posix()
-        except InvalidArgument:
-            if item.file is None:
-                return item.id  # there can be no such file
-            raise
+        name = self._uploads.name_of(item.id) if item.file is None else None
+        return self._uploads.path_of(item.id if name is None else name).as_posix()
 
     def _plan(
         self, wanted: Sequence[_Wanted], snapshot: Snapshot

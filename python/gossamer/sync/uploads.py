@@ -72,13 +72,24 @@ class Uploads:
         return path
 
     def name_of(self, path: str | Path) -> str | None:
-        """Give the name of a file that was put by its path; None for any other path."""
+        """Give the name of a file that was put by its path; None for any other path.
+
+        A path that only begins like one of ours, and leads elsewhere by "..", is another one.
+        """
         below = f"{self.folder.as_posix().rstrip('/')}/"
         given = path if isinstance(path, str) else path.as_posix()
-        return given.removeprefix(below) or None if given.startswith(below) else None
+        if not given.startswith(below):
+            return None
+        name = given.removeprefix(below)
+        try:
+            return name if "/".join(check_name(name)) == name else None
+        except InvalidArgument:
+            return None
 
     def read(self, path: Path) -> bytes | None:
-        """Give what is in a file; None if there is none."""
+        """Give what is in a file that was put; None if there is none."""
+        if self.name_of(path) is None:
+            return None
         try:
             return path.read_bytes() if path.is_file() else None
         except OSError:
