@@ -209,6 +209,8 @@ class Web:
             raise NoAnswer(what, is_unknown_host=is_unknown) from error
         try:
             connection.request(method, self._before_target + target, body, headers)
+            # A large body takes its own time to be sent, which is not the answer's.
+            reading.until = time.monotonic() + self._timeout_s
             response = connection.getresponse()
         except (OSError, HTTPException) as error:
             connection.close()

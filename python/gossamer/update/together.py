@@ -38,7 +38,7 @@ def _report_of(
         old, new = _source(before, id), _source(after, id)
         assert new is not None, "whatever became of a text, the catalogue knows it"
         was_indexed = old is not None and old.status == Status.INDEXED
-        if new == old:
+        if new == old and was_indexed:
             report.unchanged += 1
         elif new.status == Status.INDEXED:
             report.updated += old is not None
