@@ -234,19 +234,25 @@ def test_a_search_that_is_overtaken_is_given_up(served, open_page):
         }"""
     )
     held: list[Route] = []
-    page.route("**/v1/search", lambda route: held.append(route))
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/v1/search", hold_first)
     page.fill("#question", "krill")
     with page.expect_request("**/v1/search"):
         page.keyboard.press("Enter")
-    page.unroute("**/v1/search")
     page.fill("#question", "plankton")
     page.keyboard.press("Enter")
 
     expect(page.locator(".card mark").first).to_have_text("plankton")
     # A slow machine may make a pause of what is typed here, and so a search of its own.
-    *overtaken, last = page.evaluate("window.signals.map((signal) => signal.aborted)")
+    first, *_, last = page.evaluate("window.signals.map((signal) => signal.aborted)")
     assert held
-    assert set(overtaken) == {True}
+    assert first
     assert not last
 
 
