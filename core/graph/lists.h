@@ -66,7 +66,7 @@ class PagedLists {
   static constexpr std::size_t kPageSize = 32;
   static constexpr std::size_t kUnit = 8;
   static constexpr std::size_t kChunkUnits = std::size_t{1} << 15;
-  static constexpr std::size_t kMaxChunks = (std::size_t{1} << 32) / kChunkUnits;
+  static constexpr std::size_t kMaxChunks = (std::uint64_t{1} << 32) / kChunkUnits;
   static constexpr std::size_t kPadding = 8;  // decoding reads whole words
   static constexpr std::uint8_t kLong = 255;  // the string starts with its length in two bytes
 
