@@ -1,0 +1,37 @@
+// Builds dist/: the package for npm, the worker, the page, and the Wasm beside them.
+import { build } from "esbuild";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, "dist");
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist, { recursive: true });
+
+const common = {
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+  // Given by the page that wants encoders; nothing is fetched from elsewhere.
+  external: ["onnxruntime-web"],
+  absWorkingDir: here,
+};
+const entries = {
+  gossamer: "src/index.ts",
+  worker: "src/worker/host.ts",
+  page: "page/main.ts",
+};
+for (const [name, entry] of Object.entries(entries)) {
+  if (!existsSync(join(here, entry))) continue;
+  await build({ ...common, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
+}
+for (const file of readdirSync(join(here, "page"))) {
+  if (!file.endsWith(".ts")) cpSync(join(here, "page", file), join(dist, file), { recursive: true });
+}
+const built = join(here, "wasm", "built");
+for (const file of existsSync(built) ? readdirSync(built) : []) {
+  if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
+}

@@ -1,0 +1,49 @@
+// Everything that fails on purpose has a reason: the same words as in C++ and Python.
+
+/** The core's reasons, in the order of core/base/error.h. */
+export const CORE_REASONS = [
+  "InvalidArgument",
+  "WrongDimension",
+  "NotFinite",
+  "Empty",
+  "DuplicateId",
+  "UnknownId",
+  "WrongState",
+  "MissingCodebook",
+  "CodebookMismatch",
+  "NotGossamer",
+  "UnknownVersion",
+  "Truncated",
+  "Damaged",
+  "TooLarge",
+  "Cancelled",
+] as const;
+
+export type Reason =
+  | (typeof CORE_REASONS)[number]
+  | "NoIndex"
+  | "Locked"
+  | "MissingModel"
+  | "ModelMismatch"
+  | "Unreachable"
+  | "Unreadable"
+  | "Unavailable"
+  | "LeftOut"
+  | "Unwritable";
+
+/** What went wrong, what was expected and what to do about it. */
+export class GossamerError extends Error {
+  override readonly name = "GossamerError";
+
+  constructor(
+    readonly reason: Reason,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Throws Cancelled if the signal was aborted. */
+export function throwIfAborted(signal?: AbortSignal): void {
+  if (signal?.aborted) throw new GossamerError("Cancelled", "the job was cancelled before it finished");
+}

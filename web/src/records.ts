@@ -1,0 +1,112 @@
+// What the package speaks of: documents, chunks, hits. Spans are in bytes of UTF-8 text, ids are
+// safe integers. The twin of python/gossamer/records.py and query/results.py.
+
+export type Value = string | number | boolean;
+export type Span = readonly [start: number, end: number];
+export type Mode = "hybrid" | "semantic" | "lexical";
+
+/** Text that a reader found in a file or that a page gave, and what is known of it. */
+export interface Document {
+  readonly text: Uint8Array; // UTF-8
+  readonly kind: string; // what a filter on `type` compares: "markdown", "python", ...
+  readonly markup: string; // how the text is divided: "plain", "markdown", "rows"
+  readonly title: string; // "" for none
+  readonly unit: string; // what places count: line, page, ...
+  readonly places: readonly (readonly [offset: number, number: number])[]; // empty: lines of `text`
+  readonly key: string; // names this document within its file, where a file holds several
+  readonly metadata: Readonly<Record<string, Value>>;
+}
+
+/** A piece of a document's text, and the headings it stands under. */
+export interface ChunkSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly context: readonly Span[]; // in the same text, outermost first
+}
+
+/** One answer: where it stands and what it says. */
+export interface Hit {
+  readonly id: number;
+  readonly source: string; // path of the file, or the id that an added text was given
+  readonly key: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly first: number; // line, page, ... of its first byte
+  readonly last: number;
+  readonly line: number; // of the line that answers best, where lines can be named; else `first`
+  readonly start: number; // bytes of the document's text
+  readonly end: number;
+  readonly text: string; // "" where only a server has it that does not answer
+  readonly snippet: string;
+  readonly highlights: readonly Span[]; // characters (UTF-16) of `snippet`
+  readonly score: number; // larger is better; comparable within one search only
+  readonly distance: number | null; // from the question, where it was computed
+  readonly ranks: Readonly<Record<string, number>>; // place in each ranking that found it, from 1
+  readonly metadata: Readonly<Record<string, Value>>;
+  readonly location: string; // path:line, or path and page
+}
+
+/** Where the vectors of a search came from, and what it cost. */
+export interface Explanation {
+  readonly mode: Mode;
+  readonly strategy: string; // "" where the search was lexical
+  readonly chunks: number;
+  readonly allowedChunks: number | null;
+  readonly codesTouched: number;
+  readonly chunksEmbedded: number; // again, in this page
+  readonly chunksCached: number; // whose vectors were in memory
+  readonly chunksRead: number; // whose vectors were read from storage or fetched by range
+  readonly chunksAsked: number; // whose vectors came from the server
+  readonly rounds: number;
+  readonly bytesFetched: number; // over the network, for this search
+  readonly lexicalTerms: Readonly<Record<string, number>>; // chunks that hold each term
+  readonly stages: Readonly<Record<string, number>>; // milliseconds
+}
+
+export interface Results {
+  readonly question: string;
+  readonly hits: readonly Hit[]; // best first
+  readonly explanation: Explanation;
+  readonly notes: readonly string[]; // what else to know of this answer
+  readonly tookMs: number;
+}
+
+export interface SearchOptions {
+  readonly k?: number; // 10
+  readonly recall?: number; // 0.9
+  readonly mode?: Mode; // "hybrid"
+  readonly filter?: string; // as in Python: `type = "markdown" and path ~ "docs/*"`
+  readonly signal?: AbortSignal;
+}
+
+/** How far a long job is. */
+export interface Progress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number; // 0 while it is not known
+}
+export type OnProgress = (progress: Progress) => void;
+
+/** Where vectors come from that are not in memory, see README. */
+export type VectorSource = "stored" | "ranges" | "server" | "recompute";
+export type EvictionName = "fifo" | "lru" | "hub";
+
+/** What an open index is and takes. */
+export interface IndexStatus {
+  readonly name: string; // in storage; "" where it is not kept
+  readonly origin: string; // address it is read from or follows; "" for none
+  readonly model: string;
+  readonly dim: number;
+  readonly chunks: number;
+  readonly documents: number;
+  readonly vectors: VectorSource;
+  readonly memoryBytes: number; // Wasm and JavaScript together
+  readonly wasmBytes: number;
+  readonly cacheBytes: number; // vectors and texts in memory
+  readonly cacheBudget: number;
+  readonly storageBytes: number; // of this index in OPFS or IndexedDB
+  readonly storageKind: "opfs" | "indexeddb" | "memory" | "none";
+  readonly bytesFetched: number; // over the network since it was opened
+  readonly requests: number;
+}
