@@ -12,6 +12,21 @@
 #include "distance/tables.h"
 
 namespace gossamer {
+
+#if defined(__wasm_simd128__)
+
+// What a module was compiled for is what it runs: there is nothing to choose, and nowhere to say.
+std::span<const Kernels* const> supported_kernels() {
+  static const Kernels* const tables[] = {&wasm_kernels()};
+  return tables;
+}
+
+const Kernels& choose_kernels(const char*) { return wasm_kernels(); }
+
+const Kernels& kernels() { return wasm_kernels(); }
+
+#else
+
 namespace {
 
 #if defined(__x86_64__)
@@ -51,10 +66,6 @@ void add_tables(std::vector<const Kernels*>& tables) {
 #elif defined(__aarch64__)
 
 void add_tables(std::vector<const Kernels*>& tables) { tables.push_back(&neon_kernels()); }
-
-#elif defined(__wasm_simd128__)
-
-void add_tables(std::vector<const Kernels*>& tables) { tables.push_back(&wasm_kernels()); }
 
 #else
 
@@ -96,5 +107,7 @@ const Kernels& kernels() {
   static const Kernels& chosen = choose_kernels(std::getenv("GOSSAMER_KERNELS"));
   return chosen;
 }
+
+#endif
 
 }  // namespace gossamer

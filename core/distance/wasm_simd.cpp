@@ -117,28 +117,28 @@ void from_f16(const std::uint16_t* from, float* to, std::size_t count) noexcept 
   for (std::size_t i = 0; i < count; ++i) store_value(F16::load_one(from + i), to, i);
 }
 
-Kernels make_table() {
-  return {
-      .name = "wasm",
-      .inner_product_f32 = distance<Product, F32, F32>,
-      .l2_f32 = distance<SquaredDifference, F32, F32>,
-      .inner_product_f16 = distance<Product, F16, F16>,
-      .l2_f16 = distance<SquaredDifference, F16, F16>,
-      .inner_product_f32_f16 = distance<Product, F32, F16>,
-      .l2_f32_f16 = distance<SquaredDifference, F32, F16>,
-      .inner_product_i8 = distance_i8<ProductI8>,
-      .l2_i8 = distance_i8<SquaredDifferenceI8>,
-      .to_f16 = scalar_kernels().to_f16,  // only rows that enter need it
-      .from_f16 = from_f16,
-  };
+void to_f16(const float* from, std::uint16_t* to, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    store_value(float_to_half(load_value<float>(from, i)), to, i);
 }
+
+constexpr Kernels kTable{
+    .name = "wasm",
+    .inner_product_f32 = distance<Product, F32, F32>,
+    .l2_f32 = distance<SquaredDifference, F32, F32>,
+    .inner_product_f16 = distance<Product, F16, F16>,
+    .l2_f16 = distance<SquaredDifference, F16, F16>,
+    .inner_product_f32_f16 = distance<Product, F32, F16>,
+    .l2_f32_f16 = distance<SquaredDifference, F32, F16>,
+    .inner_product_i8 = distance_i8<ProductI8>,
+    .l2_i8 = distance_i8<SquaredDifferenceI8>,
+    .to_f16 = to_f16,
+    .from_f16 = from_f16,
+};
 
 }  // namespace
 
-const Kernels& wasm_kernels() {
-  static const Kernels table = make_table();
-  return table;
-}
+const Kernels& wasm_kernels() { return kTable; }
 
 }  // namespace gossamer
 

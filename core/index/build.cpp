@@ -224,6 +224,7 @@ std::vector<Strategy> Index::strategies_to_calibrate() const {
 
 void Index::recalibrate(const float* queries, std::size_t query_count, const BuildRun& run,
                         Progress* progress) {
+  check_attached();
   expect(kept_.has_all(), Reason::kWrongState,
          "calibration compares with exact search: it needs all vectors to be kept");
   if (query_count > 0) check_finite(queries, query_count, space_.dim());

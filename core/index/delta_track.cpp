@@ -51,6 +51,7 @@ IndexDelta::Shape Index::delta_shape() const {
 }
 
 void Index::track() {
+  check_attached();
   check_codes();
   check_kept();
   load_ids();
@@ -101,6 +102,7 @@ Bytes Index::take_delta() {
 }
 
 void Index::apply_delta(ByteView bytes) {
+  check_attached();
   const IndexDelta delta = unpack_index_delta(bytes);
   const WriteLock<SharedMutex> lock(mutex_);
   load_graph();

@@ -73,6 +73,12 @@ class Index {
   // Reads a file's bytes, which must outlive the index. `shared` is the codebook for an index that
   // was saved without its own. Parts are read when they are first needed.
   static std::unique_ptr<Index> open(ByteView file, std::shared_ptr<const Codebook> shared);
+  // The same from the sections that are at hand, which must outlive the index; source graph, graph,
+  // codebook and calibration may be left out, as far as they are not used. With `resident_bytes` an
+  // index that keeps all vectors is *detached*: they stay where they are, so many bytes of their
+  // rows can be in memory, and searches ask for those that are not. It cannot be changed or saved.
+  static std::unique_ptr<Index> open(Container container, std::shared_ptr<const Codebook> shared,
+                                     std::optional<std::size_t> resident_bytes);
 
   // What of an index that can be had elsewhere goes into its file.
   struct Saved {
@@ -94,9 +100,17 @@ class Index {
   std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
   IndexStats stats() const;
   std::size_t count() const;
+  std::size_t node_count() const { return node_count_; }
+  const Space& space() const { return space_; }
+  // Whether all vectors are kept, but stored elsewhere.
+  bool is_detached() const { return kept_.resident() != nullptr; }
+  // The rows of a detached index that are in memory, for the host to fill; null for others.
+  ResidentRows* resident() const { return kept_.resident(); }
   bool contains(std::uint64_t id) const;
   // Every id, in the order of nodes.
   std::vector<std::uint64_t> ids() const;
+  // The node of each id, which is where its row stands among all vectors (kUnknownId).
+  std::vector<NodeId> nodes_of(std::span<const std::uint64_t> ids) const;
   // Vectors that are kept, one row each; kUnknownId names an id without one.
   std::vector<float> vectors_of(std::span<const std::uint64_t> ids) const;
 
@@ -172,6 +186,9 @@ class Index {
   std::size_t live_count() const { return node_count_ - deleted_count_; }
   NodeId node_of(std::uint64_t id) const;
   void check_vectors(const float* vectors, std::size_t count) const;
+  // What needs every vector fails in a detached index (kWrongState).
+  void check_attached() const;
+  bool can_walk() const;
 
   // Building (build.cpp).
   void order_and_encode(const float* vectors, std::size_t count, const std::uint64_t* ids,
@@ -263,6 +280,11 @@ class IndexSearch {
   // Vectors of wanted(), in the same order, end to end. `missing` (empty, or one for each) says
   // which of them the host cannot give: they are never returned, whatever stands in their rows.
   void supply(std::span<const float> vectors, std::span<const bool> missing = {});
+  // The nodes of wanted(), in the same order: where their rows stand among all vectors.
+  std::span<const NodeId> wanted_nodes() const { return batch_->wanted(); }
+  // The same as supply() with rows as the index keeps them, end to end, of those wanted nodes whose
+  // rows have not become resident meanwhile; `missing` has one for each of these.
+  void supply_rows(ByteView rows, std::span<const bool> missing = {});
 
   std::size_t query_count() const { return batch_->count(); }
   using Hit = Index::Hit;

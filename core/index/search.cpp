@@ -40,7 +40,8 @@ View Index::view(const Bitmap* allowed, std::size_t allowed_count, bool with_gra
   view.codes = codebook_ ? &codes_ : nullptr;
   view.graph = with_graph && options_.graph != GraphKind::kNone ? &graph() : nullptr;
   view.allowed = allowed;
-  view.deleted = deleted_count_ > 0 ? &deleted_ : nullptr;
+  // A file that keeps all vectors keeps those of deleted nodes too: walks get the same ones.
+  view.deleted = deleted_count_ > 0 && !is_detached() ? &deleted_ : nullptr;
   view.node_count = node_count_;
   view.allowed_count = allowed_count;
   return view;
@@ -75,6 +76,7 @@ std::unique_ptr<IndexSearch> Index::search(const float* queries, std::size_t cou
   check_finite(queries, count, space_.dim());
   check_codes();
   load_ids();
+  if (is_detached()) resident()->begin_search();
   return std::make_unique<IndexSearch>(*this, queries, count, std::move(request));
 }
 
@@ -122,12 +124,16 @@ std::vector<Index::Hit> Index::estimate(const float* query, std::size_t best,
 }
 
 Strategy Index::choose_strategy(std::size_t allowed_count) const {
-  const bool has_graph = options_.graph != GraphKind::kNone;
+  const bool has_graph = can_walk();
   const double share = static_cast<double>(allowed_count) / static_cast<double>(node_count_);
   if (kept_.has_all()) {
     if (allowed_count <= kFewNodes) return Strategy::kExact;
     if (has_graph && share >= kRareShare) return Strategy::kBestFirst;
     return codebook_ ? Strategy::kScan : Strategy::kExact;
+  }
+  if (is_detached() && codebook_ == nullptr) {
+    const bool walks = has_graph && allowed_count > kFewNodes && share >= kRareShare;
+    return walks ? Strategy::kLazy : Strategy::kExact;
   }
   if (has_graph && node_count_ >= kWalkFrom && share >= kRareShare) return Strategy::kWalk;
   return Strategy::kScan;
@@ -194,6 +200,13 @@ void IndexSearch::supply(std::span<const float> vectors, std::span<const bool> m
   const ReadLock<SharedMutex> lock(index_.mutex_);
   check_version();
   batch_->supply(vectors, missing);
+  name_wanted();
+}
+
+void IndexSearch::supply_rows(ByteView rows, std::span<const bool> missing) {
+  const ReadLock<SharedMutex> lock(index_.mutex_);
+  check_version();
+  batch_->supply_rows(rows, missing);
   name_wanted();
 }
 

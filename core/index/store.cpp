@@ -193,6 +193,33 @@ Column map_rows(const Container& file, SectionKind kind, std::size_t row_bytes, 
   return {row_bytes, bytes};
 }
 
+Kept detached_rows(const Container& file, const Meta& meta, const Space& space,
+                   std::size_t resident_bytes) {
+  const std::uint64_t length = file.length_of(SectionKind::kVectors);
+  if (length != meta.node_count * space.row_bytes()) {
+    fail(Reason::kDamaged, "the section 'vectors' has " + std::to_string(length) +
+                               " bytes, but holds " + std::to_string(meta.node_count) +
+                               " rows of " + std::to_string(space.row_bytes()));
+  }
+  const auto node_count = static_cast<std::size_t>(meta.node_count);
+  return {Keep::kAll, std::make_shared<ResidentRows>(space.row_bytes(), node_count,
+                                                     resident_bytes / space.row_bytes())};
+}
+
+// What no index works without must be at hand if the file has it.
+void check_attached_sections(const Container& file, bool is_detached) {
+  for (const Container::Entry& entry : file.entries()) {
+    const bool is_needed = entry.kind == SectionKind::kMeta || entry.kind == SectionKind::kCodes ||
+                           entry.kind == SectionKind::kHotNodes ||
+                           entry.kind == SectionKind::kIds || entry.kind == SectionKind::kDeleted ||
+                           (entry.kind == SectionKind::kVectors && !is_detached);
+    if (is_needed && !entry.is_attached) {
+      fail(Reason::kInvalidArgument, std::string("the section '") + name_of(entry.kind) +
+                                         "' was left out, and this index cannot do without");
+    }
+  }
+}
+
 Kept read_kept(const Container& file, const Meta& meta, const Space& space) {
   if (meta.options.keep == Keep::kAll) {
     return {space, map_rows(file, SectionKind::kVectors, space.row_bytes(),
@@ -213,33 +240,41 @@ Kept read_kept(const Container& file, const Meta& meta, const Space& space) {
 }  // namespace
 
 std::unique_ptr<Index> Index::open(ByteView file, std::shared_ptr<const Codebook> shared) {
-  Container container = Container::parse(file);
+  return open(Container::parse(file), std::move(shared), std::nullopt);
+}
+
+std::unique_ptr<Index> Index::open(Container container, std::shared_ptr<const Codebook> shared,
+                                   std::optional<std::size_t> resident_bytes) {
   const Meta meta = read_meta(container.required(SectionKind::kMeta));
+  const bool is_detached = resident_bytes && meta.options.keep == Keep::kAll;
+  check_attached_sections(container, is_detached);
   const Space space(meta.options.metric, meta.options.scalar, meta.options.dim, meta.scale);
   std::unique_ptr<Index> index(
       new Index(meta.options, space, find_codebook(container, meta, std::move(shared))));
   index->node_count_ = static_cast<std::size_t>(meta.node_count);
   index->codes_ = map_rows(container, SectionKind::kCodes, meta.code_bytes,
                            meta.code_bytes == 0 ? 0 : index->node_count_);
-  index->kept_ = read_kept(container, meta, space);
+  index->kept_ = is_detached ? detached_rows(container, meta, space, *resident_bytes)
+                             : read_kept(container, meta, space);
   index->deleted_ = read_bitmap(container.verified(SectionKind::kDeleted), index->node_count_);
   index->deleted_count_ = index->deleted_.count();
   if (container.has(SectionKind::kCalibration)) {
     index->calibration_ = Calibration::from_bytes(container.verified(SectionKind::kCalibration));
   }
   const bool has_graph = meta.options.graph != GraphKind::kNone;
-  expect(has_graph == container.has(SectionKind::kGraph), Reason::kDamaged,
+  expect(has_graph == container.lists(SectionKind::kGraph), Reason::kDamaged,
          "the graph that 'meta' speaks of is missing, or there is one too many");
   index->has_graph_ = !has_graph;
   index->has_ids_ = !container.has(SectionKind::kIds);
   if (index->has_ids_) index->ids_ = IdMap::identity(index->node_count_);
   index->has_checked_codes_ = meta.code_bytes == 0;
-  index->has_checked_kept_ = !container.has(SectionKind::kVectors);
+  index->has_checked_kept_ = is_detached || !container.has(SectionKind::kVectors);
   index->file_ = std::move(container);
   return index;
 }
 
 std::vector<ByteView> Index::save(FileImage& image, const Saved& saved) const {
+  check_attached();
   check_codes();
   check_kept();
   load_ids();
@@ -282,13 +317,15 @@ void Index::verify() const {
   if (file_) file_->verify_all();
   check_codes();
   load_ids();
-  load_graph();
+  if (can_walk()) load_graph();
 }
 
 void Index::load_graph() const {
   if (has_graph_) return;
   const WriteLock<Mutex> lock(load_mutex_);
   if (has_graph_) return;
+  expect(file_->has(SectionKind::kGraph), Reason::kWrongState,
+         "the graph of this index was left out when it was opened");
   graph_ = unpack_graph(file_->verified(SectionKind::kGraph));
   expect(graph_.node_count() == node_count_, Reason::kDamaged,
          "the graph has another number of nodes than the index");
@@ -300,6 +337,17 @@ void Index::load_graph() const {
            "the source graph has another number of nodes than the index");
   }
   has_graph_ = true;
+}
+
+bool Index::can_walk() const {
+  if (options_.graph == GraphKind::kNone) return false;
+  return has_graph_ || file_->has(SectionKind::kGraph);
+}
+
+void Index::check_attached() const {
+  expect(!is_detached(), Reason::kWrongState,
+         "the vectors of this index were left in its file, so that it can only be searched; open "
+         "it with all its sections to change it or save it");
 }
 
 void Index::load_ids() const {

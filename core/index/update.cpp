@@ -36,6 +36,7 @@ void Index::check_new_ids(std::span<const std::uint64_t> ids) {
 
 // Everything that an update touches must be in memory, and lookups by id must stand.
 void Index::prepare_update() {
+  check_attached();
   check_codes();
   check_kept();
   load_ids();
@@ -48,6 +49,7 @@ void Index::prepare_update() {
 }
 
 void Index::add(std::span<const std::uint64_t> ids, const float* vectors, Progress* progress) {
+  check_attached();
   check_vectors(vectors, ids.size());
   const WriteLock<SharedMutex> lock(mutex_);
   expect(options_.graph == GraphKind::kNone || kept_.has_all(), Reason::kWrongState,
@@ -197,6 +199,7 @@ Bytes Index::codes_of(std::span<const std::uint64_t> ids) const {
 }
 
 void Index::remove(std::span<const std::uint64_t> ids) {
+  check_attached();
   load_ids();
   const WriteLock<SharedMutex> lock(mutex_);
   ids_.prepare_lookup(deleted_);
@@ -263,7 +266,18 @@ std::vector<std::uint64_t> Index::ids() const {
   return ids;
 }
 
+std::vector<NodeId> Index::nodes_of(std::span<const std::uint64_t> ids) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  std::vector<NodeId> nodes;
+  nodes.reserve(ids.size());
+  for (const std::uint64_t id : ids) nodes.push_back(node_of(id));
+  return nodes;
+}
+
 std::vector<float> Index::vectors_of(std::span<const std::uint64_t> ids) const {
+  check_attached();
   load_ids();
   const ReadLock<SharedMutex> lock(mutex_);
   prepare_lookup();
@@ -280,7 +294,8 @@ std::vector<float> Index::vectors_of(std::span<const std::uint64_t> ids) const {
 
 IndexStats Index::stats() const {
   load_ids();
-  load_graph();
+  const bool has_graph = can_walk();
+  if (has_graph) load_graph();
   const ReadLock<SharedMutex> lock(mutex_);
   IndexStats stats;
   stats.count = live_count();
@@ -293,7 +308,7 @@ IndexStats Index::stats() const {
     const WriteLock<Mutex> loading(load_mutex_);
     stats.ids_bytes = ids_.memory_bytes();
   }
-  if (options_.graph != GraphKind::kNone && node_count_ > 0) {
+  if (has_graph && node_count_ > 0) {
     const Graph& searched = graph();
     stats.graph_bytes = searched.memory_bytes();
     stats.levels = searched.max_level() + 1;

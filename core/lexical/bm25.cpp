@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
+
 namespace gossamer {
 namespace {
 
@@ -14,19 +16,37 @@ bool is_better(const ScoredChunk& a, const ScoredChunk& b) {
 }  // namespace
 
 void ChunkCounts::add(ChunkNumber chunk, std::uint64_t bytes, TermCounter& counter) {
-  ++chunks_;
-  bytes_ += bytes;
+  add_others(1, bytes);
   const std::vector<TermId>& found = counter.found();
   if (!found.empty()) {
     matches_.push_back({chunk, static_cast<std::uint32_t>(found.size()), bytes});
-    for (const TermId term : found) {
-      constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
-      const std::uint32_t count = std::min(counter.count(term), kMost);
-      counts_.push_back({term, static_cast<std::uint16_t>(count)});
-      ++chunks_with_[term];
-    }
+    for (const TermId term : found) add_count(term, counter.count(term));
   }
   counter.clear();
+}
+
+void ChunkCounts::add(ChunkNumber chunk, std::uint64_t bytes, std::span<const TermCount> found) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    expect(found[i].term < chunks_with_.size() && found[i].count > 0 &&
+               (i == 0 || found[i - 1].term < found[i].term),
+           Reason::kInvalidArgument,
+           "the counts of a chunk name terms of the question, rising, each at least once");
+  }
+  add_others(1, bytes);
+  if (found.empty()) return;
+  matches_.push_back({chunk, static_cast<std::uint32_t>(found.size()), bytes});
+  for (const TermCount& one : found) add_count(one.term, one.count);
+}
+
+void ChunkCounts::add_others(std::uint64_t chunks, std::uint64_t bytes) {
+  chunks_ += chunks;
+  bytes_ += bytes;
+}
+
+void ChunkCounts::add_count(TermId term, std::uint32_t count) {
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
+  counts_.push_back({term, static_cast<std::uint16_t>(std::min(count, kMost))});
+  ++chunks_with_[term];
 }
 
 void ChunkCounts::add(const ChunkCounts& other) {

@@ -28,6 +28,15 @@ class ChunkCounts {
   // One more chunk of so many bytes, with what the counter has found in it; clears the counter.
   void add(ChunkNumber chunk, std::uint64_t bytes, TermCounter& counter);
   void add(const ChunkCounts& other);
+  // The same for a chunk whose counts are known already: each term once, rising; none is 0. Fails
+  // with kInvalidArgument for what is not so.
+  struct TermCount {
+    TermId term;
+    std::uint32_t count;
+  };
+  void add(ChunkNumber chunk, std::uint64_t bytes, std::span<const TermCount> found);
+  // So many chunks more, in which no term stands.
+  void add_others(std::uint64_t chunks, std::uint64_t bytes);
 
   // The `best` chunks by BM25, best first, ties by chunk number; only chunks with a term of the
   // query. Rare terms count more, and a term counts more in a short chunk.
@@ -39,6 +48,8 @@ class ChunkCounts {
   std::span<const std::uint64_t> chunks_with() const { return chunks_with_; }
 
  private:
+  void add_count(TermId term, std::uint32_t count);
+
   struct Match {
     ChunkNumber chunk;
     std::uint32_t terms;  // how many of counts_ are its own

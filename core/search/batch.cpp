@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -36,7 +35,12 @@ std::vector<std::vector<Candidate>> scan_together(const View& view, const float*
 
 SearchBatch::SearchBatch(const View& view, const float* queries, std::size_t count, std::size_t k,
                          Strategy strategy, const Effort& effort, unsigned threads)
-    : count_(count), dim_(view.space->dim()), threads_(threads), hits_(count) {
+    : count_(count),
+      dim_(view.space->dim()),
+      row_bytes_(view.space->row_bytes()),
+      kept_(view.kept),
+      threads_(threads),
+      hits_(count) {
   k = std::min(k, view.allowed_count);
   const bool never_asks = view.kept->has_all() && strategy != Strategy::kScan;
   if (never_asks) {
@@ -87,18 +91,53 @@ void SearchBatch::supply(std::span<const float> vectors, std::span<const bool> m
                                        std::to_string(missing.size()) + " answers came");
   }
   if (wanted_.empty()) return;
-  std::unordered_map<NodeId, const float*> vector_of;
-  vector_of.reserve(wanted_.size());
+  std::vector<const float*> supplied(wanted_.size());
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const bool is_missing = !missing.empty() && missing[i];
-    vector_of.emplace(wanted_[i], is_missing ? nullptr : vectors.data() + i * dim_);
+    supplied[i] = is_missing ? nullptr : vectors.data() + i * dim_;
   }
+  distribute(
+      std::span<const float* const>(supplied),
+      [](SearchSession& session, std::span<const float* const> own) { session.supply(own); });
+}
+
+void SearchBatch::supply_rows(ByteView rows, std::span<const bool> missing) {
+  std::vector<Row> supplied(wanted_.size());
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    supplied[i] = kept_->find(wanted_[i]);
+    if (supplied[i] == nullptr) ++others;
+  }
+  if (rows.size() != others * row_bytes_ || (!missing.empty() && missing.size() != others)) {
+    fail(Reason::kInvalidArgument,
+         "expected " + std::to_string(others) + " rows of " + std::to_string(row_bytes_) +
+             " bytes, one for each wanted node that is not in memory; " +
+             std::to_string(rows.size()) + " bytes came, and " + std::to_string(missing.size()) +
+             " answers on what is missing");
+  }
+  if (wanted_.empty()) return;
+  std::size_t next = 0;
+  for (Row& row : supplied) {
+    if (row != nullptr) continue;
+    const bool is_missing = !missing.empty() && missing[next];
+    row = is_missing ? nullptr : rows.data() + next * row_bytes_;
+    ++next;
+  }
+  distribute(std::span<const Row>(supplied),
+             [](SearchSession& session, std::span<const Row> own) { session.supply_rows(own); });
+}
+
+template <class T, class Supply>
+void SearchBatch::distribute(std::span<const T> supplied, const Supply& supply) {
   parallel_for(count_, threads_, 1, [&](std::size_t q, unsigned) {
     if (!waiting_[q]) return;
     SearchSession& session = *waiting_[q]->session;
-    std::vector<const float*> own;
-    for (const NodeId node : session.wanted()) own.push_back(vector_of.at(node));
-    session.supply(own);
+    std::vector<T> own;
+    for (const NodeId node : session.wanted()) {
+      const auto place = std::lower_bound(wanted_.begin(), wanted_.end(), node);
+      own.push_back(supplied[static_cast<std::size_t>(place - wanted_.begin())]);
+    }
+    supply(session, own);
   });
   gather();
 }

@@ -25,6 +25,10 @@ class SearchBatch {
   // be had, whatever stands in their place; empty means none.
   void supply(std::span<const float> vectors, std::span<const bool> missing = {});
 
+  // The same with rows as the index keeps them, of those wanted nodes whose rows are not kept;
+  // `missing` has one for each of these.
+  void supply_rows(ByteView rows, std::span<const bool> missing = {});
+
   std::size_t count() const { return count_; }
   std::span<const Candidate> nearest(std::size_t query) const { return hits_[query]; }
   // Summed over all searches, but rounds and vectors_fetched as the host saw them.
@@ -35,6 +39,9 @@ class SearchBatch {
                   const Effort& effort, unsigned threads);
   void start_sessions(const View& view, const float* queries, std::size_t k, Strategy strategy,
                       const Effort& effort, unsigned threads);
+  // Hands every search what it wants of `supplied`, which goes with wanted().
+  template <class T, class Supply>
+  void distribute(std::span<const T> supplied, const Supply& supply);
   void gather();
 
   // A search that waits for vectors, with the scratch it walks in.
@@ -45,6 +52,8 @@ class SearchBatch {
 
   std::size_t count_;
   std::size_t dim_;
+  std::size_t row_bytes_;
+  const Kept* kept_;
   unsigned threads_;
   std::vector<std::unique_ptr<Waiting>> waiting_;
   std::vector<std::vector<Candidate>> hits_;

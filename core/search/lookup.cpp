@@ -1,6 +1,7 @@
 #include "search/lookup.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace gossamer {
 
@@ -35,12 +36,26 @@ void Lookup::supply(std::span<const float* const> vectors) {
   wanted_.clear();
 }
 
+void Lookup::supply_rows(std::span<const Row> rows) {
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (rows[i] == nullptr) {
+      missing_.insert(wanted_[i]);
+    } else if (rows[i] != view_.kept->find(wanted_[i])) {
+      known_.emplace(wanted_[i], view_.space->from_query(prepared_.data(), rows[i]));
+      ++measured_;
+    }
+  }
+  asked_ += wanted_.size();
+  wanted_.clear();
+}
+
 float Lookup::measure(const float* vector, std::uint8_t* row) const {
   single_.encode_row(vector, row);
   return single_.from_query(prepared_.data(), row);
 }
 
 float Lookup::measure_code(NodeId node) const {
+  if (view_.codebook == nullptr) return std::numeric_limits<float>::max();
   std::vector<float> vector(single_.dim());
   RowBytes row(single_.row_bytes());
   view_.codebook->decode(view_.codes->row(node), vector.data());

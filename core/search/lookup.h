@@ -53,6 +53,9 @@ class Lookup {
   // empty afterwards.
   void supply(std::span<const float* const> vectors);
 
+  // The same with rows as the index keeps them, which need to stay only for what follows at once.
+  void supply_rows(std::span<const Row> rows);
+
   std::size_t asked() const { return asked_; }
   std::size_t measured() const { return measured_; }
 

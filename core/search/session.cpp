@@ -66,6 +66,12 @@ void SearchSession::supply(std::span<const float* const> vectors) {
   resume();
 }
 
+void SearchSession::supply_rows(std::span<const Row> rows) {
+  const Stopwatch watch(counters_.rank_s);
+  lookup_.supply_rows(rows);
+  resume();
+}
+
 SearchCounters SearchSession::counters() const {
   SearchCounters counters = counters_;
   counters.vectors_asked = lookup_.asked() + lookup_.wanted().size();

@@ -48,6 +48,8 @@ class SearchSession {
   std::span<const NodeId> wanted() const { return lookup_.wanted(); }
   // The vector of each of wanted(), in the same order; null where it is not to be had.
   void supply(std::span<const float* const> vectors);
+  // The same with rows as the index keeps them.
+  void supply_rows(std::span<const Row> rows);
   // The nearest nodes, nearest first, with raw distances: min(k, nodes that may be returned and
   // whose vectors can be had) of them once the search is over, the best so far before that.
   std::span<const Candidate> nearest() const { return hits_.items(); }

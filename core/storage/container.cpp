@@ -54,12 +54,22 @@ const char* name_of(SectionKind kind) {
     case SectionKind::kCalibration:
       return "calibration";
   }
-  return "unknown";
+  return "of the product";
 }
 
 Container Container::parse(ByteView file) {
-  check_magic(file);
-  ByteReader in(file.subspan(kMagic.size()), "header");
+  Container container = parse_head(file, file.size());
+  for (Entry& entry : container.entries_) {
+    entry.bytes = file.subspan(static_cast<std::size_t>(entry.offset),
+                               static_cast<std::size_t>(entry.length));
+    entry.is_attached = true;
+  }
+  return container;
+}
+
+Container Container::parse_head(ByteView head, std::uint64_t file_size) {
+  check_magic(head);
+  ByteReader in(head.subspan(kMagic.size()), "header");
   const auto version = in.get<std::uint32_t>();
   const auto section_count = in.get<std::uint32_t>();
   const auto file_bytes = in.get<std::uint64_t>();
@@ -70,43 +80,62 @@ Container Container::parse(ByteView file) {
                                       ", this release reads version " +
                                       std::to_string(kFormatVersion) + "; upgrade, or build again");
   }
-  expect(crc32c(file.first(kChecksumOffset)) == header_checksum, Reason::kDamaged,
+  expect(crc32c(head.first(kChecksumOffset)) == header_checksum, Reason::kDamaged,
          "the header does not match its checksum: the file is damaged; copy or build it again");
-  if (file_bytes != file.size()) {
-    fail(file_bytes > file.size() ? Reason::kTruncated : Reason::kDamaged,
+  if (file_bytes != file_size) {
+    fail(file_bytes > file_size ? Reason::kTruncated : Reason::kDamaged,
          "the file should have " + std::to_string(file_bytes) + " bytes and has " +
-             std::to_string(file.size()) + "; copy or build it again");
+             std::to_string(file_size) + "; copy or build it again");
   }
-  expect(section_count <= kMaxSections && kHeaderBytes + section_count * kEntryBytes <= file.size(),
+  expect(section_count <= kMaxSections && kHeaderBytes + section_count * kEntryBytes <= file_size,
          Reason::kDamaged, "the table of sections does not fit the file");
-  const ByteView table = file.subspan(kHeaderBytes, section_count * kEntryBytes);
+  expect(kHeaderBytes + section_count * kEntryBytes <= head.size(), Reason::kTruncated,
+         "the start of the file ends before its table of sections does");
+  const ByteView table = head.subspan(kHeaderBytes, section_count * kEntryBytes);
   expect(crc32c(table) == table_checksum, Reason::kDamaged,
          "the table of sections does not match its checksum; copy or build the file again");
   Container container;
   ByteReader entries(table, "table of sections");
   for (std::uint32_t i = 0; i < section_count; ++i) {
-    const Entry entry = parse_entry(entries, file);
-    expect(!container.has(entry.kind), Reason::kDamaged, "a section appears twice");
+    const Entry entry = parse_entry(entries, file_size);
+    expect(!container.lists(entry.kind), Reason::kDamaged, "a section appears twice");
     container.entries_.push_back(entry);
   }
   return container;
 }
 
-Container::Entry Container::parse_entry(ByteReader& in, ByteView file) {
+Container::Entry Container::parse_entry(ByteReader& in, std::uint64_t file_size) {
   const auto kind = in.get<std::uint32_t>();
   const auto checksum = in.get<std::uint32_t>();
   const auto offset = in.get<std::uint64_t>();
   const auto length = in.get<std::uint64_t>();
   in.get<std::uint64_t>();  // reserved
-  if (kind < static_cast<std::uint32_t>(SectionKind::kMeta) ||
-      kind > static_cast<std::uint32_t>(SectionKind::kCalibration)) {
+  const bool is_ours = kind >= static_cast<std::uint32_t>(SectionKind::kMeta) &&
+                       kind <= static_cast<std::uint32_t>(SectionKind::kCalibration);
+  if (!is_ours && (kind < kFirstProductKind || kind > kLastProductKind)) {
     fail(Reason::kUnknownVersion,
          "section kind " + std::to_string(kind) + " is unknown to this release; upgrade");
   }
-  expect(offset % kAlignment == 0 && offset <= file.size() && length <= file.size() - offset,
+  expect(offset % kAlignment == 0 && offset <= file_size && length <= file_size - offset,
          Reason::kDamaged, "a section lies outside the file");
-  return {static_cast<SectionKind>(kind), checksum,
-          file.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length))};
+  return {static_cast<SectionKind>(kind), checksum, offset, length, false, {}};
+}
+
+void Container::attach(SectionKind kind, ByteView bytes) {
+  const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& listed) { return listed.kind == kind; });
+  if (entry == entries_.end()) {
+    fail(Reason::kInvalidArgument,
+         std::string("the file has no section '") + name_of(kind) + "' to attach bytes to");
+  }
+  if (bytes.size() != entry->length) {
+    fail(bytes.size() < entry->length ? Reason::kTruncated : Reason::kDamaged,
+         std::string("the section '") + name_of(kind) + "' should have " +
+             std::to_string(entry->length) + " bytes and has " + std::to_string(bytes.size()) +
+             "; copy or build the file again");
+  }
+  entry->bytes = bytes;
+  entry->is_attached = true;
 }
 
 const Container::Entry* Container::find(SectionKind kind) const {
@@ -116,13 +145,23 @@ const Container::Entry* Container::find(SectionKind kind) const {
   return nullptr;
 }
 
+std::uint64_t Container::length_of(SectionKind kind) const {
+  const Entry* entry = find(kind);
+  return entry == nullptr ? 0 : entry->length;
+}
+
+bool Container::has(SectionKind kind) const {
+  const Entry* entry = find(kind);
+  return entry != nullptr && entry->is_attached;
+}
+
 ByteView Container::bytes(SectionKind kind) const {
   const Entry* entry = find(kind);
   return entry == nullptr ? ByteView() : entry->bytes;
 }
 
 void Container::verify(const Entry& entry) {
-  if (crc32c(entry.bytes) != entry.checksum) {
+  if (entry.is_attached && crc32c(entry.bytes) != entry.checksum) {
     fail(Reason::kDamaged, std::string("the section '") + name_of(entry.kind) +
                                "' does not match its checksum; copy or build the file again");
   }

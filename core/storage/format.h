@@ -28,4 +28,9 @@ enum class SectionKind : std::uint32_t {
   kCalibration = 10,
 };
 
+// Kinds of sections that belong to the product around the engine (its catalogue, its texts, a
+// model): the engine checks where they lie and passes over them.
+inline constexpr std::uint32_t kFirstProductKind = 32;
+inline constexpr std::uint32_t kLastProductKind = 63;
+
 }  // namespace gossamer

@@ -79,6 +79,23 @@ TEST_CASE("sections come back as they were written, each at a multiple of 64 byt
   CHECK(reason_of([&] { container.required(SectionKind::kGraph); }) == "damaged");
 }
 
+TEST_CASE("sections of the product are passed over, and checked like others") {
+  FileImage image;
+  image.add(static_cast<SectionKind>(kFirstProductKind), {4, 5});
+  image.add(SectionKind::kMeta, {1, 2, 3});
+  image.add(static_cast<SectionKind>(kLastProductKind), {});
+  Bytes file = joined(image.finish());
+
+  const Container container = Container::parse(file);
+
+  CHECK(container.required(SectionKind::kMeta).size() == 3);
+  CHECK(container.verified(static_cast<SectionKind>(kFirstProductKind)).size() == 2);
+  CHECK(container.has(static_cast<SectionKind>(kLastProductKind)));
+  container.verify_all();
+  file[static_cast<std::size_t>(container.entries()[0].offset)] = 9;
+  CHECK(reason_of([&] { Container::parse(file).verify_all(); }) == "damaged");
+}
+
 TEST_CASE("every truncation of a file is refused when it is opened") {
   const Bytes file = whole_file(Keep::kAll, GraphKind::kNone);
   for (std::size_t size = 0; size < file.size(); ++size) {

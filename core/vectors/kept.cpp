@@ -15,6 +15,9 @@ Kept::Kept(const Space& space, Column rows)
          "the kept vectors have another row length than their space");
 }
 
+Kept::Kept(Keep keep, std::shared_ptr<ResidentRows> resident)
+    : keep_(keep), budget_(0), rows_(resident->row_bytes()), resident_(std::move(resident)) {}
+
 Kept::Kept(const Space& space, std::size_t budget, std::span<const NodeId> nodes,
            std::size_t pinned, Column rows)
     : keep_(Keep::kHot),

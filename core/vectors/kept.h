@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/types.h"
 #include "distance/space.h"
 #include "vectors/column.h"
+#include "vectors/resident.h"
 
 namespace gossamer {
 
@@ -25,6 +27,8 @@ class Kept {
   Kept(Keep keep, const Space& space, std::size_t budget = 0);
   // All rows at once (kAll): row i belongs to node i.
   Kept(const Space& space, Column rows);
+  // All rows, but stored elsewhere: those that the host puts into slots are in memory.
+  Kept(Keep keep, std::shared_ptr<ResidentRows> resident);
   // Hot rows as they were stored: row i belongs to nodes[i], the first `pinned` of them for good.
   Kept(const Space& space, std::size_t budget, std::span<const NodeId> nodes, std::size_t pinned,
        Column rows);
@@ -32,7 +36,10 @@ class Kept {
   Keep keep() const { return keep_; }
   std::size_t budget() const { return budget_; }
   std::size_t count() const { return rows_.count(); }
-  bool has_all() const { return keep_ == Keep::kAll; }
+  // Whether every row is at hand.
+  bool has_all() const { return keep_ == Keep::kAll && resident_ == nullptr; }
+  // The rows at hand of vectors that are stored elsewhere; null if they are not.
+  ResidentRows* resident() const { return resident_.get(); }
   const Column& column() const { return rows_; }
   // Hot mode: the node of each row, pinned ones first.
   std::span<const NodeId> nodes() const { return nodes_; }
@@ -41,6 +48,7 @@ class Kept {
 
   // The row of a node, or null if it is not kept.
   Row find(NodeId node) const {
+    if (resident_ != nullptr) return resident_->find(node);
     if (keep_ == Keep::kAll) return rows_.row(node);
     if (slots_.empty()) return nullptr;
     const auto slot = slots_.find(node);
@@ -64,6 +72,7 @@ class Kept {
   Keep keep_;
   std::size_t budget_;
   Column rows_;
+  std::shared_ptr<ResidentRows> resident_;
   std::vector<NodeId> nodes_;  // of each row; kNoNode where a row was forgotten
   std::unordered_map<NodeId, std::uint32_t> slots_;
   std::size_t pinned_ = 0;

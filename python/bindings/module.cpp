@@ -1,5 +1,7 @@
 #include <nanobind/nanobind.h>
 
+#include "arrays.h"
+#include "base/crc32c.h"
 #include "codes.h"
 #include "deltas.h"
 #include "distance/distance.h"
@@ -15,6 +17,10 @@ NB_MODULE(_core, m) {
   m.def(
       "kernels", [] { return gossamer::kernels().name; },
       "Name of the instruction set that distances are computed with.");
+  m.def(
+      "crc32c",
+      [](const gossamer::ByteRow& bytes) { return gossamer::crc32c({bytes.data(), bytes.size()}); },
+      nanobind::arg("bytes"), "The checksum of a part of a file.");
   bind_errors(m);
   bind_codes(m);
   bind_options(m);
@@ -25,4 +31,5 @@ NB_MODULE(_core, m) {
   bind_search(m);
   bind_lexical(m);
   bind_text(m);
+  bind_static_model(m);
 }

@@ -4,3 +4,5 @@
 
 // Tokens.
 void bind_text(nanobind::module_& m);
+// Models that are a table of tokens.
+void bind_static_model(nanobind::module_& m);

@@ -37,6 +37,7 @@ from gossamer.update.together import add_texts_together
 from gossamer.vectors.options import parse_bytes
 
 if TYPE_CHECKING:
+    from gossamer.single.export import ExportReport
     from gossamer.sync.follow import PullReport
     from gossamer.sync.records import Conflict
     from gossamer.sync.send import PushReport
@@ -154,6 +155,27 @@ class Index:
         size = None if budget is None else parse_bytes(budget)
         follow(url, Path(folder), Wish(mode, texts, size, token, model)).pull(progress)
         return cls.open(folder, threads=threads)
+
+    @classmethod
+    def import_file(
+        cls,
+        path: str | os.PathLike[str],
+        folder: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        model: str = "",
+        threads: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> Self:
+        """Make an index of a file that `export` or a page wrote, in a new or empty folder.
+
+        All of it is checked before anything is made. An index that is in the folder already gives
+        way to it with `replace`, and is an error otherwise. `model` says where its model is.
+        """
+        from gossamer.single.importing import import_single_file
+
+        import_single_file(Path(path), Path(folder), replace=replace, progress=progress)
+        return cls.open(folder, model=model, threads=threads)
 
     @property
     def opened(self) -> OpenedIndex:
@@ -315,6 +337,28 @@ class Index:
             with closing(session):
                 session.commit(True, dead_share=0.0)
         return before, self.status().total_bytes
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        vectors: str = "none",
+        graph: str = "none",
+        root_name: str = "",
+        progress: ProgressCallback | None = None,
+    ) -> ExportReport:
+        """Write the index as one file, with all texts, for pages and static hosts; say what is in.
+
+        Sources whose files have changed since are left out, and `left_out` names them. Folders
+        are called by the last part of their path, or `root_name`: no path of this machine is in
+        the file. `vectors` are "none" (codes, as the index has them), "f16" or "int8": all of
+        them, with a `graph` if it is "slim" or "full".
+        """
+        from gossamer.single.engine import EngineChoice
+        from gossamer.single.export import ExportOptions, write_single_file
+
+        options = ExportOptions(EngineChoice(vectors, graph), root_name)
+        return write_single_file(self._opened.state, absolute(path), options, progress)
 
     def pull(self, progress: ProgressCallback | None = None, *, again: bool = False) -> PullReport:
         """Bring an index that follows a server up to date; say what came.

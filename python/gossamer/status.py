@@ -123,10 +123,14 @@ def _count_words(catalogue: Catalogue, column: str, rows: NDArray[np.bool_]) -> 
 
 
 def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
-    """Count the indexed files that are not as they were, and those that are gone."""
+    """Count the indexed files that are not as they were, and those that are gone.
+
+    Files of an index that was imported are on no disk: their folders are but names.
+    """
     changed = missing = 0
     tables = catalogue.tables
-    (rows,) = np.nonzero((tables["root"] != 0) & (tables["status"] == Status.INDEXED))
+    is_here = np.array([os.path.isabs(word) for word in catalogue.words])
+    (rows,) = np.nonzero(is_here[tables["root"]] & (tables["status"] == Status.INDEXED))
     for row in rows.tolist():
         try:
             found = os.stat(catalogue.paths[row])

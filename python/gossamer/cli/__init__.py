@@ -27,6 +27,8 @@ _COMMANDS = {
     "pull": "pull",
     "push": "push",
     "conflicts": "conflicts",
+    "export": "export_",
+    "import": "import_",
     "compact": "compact",
     "check": "check",
     "eval": "evaluate",

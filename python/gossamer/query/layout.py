@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.lexical import Buffer, Files, Spans
-from gossamer.store import Snapshot
+from gossamer.store import Catalogue, Snapshot
 from gossamer.store.records import AWAY, VERBATIM
 
-__all__ = ["ChunkLayout"]
+__all__ = ["ChunkLayout", "counted_spans"]
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class ChunkLayout:
         self.ids: Ints = catalogue.chunk_ids
         self.document_rows: Ints = catalogue.document_rows(self.ids)
         self._segments, self._offsets = catalogue.text_places
-        self._numbers, self._starts, self._ends = self._spans_with_titles()
+        self._numbers, self._starts, self._ends = counted_spans(catalogue)
 
     @property
     def has_away_texts(self) -> bool:
@@ -73,24 +73,6 @@ class ChunkLayout:
             numbers = self._numbers[spans]
             yield from self._pieces(segment, starts[order], ends[order], numbers[order])
 
-    def _spans_with_titles(self) -> tuple[Ints, Ints, Ints]:
-        """Give number, start and end of every span to count: of each chunk its title and itself.
-
-        A title far off is left out: it would have to be read for its own sake.
-        """
-        catalogue = self._snapshot.catalogue
-        starts, ends = catalogue.spans(self.ids)
-        numbers = np.arange(len(self.ids))
-        titles = [column[self.document_rows] for column in catalogue.title_spans]
-        is_near = (titles[0] < titles[1]) & (np.abs(titles[0] - starts) < _NEAR_BYTES)
-        joined = np.concatenate([numbers[is_near], numbers])
-        order = np.argsort(joined, kind="stable")
-        return (
-            joined[order],
-            np.concatenate([titles[0][is_near], starts])[order],
-            np.concatenate([titles[1][is_near], ends])[order],
-        )
-
     def _pieces(
         self, segment: int, starts: Ints, ends: Ints, numbers: Ints
     ) -> Iterator[Callable[[], Buffer]]:
@@ -106,3 +88,23 @@ class ChunkLayout:
         begin = int(starts.min())
         text = self._snapshot.texts.read(segment, begin, int(ends.max()))
         return Buffer(text, Spans(starts - begin, ends - begin, numbers))
+
+
+def counted_spans(catalogue: Catalogue) -> tuple[Ints, Ints, Ints]:
+    """Give number, start and end of every span to count: of each chunk its title and itself.
+
+    A title far off is left out: it would have to be read for its own sake.
+    """
+    ids = catalogue.chunk_ids
+    rows = catalogue.document_rows(ids)
+    starts, ends = catalogue.spans(ids)
+    numbers = np.arange(len(ids))
+    titles = [column[rows] for column in catalogue.title_spans]
+    is_near = (titles[0] < titles[1]) & (np.abs(titles[0] - starts) < _NEAR_BYTES)
+    joined = np.concatenate([numbers[is_near], numbers])
+    order = np.argsort(joined, kind="stable")
+    return (
+        joined[order],
+        np.concatenate([titles[0][is_near], starts])[order],
+        np.concatenate([titles[1][is_near], ends])[order],
+    )

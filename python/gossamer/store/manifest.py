@@ -13,19 +13,22 @@ from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.store.hashes import digest_of
 
 __all__ = [
+    "FORMAT",
     "MANIFEST",
+    "VERSION",
     "FileEntry",
     "Json",
     "Manifest",
     "ModelStamp",
     "Settings",
     "is_index_file",
+    "manifest_of",
     "read_stamp",
 ]
 
 MANIFEST = "MANIFEST.gossamer"
-_FORMAT = "gossamer index"
-_VERSION = 1
+FORMAT = "gossamer index"
+VERSION = 1
 _MOST_BYTES = 1 << 24
 _NAME = re.compile(r"(vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gsm|gsc|gst)")
 _REPAIR = "take the folder from a backup, or delete it and add the files again"
@@ -101,7 +104,7 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Give the manifest as it stands in its file: JSON, and a line with its checksum."""
-        values = {"format": _FORMAT, "version": _VERSION, **asdict(self)}
+        values = {"format": FORMAT, "version": VERSION, **asdict(self)}
         body = json.dumps(values, sort_keys=True, indent=1).encode("ascii") + b"\n"
         return body + digest_of(body).encode("ascii") + b"\n"
 
@@ -111,19 +114,19 @@ class Manifest:
         body, _, checksum = data[:-1].rpartition(b"\n")
         is_whole = len(data) <= _MOST_BYTES and checksum == digest_of(body + b"\n").encode()
         values = _parse(body)
-        if values is None or values.get("format") != _FORMAT:
+        if values is None or values.get("format") != FORMAT:
             if is_whole or b"gossamer index" not in data[:_MOST_BYTES]:
                 raise NotGossamer(f"{MANIFEST} is not the manifest of a Gossamer index")
             raise Damaged(f"{MANIFEST} is damaged; {_REPAIR}")
-        if (version := values.get("version")) != _VERSION and is_whole:
+        if (version := values.get("version")) != VERSION and is_whole:
             raise UnknownVersion(
-                f"this index is of format version {version}, and this release reads {_VERSION}; "
+                f"this index is of format version {version}, and this release reads {VERSION}; "
                 "use the release that wrote it, or a newer one"
             )
         if not is_whole or data[-1:] != b"\n":
             raise Damaged(f"the checksum of {MANIFEST} does not fit; {_REPAIR}")
         try:
-            return _manifest_of(values)
+            return manifest_of(values)
         except (KeyError, TypeError, ValueError) as error:
             raise Damaged(f"{MANIFEST} does not hold what it should ({error}); {_REPAIR}") from None
 
@@ -150,7 +153,8 @@ def _parse(body: bytes) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def _manifest_of(values: dict[str, Any]) -> Manifest:
+def manifest_of(values: dict[str, Any]) -> Manifest:
+    """Make a manifest of what JSON says; KeyError, TypeError or ValueError if it is none."""
     files = tuple(_record(FileEntry, entry) for entry in _list(values["files"]))
     for entry in files:
         if not is_index_file(entry.name):

@@ -10,6 +10,7 @@ import os
 import struct
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,16 +21,14 @@ from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.files import map_file
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 
-__all__ = ["Texts", "TextsWriter", "segments_to_rewrite"]
+__all__ = ["QUICK", "USUAL", "Packing", "Texts", "TextsWriter", "segments_to_rewrite"]
 
 _MAGIC = b"GSMTEXTS"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIII")  # magic, version, block bytes, dictionary bytes, packed ones
 _TRAILER = struct.Struct("<QII")  # bytes of text, blocks, checksum of all but the blocks
-_BLOCK_BYTES = 1 << 17
 _MOST_BLOCK_BYTES = 1 << 20
 _MOST_DICTIONARY_BYTES = 1 << 20
-_LEVEL, _QUICK_LEVEL = 12, 3
 # A dictionary pays once there is a megabyte of text; it is learnt from the first four.
 _LEARN_LEAST, _LEARN_MOST = 1 << 20, 1 << 22
 _SAMPLE_BYTES = 1 << 13
@@ -40,14 +39,25 @@ _MANY_SEGMENTS, _FEW_SEGMENTS = 8, 4
 _DEAD_SHARE = 0.25
 
 
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How the text of a segment is cut and compressed."""
+
+    block_bytes: int = 1 << 17
+    level: int = 12
+    has_dictionary: bool = True
+
+
+USUAL = Packing()
+# A tenth of the time and a little more room, until it is written anew.
+QUICK = Packing(level=3, has_dictionary=False)
+
+
 class TextsWriter:
-    """A segment in the making; `close` it before it is read.
+    """A segment in the making; `close` it before it is read."""
 
-    With `is_quick` it takes a tenth of the time and a little more room, until it is written anew.
-    """
-
-    def __init__(self, path: Path, *, is_quick: bool = False) -> None:
-        self._is_quick = is_quick
+    def __init__(self, path: Path, packing: Packing = USUAL) -> None:
+        self._packing = packing
         self._file = open(path, "xb")  # noqa: SIM115 - closed by close() or abandon()
         self._pending = bytearray()
         self._dictionary: ZstdDict | None = None
@@ -62,7 +72,7 @@ class TextsWriter:
         self._pending += text
         self._length += len(text)
         if self._has_begun or len(self._pending) >= _LEARN_MOST:
-            self._write_blocks(_BLOCK_BYTES)
+            self._write_blocks(self._packing.block_bytes)
         return offset
 
     def close(self) -> None:
@@ -84,20 +94,21 @@ class TextsWriter:
         """Write blocks for as long as at least so many bytes wait."""
         if not self._has_begun:
             self._begin()
-        at = 0
+        at, size = 0, self._packing.block_bytes
         while len(self._pending) - at >= least:
-            block = bytes(self._pending[at : at + _BLOCK_BYTES])
-            packed = _pack(block, self._dictionary, _QUICK_LEVEL if self._is_quick else _LEVEL)
+            block = bytes(self._pending[at : at + size])
+            packed = _pack(block, self._dictionary, self._packing.level)
             self._table.append((len(packed), zlib.crc32(packed)))
             self._file.write(packed)
-            at += _BLOCK_BYTES
+            at += size
         del self._pending[:at]
 
     def _begin(self) -> None:
-        dictionary = b"" if self._is_quick else _learn(bytes(self._pending[:_LEARN_MOST]))
+        is_learning = self._packing.has_dictionary
+        dictionary = _learn(bytes(self._pending[:_LEARN_MOST])) if is_learning else b""
         packed = compress(dictionary, 19) if dictionary else b""
         self._dictionary = ZstdDict(dictionary) if dictionary else None
-        sizes = (_BLOCK_BYTES, len(dictionary), len(packed))
+        sizes = (self._packing.block_bytes, len(dictionary), len(packed))
         self._head = _HEADER.pack(_MAGIC, _VERSION, *sizes) + packed
         self._file.write(self._head)
         self._has_begun = True

@@ -31,10 +31,10 @@ from gossamer.store.manifest import (
     is_index_file,
 )
 from gossamer.store.records import AWAY, VERBATIM, Status
-from gossamer.store.texts import Texts, TextsWriter, segments_to_rewrite
+from gossamer.store.texts import QUICK, USUAL, Texts, TextsWriter, segments_to_rewrite
 from gossamer.store.unwritable import explaining
 
-__all__ = ["Writer", "begin", "find_orphans", "is_own_file"]
+__all__ = ["Writer", "begin", "counts_of", "find_orphans", "is_own_file"]
 
 _ASIDE = re.compile(
     r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
@@ -95,7 +95,7 @@ class Writer:
             if self._texts is None:
                 self._segment = self._next_number()
                 path = self._path("texts", self._segment)
-                self._texts = TextsWriter(path, is_quick=is_quick)
+                self._texts = TextsWriter(path, QUICK if is_quick else USUAL)
             return self._segment, self._texts.add(text)
 
     def journal(self, fingerprint: str, dim: int, max_bytes: int = 1 << 31) -> Journal:
@@ -118,6 +118,7 @@ class Writer:
         keep_journal: bool = False,
         origin: Mapping[str, Json] | None = None,
         finished: Catalogue | None = None,
+        is_another: bool = False,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
@@ -126,7 +127,8 @@ class Writer:
         `dead_share` are written anew; 0 gives back all of it. With `keep_journal` vectors that an
         interrupted build left and this one did not ask for stay for the next, for some days.
         `origin` says what the index follows from now on; None leaves it as it was. `finished` is
-        what `changes.finish()` gave, from a caller who has looked at it already.
+        what `changes.finish()` gave, from a caller who has looked at it already. `is_another` says
+        that ids stand for other chunks than before: nothing that was learnt of them holds.
         """
         with explaining(self.folder):
             if finished is None:
@@ -138,7 +140,7 @@ class Writer:
             _check_is_elsewhere(catalogue, origin)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest(
-                uuid=old.uuid if old else uuid4().hex,
+                uuid=old.uuid if old and not is_another else uuid4().hex,
                 generation=old.generation + 1 if old else 1,
                 created=old.created if old else now,
                 changed=now,
@@ -151,7 +153,7 @@ class Writer:
                     *self._save_vectors(save_vectors, catalogue),
                     self._save_catalogue(catalogue),
                 ),
-                counts=_counts_of(catalogue),
+                counts=counts_of(catalogue),
                 origin=origin,
             )
             data = manifest.to_bytes()
@@ -314,7 +316,8 @@ def _check_is_elsewhere(catalogue: Catalogue, origin: Mapping[str, Json]) -> Non
         )
 
 
-def _counts_of(catalogue: Catalogue) -> dict[str, int]:
+def counts_of(catalogue: Catalogue) -> dict[str, int]:
+    """Give the numbers that a manifest says of its catalogue."""
     statuses = np.bincount(catalogue.tables["status"], minlength=len(Status)).tolist()
     return {
         "sources": catalogue.source_count,

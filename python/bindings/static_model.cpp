@@ -1,0 +1,74 @@
+#include "text/static_model.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "base/parallel.h"
+#include "text.h"
+
+namespace gossamer {
+namespace {
+
+// Texts handed to a worker at a time.
+constexpr std::size_t kBlock = 8;
+
+std::string_view view_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+
+// A row for each text, and how many tokens each has.
+auto embed(const StaticModel& model, const std::vector<nb::bytes>& texts, unsigned threads) {
+  std::vector<std::string_view> views;
+  for (const nb::bytes& text : texts) views.push_back(view_of(text));
+  std::vector<float> rows(views.size() * model.dim());
+  std::vector<std::uint32_t> counts(views.size());
+  {
+    nb::gil_scoped_release release;
+    parallel_for(views.size(), resolve_threads(threads), kBlock, [&](std::size_t i, unsigned) {
+      const auto row = std::span(rows).subspan(i * model.dim(), model.dim());
+      counts[i] = static_cast<std::uint32_t>(model.embed(views[i], row));
+    });
+  }
+  return std::make_pair(to_numpy(std::move(rows), {views.size(), model.dim()}),
+                        to_numpy(std::move(counts), {views.size()}));
+}
+
+auto token_starts(const StaticModel& model, const nb::bytes& text) {
+  std::vector<std::uint32_t> starts = model.tokenizer().tokenize(view_of(text)).starts;
+  const std::size_t count = starts.size();
+  return to_numpy(std::move(starts), {count});
+}
+
+auto token_ids(const StaticModel& model, const nb::bytes& text) {
+  std::vector<std::uint32_t> ids = model.tokenizer().tokenize(view_of(text)).ids;
+  const std::size_t count = ids.size();
+  return to_numpy(std::move(ids), {count});
+}
+
+}  // namespace
+}  // namespace gossamer
+
+void bind_static_model(nanobind::module_& m) {
+  namespace nb = nanobind;
+  using gossamer::StaticModel;
+  nb::class_<StaticModel>(m, "StaticModel")
+      .def(
+          "__init__",
+          [](StaticModel* self, const nb::bytes& file) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.c_str());
+            new (self) StaticModel(StaticModel::from_bytes({bytes, file.size()}));
+          },
+          nb::arg("file"))
+      .def_prop_ro("dim", &StaticModel::dim)
+      .def_prop_ro("max_tokens", &StaticModel::max_tokens)
+      .def_prop_ro("description",
+                   [](const StaticModel& model) {
+                     return nb::bytes(model.description().data(), model.description().size());
+                   })
+      .def("embed", &gossamer::embed, nb::arg("texts"), nb::arg("threads") = 1u)
+      .def("token_starts", &gossamer::token_starts, nb::arg("text"))
+      .def("token_ids", &gossamer::token_ids, nb::arg("text"));
+}

@@ -1,0 +1,115 @@
+"""`gossamer export`: an index as one file, or as a whole site."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.cli.output import Column, Output
+from gossamer.cli.progress import show_steps
+from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.words import counted, near_path, size
+from gossamer.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from gossamer.single.export import ExportReport
+
+__all__ = ["command"]
+
+_MOST_NAMED = 10  # of the sources that are not in the file
+
+
+@click.command("export", short_help="Write an index as one file, or as a site.")
+@click.argument("names", metavar="[INDEX] [FILE]", nargs=-1)
+@click.option(
+    "--site",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write a page to search with, the index and its model into a folder, for any web host.",
+)
+@click.option(
+    "--vectors",
+    type=click.Choice(["none", "f16", "int8"]),
+    default="none",
+    show_default=True,
+    help="Put all vectors in, for pages that fetch the few they need; with none they are computed "
+    "from the texts.",
+)
+@click.option(
+    "--graph",
+    type=click.Choice(["none", "slim", "full"]),
+    default="none",
+    show_default=True,
+    help="Put a graph in, to walk over the vectors.",
+)
+@click.option(
+    "--model-file",
+    is_flag=True,
+    help="Put the model beside FILE, as MODEL.model.gossamer, if pages can load it.",
+)
+@click.option("--root-name", default="", metavar="NAME", help="What to call the folders.")
+@as_json_option
+@common_options()
+@pass_session
+def command(
+    session: Session,
+    names: tuple[str, ...],
+    site: Path | None,
+    vectors: str,
+    graph: str,
+    model_file: bool,
+    root_name: str,
+    as_json: bool,
+) -> None:
+    """Write an index and all its texts as one FILE, for the page, a static host or to take along.
+
+    INDEX is a name or a folder, as for --index. With --site there is no FILE.
+
+    Files that have changed since they were indexed are left out. Folders are called by the last
+    part of their path, or NAME: no path of this machine is in the file. `gossamer import` makes an
+    index of it again.
+    """
+    from gossamer.single.site import add_model_file, site_of
+
+    file = None if site is not None or not names else Path(names[-1])
+    indexes = names if file is None else names[:-1]
+    if len(indexes) > 1 or (file is None) == (site is None):
+        raise InvalidArgument("say where to write: [INDEX] FILE, or [INDEX] --site DIR")
+    if indexes:
+        session.index = indexes[0]
+    index = session.open_index()
+    with show_steps(session.output) as progress, site_of(site) as place:
+        target = place.index if file is None else file
+        report = index.export(
+            target, vectors=vectors, graph=graph, root_name=root_name, progress=progress
+        )
+        stamp = index.opened.state.snapshot.manifest.model
+        model = add_model_file(stamp, target) if model_file or site is not None else None
+    files = [*place.files, target, *([model] if model is not None else [])]
+    if as_json:
+        session.output.json({**asdict(report), "files": [str(path) for path in files]})
+        return
+    _show(session.output, report, files)
+
+
+def _show(output: Output, report: ExportReport, files: list[Path]) -> None:
+    columns = [Column("section"), Column("bytes", is_number=True)]
+    rows = [[name, size(count)] for name, count in report.bytes_by_section.items()]
+    output.table(columns, [*rows, ["in all", size(report.total_bytes)]])
+    output.note(
+        f"{counted(report.chunks, 'chunk')} of {counted(report.documents, 'document')} in ",
+        (", ".join(near_path(str(path)) for path in files), "path"),
+    )
+    if report.left_out:
+        output.note(
+            (
+                f"{counted(len(report.left_out), 'source')} left out, changed or gone since; "
+                "`gossamer add` brings the index up to date:",
+                "warning",
+            )
+        )
+        for path in report.left_out[:_MOST_NAMED]:
+            output.note("  ", (near_path(path), "path"))

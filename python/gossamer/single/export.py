@@ -1,0 +1,198 @@
+"""From an index folder to a single file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from gossamer.errors import WrongState
+from gossamer.files import map_file, write_file
+from gossamer.progress import ProgressCallback
+from gossamer.query.layout import counted_spans
+from gossamer.query.opened import OpenedState
+from gossamer.single.container import Section, container_parts
+from gossamer.single.engine import EngineChoice, engine_sections
+from gossamer.single.kinds import CATALOGUE, MANIFEST, NAMES, ORDER, TEXTS, WORDS
+from gossamer.single.portable import Portable, manifest_values, portable
+from gossamer.single.words import WordsWriter
+from gossamer.store import Catalogue, Manifest
+from gossamer.store.columns import Ints
+from gossamer.store.texts import Packing, TextsWriter
+from gossamer.store.unwritable import explaining
+from gossamer.sync.served import Encoded, Served
+
+__all__ = ["ExportOptions", "ExportReport", "write_single_file"]
+
+# Small blocks: a page fetches those that its hits stand in.
+_PACKING = Packing(block_bytes=1 << 13, level=19, has_dictionary=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What can be chosen of a single file."""
+
+    engine: EngineChoice = field(default_factory=EngineChoice)
+    root_name: str = ""  # of the folders that were added; "": the last part of each
+    with_words: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What a single file holds, and what is not in it."""
+
+    total_bytes: int
+    bytes_by_section: dict[str, int]
+    sources: int
+    documents: int
+    chunks: int
+    left_out: tuple[str, ...]  # sources whose text is not what was indexed, or cannot be read
+
+
+def write_single_file(
+    state: OpenedState,
+    path: Path,
+    options: ExportOptions | None = None,
+    progress: ProgressCallback | None = None,
+) -> ExportReport:
+    """Write a state of an index as one file, whole or not at all; the same state, the same bytes.
+
+    Texts of files that are read in place are compared with what was indexed; sources where they
+    differ are left out. WrongState if nothing is left.
+    """
+    options, note = options or ExportOptions(), progress or _silent
+    with explaining(path.parent), TemporaryDirectory(prefix=".export-", dir=path.parent) as aside:
+        gathered = _gather_texts(state, Path(aside) / "texts.gst", options, note)
+        catalogue = gathered.catalogue
+        manifest = _manifest_of(state, options)
+        engine = Path(aside) / "engine.gsm"
+        ids = catalogue.chunk_ids
+        sections = engine_sections(state, ids, options.engine, engine, note)
+        sections += [
+            Section(MANIFEST, _as_bytes(_to_json(manifest_values(manifest, catalogue)))),
+            Section(CATALOGUE, _as_bytes(catalogue.to_bytes())),
+            Section(TEXTS, map_file(Path(aside) / "texts.gst")),
+        ]
+        if options.with_words:
+            note("words", 0, 0)
+            sections.append(Section(WORDS, _as_bytes(gathered.words())))
+        sections.sort(key=lambda section: ORDER.index(section.kind))
+        note("writing", 0, 0)
+        total = write_file(path, container_parts(sections))
+    return ExportReport(
+        total_bytes=total,
+        bytes_by_section={NAMES[section.kind]: len(section.bytes) for section in sections},
+        sources=catalogue.source_count,
+        documents=catalogue.document_count,
+        chunks=catalogue.chunk_count,
+        left_out=gathered.left_out,
+    )
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """What the texts of an index come to."""
+
+    catalogue: Catalogue
+    left_out: tuple[str, ...]
+    words: Callable[[], bytes]
+
+
+def _gather_texts(
+    state: OpenedState, path: Path, options: ExportOptions, note: ProgressCallback
+) -> _Gathered:
+    """Write all texts that can be had to a segment, and count their words."""
+    whole = state.snapshot.catalogue
+    served, chosen = Served(state, "", Encoded()), portable(whole, options.root_name)
+    words = _Counting(whole) if options.with_words else None
+    total, done = int(chosen.catalogue.text_lengths.sum()), 0
+    is_kept: list[bool] = []
+    offsets: list[int] = []
+    writer = TextsWriter(path, _PACKING)
+    try:
+        for row in chosen.rows.tolist():
+            documents = whole.documents_of(row)
+            texts = [served.text(document) for document in documents]
+            found = [text for text in texts if text is not None]
+            is_kept.append(len(found) == len(texts))
+            if is_kept[-1]:
+                offsets += map(writer.add, found)
+                if words is not None:
+                    words.add(documents, found)
+            done += sum(map(len, found))
+            note("texts", done, total)
+        writer.close()
+    finally:
+        writer.abandon()
+    catalogue = chosen.keep(is_kept, np.asarray(offsets, np.int64))
+    left_out = _left_out(state, chosen, is_kept)
+    if left_out and not catalogue.source_count:
+        raise WrongState(
+            f"not one of {len(left_out)} sources can be read as it was indexed; bring the files "
+            "back or add them again, and pull with texts kept where the index follows a server"
+        )
+    return _Gathered(
+        catalogue, left_out, lambda: b"" if words is None else words.to_bytes(catalogue)
+    )
+
+
+def _left_out(state: OpenedState, chosen: Portable, is_kept: list[bool]) -> tuple[str, ...]:
+    paths = state.snapshot.catalogue.paths
+    rows = chosen.rows.tolist()
+    return tuple(sorted(paths[row] for row, kept in zip(rows, is_kept, strict=True) if not kept))
+
+
+class _Counting:
+    """The words of an index's chunks, counted document by document."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._ids = catalogue.chunk_ids
+        self._catalogue = catalogue
+        self._numbers, self._starts, self._ends = counted_spans(catalogue)
+        self._words = WordsWriter()
+
+    def add(self, documents: range, texts: list[bytes]) -> None:
+        """Count the chunks of documents, whose texts are these."""
+        for document, text in zip(documents, texts, strict=True):
+            ids = self._catalogue.chunks_in(document)
+            first, behind = np.searchsorted(self._ids, (ids.start, ids.stop)).tolist()
+            here = slice(*np.searchsorted(self._numbers, (first, behind)).tolist())
+            spans = zip(
+                self._numbers[here].tolist(),
+                self._starts[here].tolist(),
+                self._ends[here].tolist(),
+                strict=True,
+            )
+            pieces: dict[int, list[bytes]] = {}
+            for number, start, end in spans:
+                pieces.setdefault(number, []).append(text[start:end])
+            for number, parts in pieces.items():
+                self._words.add(number, parts)
+
+    def to_bytes(self, kept: Catalogue) -> bytes:
+        """Give the words of the chunks that are kept, under their numbers there."""
+        numbers: Ints = np.searchsorted(kept.chunk_ids, self._ids)
+        return self._words.to_bytes(kept.chunk_count, numbers)
+
+
+def _manifest_of(state: OpenedState, options: ExportOptions) -> Manifest:
+    manifest = state.snapshot.manifest
+    if not options.engine.keeps_all:
+        return manifest
+    return replace(manifest, settings=replace(manifest.settings, keep="all"))
+
+
+def _to_json(values: dict[str, object]) -> bytes:
+    return json.dumps(values, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _as_bytes(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    return np.frombuffer(data, np.uint8)
+
+
+def _silent(*_: object) -> None:
+    pass

@@ -1,0 +1,262 @@
+"""From a single file to an index folder: all of it is checked before anything is made."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from gossamer.errors import (
+    Damaged,
+    InvalidArgument,
+    NotGossamer,
+    UnknownVersion,
+    WrongState,
+)
+from gossamer.files import map_file, write_file
+from gossamer.model import shipped_pack
+from gossamer.progress import ProgressCallback
+from gossamer.single.container import Container, Section, container_parts
+from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
+from gossamer.single.portable import SEGMENT, SINGLE, with_short_roots
+from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
+from gossamer.store.manifest import FORMAT, VERSION, manifest_of
+from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
+from gossamer.store.texts import Texts
+from gossamer.store.vacant import check_is_free
+from gossamer.vectors.options import parse_bytes
+from gossamer.vectors.vector_index import VectorIndex
+
+__all__ = ["import_single_file"]
+
+_MOST_MANIFEST_BYTES = 1 << 24
+# What texts may unpack to: hostile bytes must not fill the disk.
+_MOST_TEXT_BASE, _MOST_TEXT_RATIO = 1 << 24, 1024
+_LEXICAL = ("scan", "fts5")
+_LARGEST_CODE = 64
+
+
+def import_single_file(
+    path: Path,
+    folder: Path,
+    *,
+    replace: bool = False,
+    progress: ProgressCallback | None = None,
+) -> None:
+    """Make an index folder of a single file, whole or not at all.
+
+    NotGossamer, UnknownVersion, Truncated or Damaged, and nothing is made, if the file is not as
+    it should be; InvalidArgument if there is an index in the folder and it is not to be replaced.
+    """
+    _check_folder(folder, replace)
+    try:
+        with TemporaryDirectory(prefix="gossamer-import-") as aside:
+            found = _read(Container(map_file(path)), Path(aside))
+            _commit(found, folder, replace, progress or _silent)
+    except FileNotFoundError as error:
+        if error.filename is not None and Path(error.filename) == path:
+            raise InvalidArgument(f"there is no file {path}") from None
+        raise
+    except (Damaged, NotGossamer, UnknownVersion) as error:
+        where = "" if str(error).startswith(str(path)) else f"{path}: "
+        raise type(error)(f"{where}{error}") from None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a single file holds, checked."""
+
+    manifest: Manifest
+    catalogue: Catalogue
+    texts: Texts
+    engine: Path | None  # None while nothing is indexed
+
+
+def _read(container: Container, aside: Path) -> _Found:
+    manifest = _read_manifest(container)
+    catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
+    section = container.section(TEXTS)
+    path = aside / "texts.gst"
+    path.write_bytes(section.tobytes())
+    texts = Texts({SEGMENT: path})
+    _check_catalogue(catalogue, manifest)
+    _check_texts(catalogue, texts.lengths[SEGMENT], len(section))
+    engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
+    catalogue = with_short_roots(catalogue, np.arange(catalogue.source_count)).catalogue
+    return _Found(manifest, catalogue, texts, engine)
+
+
+def _read_manifest(container: Container) -> Manifest:
+    if not container.has(MANIFEST):
+        raise NotGossamer(
+            "the file is one of the engine's alone, with no texts; `gossamer export` writes whole "
+            "indexes"
+        )
+    data = container.section(MANIFEST)
+    try:
+        values: Any = json.loads(data.tobytes()) if len(data) <= _MOST_MANIFEST_BYTES else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise Damaged("the manifest of the file is none")
+    if (values.get("version"), values.get("single")) != (VERSION, SINGLE):
+        raise UnknownVersion(
+            f"the file is of version {values.get('version')}.{values.get('single')}, and this "
+            f"release reads {VERSION}.{SINGLE}; use the release that wrote it, or a newer one"
+        )
+    # Folders have files, and a checksum behind it all; here the sections have theirs.
+    as_folder = {**values, "files": [{"name": "catalogue-1.gsc", "size": 0, "digest": ""}]}
+    try:
+        manifest = manifest_of(as_folder)
+        _check_settings(manifest.settings)
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidArgument) as error:
+        raise Damaged(f"the manifest of the file does not hold what it should ({error})") from None
+    return manifest
+
+
+def _check_settings(settings: Settings) -> None:
+    kind, _, budget = settings.keep.partition(":")
+    if kind == "hot":
+        parse_bytes(budget)
+    elif settings.keep not in ("none", "all"):
+        raise ValueError(f"keep={settings.keep!r}")
+    if settings.lexical not in _LEXICAL or not 0 < settings.code_bytes <= _LARGEST_CODE:
+        raise ValueError(f"lexical={settings.lexical!r}, code_bytes={settings.code_bytes}")
+
+
+def _check_catalogue(catalogue: Catalogue, manifest: Manifest) -> None:
+    """Look at what opening leaves to those who read a record."""
+    segments, _ = catalogue.text_places
+    if (segments != SEGMENT).any():
+        raise Damaged("the catalogue names texts that are not in the file")
+    ids = catalogue.chunk_ids
+    if len(ids) and not (ids[0] > 0 and ids[-1] < manifest.next_chunk_id):
+        raise Damaged("the catalogue has chunks that are yet to come")
+    for row in range(catalogue.source_count):
+        catalogue.source(row)
+    for row in range(catalogue.document_count):
+        catalogue.document(row)
+    keys = set(zip((catalogue.tables["root"] != 0).tolist(), catalogue.paths, strict=True))
+    if len(keys) != catalogue.source_count:
+        raise Damaged("the catalogue has a source twice")
+
+
+def _check_texts(catalogue: Catalogue, length: int, packed: int) -> None:
+    """Compare documents with the texts, which no two of them share."""
+    _, offsets = catalogue.text_places
+    order = np.argsort(offsets, kind="stable")
+    ends = (offsets + catalogue.text_lengths)[order]
+    if len(ends) and (ends.max() > length or (ends[:-1] > offsets[order][1:]).any()):
+        raise Damaged("documents lie beyond the texts, or share some")
+    if length > _MOST_TEXT_BASE + _MOST_TEXT_RATIO * packed:
+        raise Damaged(f"the texts say they are {length} bytes, more than {packed} can hold")
+
+
+def _read_engine(
+    container: Container, manifest: Manifest, catalogue: Catalogue, path: Path
+) -> Path | None:
+    """Check the engine's sections and give them as a file of their own; None if there are none.
+
+    A codebook that ships with the model is left out, as in any folder.
+    """
+    kinds = [kind for kind in container.lengths if kind in ENGINE]
+    if not kinds and not catalogue.chunk_count:
+        return None
+    pack = None if manifest.settings.keep == "all" else shipped_pack(manifest.model.fingerprint)
+    if pack is not None and pack.codebook.code_bytes != manifest.settings.code_bytes:
+        pack = None
+    sections = [Section(kind, container.section(kind)) for kind in kinds]
+    write_file(path, container_parts(sections))
+    index = VectorIndex.open(path, codebook=None if pack is None else pack.codebook, verify=True)
+    stats = index.stats()
+    if stats.dim != manifest.model.dim:
+        raise Damaged(f"vectors have {stats.dim} dimensions, the model {manifest.model.dim}")
+    if stats.code_bytes not in (0, manifest.settings.code_bytes):
+        raise Damaged(f"codes have {stats.code_bytes} bytes, not {manifest.settings.code_bytes}")
+    if manifest.settings.keep == "all" and stats.keep != "all":
+        raise Damaged("the manifest says that all vectors are kept, and they are not")
+    if not np.array_equal(np.sort(index.ids), catalogue.chunk_ids):
+        raise Damaged(f"{len(index)} vectors do not belong to {catalogue.chunk_count} chunks")
+    if not catalogue.chunk_count:
+        return None
+    if pack is not None and stats.code_bytes and CODEBOOK in kinds:
+        own = container.section(CODEBOOK).tobytes()
+        if own == pack.codebook.to_bytes():
+            kept = [one for one in sections if one.kind not in (CODEBOOK, CALIBRATION)]
+            write_file(path, container_parts(kept))
+    return path
+
+
+def _check_folder(folder: Path, may_replace: bool) -> None:
+    if not (folder / MANIFEST_FILE).exists():
+        check_is_free(folder)
+    elif not may_replace:
+        raise InvalidArgument(
+            f"there is an index in {folder} already; choose another folder, or replace it"
+        )
+
+
+def _commit(found: _Found, folder: Path, may_replace: bool, note: ProgressCallback) -> None:
+    manifest, catalogue = found.manifest, found.catalogue
+    with _taking_back(folder), begin(folder, "import") as writer:
+        changes = writer.changes()
+        if writer.snapshot is not None:
+            _check_folder(folder, may_replace)
+            if writer.snapshot.manifest.origin:
+                raise WrongState("the index there follows a server; choose another folder")
+            changes.remove_sources(range(writer.snapshot.catalogue.source_count))
+        changes.merge(catalogue, _add_texts(writer, found, note))
+        changes.next_chunk_id = manifest.next_chunk_id
+        writer.commit(
+            changes,
+            save_vectors=lambda path: shutil.copyfile(found.engine or os.devnull, path),
+            model=manifest.model,
+            settings=_settings_of(manifest),
+            roots=(),
+            is_another=True,
+        )
+
+
+def _settings_of(manifest: Manifest) -> Settings:
+    return replace(manifest.settings, store_text=True, walk={})
+
+
+def _add_texts(
+    writer: Writer, found: _Found, note: ProgressCallback
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int64]]]:
+    """Copy all texts into a segment of the folder; give segment and offset by document."""
+    catalogue = found.catalogue
+    _, offsets = catalogue.text_places
+    lengths = catalogue.text_lengths
+    places = np.zeros((2, catalogue.document_count), np.int64)
+    total, done = int(lengths.sum()), 0
+    for row in np.argsort(offsets, kind="stable").tolist():
+        start, length = int(offsets[row]), int(lengths[row])
+        text = found.texts.read(SEGMENT, start, start + length)
+        places[:, row] = writer.add_text(text)
+        done += length
+        note("texts", done, total)
+    return places[0], places[1]
+
+
+@contextmanager
+def _taking_back(folder: Path) -> Iterator[None]:
+    """Leave no folder behind that was not there before, if what is done within fails."""
+    was_there = folder.exists()
+    with ExitStack() as stack:
+        if not was_there:
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield
+        stack.pop_all()
+
+
+def _silent(*_: object) -> None:
+    pass

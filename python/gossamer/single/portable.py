@@ -1,0 +1,102 @@
+"""An index as it may leave a machine: without folders of that machine, without what was skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import numpy as np
+
+from gossamer.errors import InvalidArgument
+from gossamer.store import Catalogue, Manifest, Status
+from gossamer.store.columns import Ints
+from gossamer.store.content import canonical_order, canonical_words, place_texts, put_texts_away
+from gossamer.store.manifest import FORMAT, VERSION
+from gossamer.store.writer import counts_of
+
+__all__ = ["SEGMENT", "SINGLE", "Portable", "manifest_values", "portable", "with_short_roots"]
+
+SEGMENT = 1  # of all texts in a single file
+SINGLE = 1  # version of the single file, as its manifest says it
+_NAMELESS = "files"  # a folder without a name: the root of a disk
+
+
+@dataclass(frozen=True)
+class Portable:
+    """Sources that may leave, in their new order, and which rows they have in the old catalogue."""
+
+    catalogue: Catalogue
+    rows: Ints
+
+    def keep(self, is_kept: Iterable[bool], offsets: Ints) -> Catalogue:
+        """Give the catalogue of the sources that are kept, their texts end to end."""
+        (kept,) = np.nonzero(np.fromiter(is_kept, bool))
+        whole = self.catalogue
+        tables = put_texts_away(whole.tables, whole.text_lengths).take(kept)
+        segments = np.full(len(offsets), SEGMENT, np.int64)
+        words, tables = canonical_words(whole.words, place_texts(tables, segments, offsets))
+        return Catalogue(words, tables)
+
+
+def portable(catalogue: Catalogue, root_name: str = "") -> Portable:
+    """Choose the sources that are indexed, under short names of their folders."""
+    (rows,) = np.nonzero(catalogue.tables["status"] == Status.INDEXED)
+    part = Catalogue(catalogue.words, catalogue.tables.take(rows))
+    return with_short_roots(part, rows, root_name)
+
+
+def with_short_roots(catalogue: Catalogue, rows: Ints, root_name: str = "") -> Portable:
+    """Name folders by the last part of their path, or all by one name.
+
+    `rows` are those of the sources elsewhere; they come back in the new order.
+    """
+    numbers = catalogue.tables["root"]
+    used = [number for number in np.unique(numbers).tolist() if number]
+    names = _short_names([catalogue.words[number] for number in used], root_name)
+    words = [*catalogue.words, *names]
+    renamed = np.arange(len(words))
+    renamed[used] = np.arange(len(catalogue.words), len(words))
+    tables = catalogue.tables
+    tables = replace(tables, columns={**tables.columns, "root": renamed[numbers]})
+    words, tables = canonical_words(words, tables)
+    order = canonical_order(Catalogue(words, tables).paths, tables["root"])
+    return Portable(Catalogue(words, tables.take(order)), rows[order])
+
+
+def manifest_values(manifest: Manifest, catalogue: Catalogue) -> dict[str, Any]:
+    """Give what the manifest of a single file says; nothing in it names a place of this machine."""
+    values = {"format": FORMAT, "version": VERSION, "single": SINGLE, **asdict(manifest)}
+    del values["files"]
+    values["roots"], values["origin"] = [], {}
+    values["counts"] = counts_of(catalogue)
+    values["settings"] |= {"store_text": True, "walk": {}}
+    name = manifest.model.name
+    if any(kind(name).is_absolute() for kind in (PurePosixPath, PureWindowsPath)):
+        values["model"]["name"] = _last_part(name)
+    return values
+
+
+def _short_names(roots: list[str], root_name: str) -> list[str]:
+    """Give each folder a name of its own."""
+    if root_name.startswith("/") or root_name.endswith("/") or "\\" in root_name:
+        raise InvalidArgument(
+            f"a name for the folders is relative, such as docs or site/docs; got {root_name!r}"
+        )
+    if root_name and len(roots) == 1:
+        return [root_name]
+    names: list[str] = []
+    for root in roots:
+        last = _last_part(root) or _NAMELESS
+        name, number = last, 1
+        while name in names:
+            number += 1
+            name = f"{last}-{number}"
+        names.append(name)
+    return [f"{root_name}/{name}" for name in names] if root_name else names
+
+
+def _last_part(path: str) -> str:
+    kind: type[PurePath] = PurePosixPath if path.startswith("/") else PureWindowsPath
+    return kind(path).name

@@ -1,0 +1,44 @@
+"""TypeScript of the browser's package, made into what a real browser runs.
+
+bundle(["tests/browser/storage.ts"], folder)  # folder/storage.js
+write_page(folder)                            # folder/index.html, an empty page
+with StaticSite(folder) as site: ...
+"""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+WEB = Path(__file__).resolve().parent.parent / "web"
+MISSING = "web/node_modules is not there: run `npm ci` in web/, with node 20 or later"
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Test</title><body></body></html>
+"""
+
+
+def has_bundler() -> bool:
+    """Whether node and the packages that bundling takes are there."""
+    return shutil.which("node") is not None and _esbuild().is_file()
+
+
+def bundle(entries: Sequence[str], folder: Path) -> None:
+    """Bundle each entry (a path within web/) to `folder`/NAME.js, as a module."""
+    command = [
+        str(_esbuild()),
+        *(str(WEB / entry) for entry in entries),
+        *("--bundle", "--format=esm", "--target=es2022", "--log-level=error"),
+        *("--external:onnxruntime-web", f"--outdir={folder}"),
+    ]
+    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"bundling failed:\n{done.stderr}")
+
+
+def write_page(folder: Path, name: str = "index.html") -> None:
+    """Write an empty page: what a test evaluates there has the origin of the site."""
+    (folder / name).write_text(_PAGE, encoding="utf-8")
+
+
+def _esbuild() -> Path:
+    return WEB / "node_modules" / ".bin" / "esbuild"

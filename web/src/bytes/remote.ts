@@ -1,0 +1,142 @@
+// A file on a server, read by byte ranges.
+import { GossamerError } from "../errors.ts";
+import { type Answer, type AskOptions, makeAsker } from "./http.ts";
+import { memorySource } from "./memory.ts";
+import { checkRange, mergeRanges, readMerged } from "./ranges.ts";
+import type { ByteRange, ByteSource } from "./source.ts";
+
+export interface RemoteOptions extends AskOptions {
+  readonly signal?: AbortSignal; // for opening
+  readonly headBytes?: number; // what the first request asks for; 64 KiB
+  readonly gapBytes?: number; // ranges this close are fetched as one; 4 KiB
+  readonly mostWholeBytes?: number; // of a file whose server has no ranges; 256 MiB
+}
+
+/** A file on a server. Once the server says that it is another file, every read fails with Damaged:
+ * open it again. */
+export interface RemoteSource extends ByteSource {
+  readonly url: string;
+  /** What tells versions of the file apart: its ETag, else when it was last modified, else "". */
+  readonly etag: string;
+  readonly hasRanges: boolean;
+  /** Bytes of answers so far, without headers; and how many requests were sent. */
+  readonly bytesFetched: number;
+  readonly requests: number;
+  /** What to know of this server, for the user. */
+  readonly notes: readonly string[];
+}
+
+const HEAD = 64 * 1024;
+const GAP = 4 * 1024;
+const MOST_WHOLE = 256 * 1024 * 1024;
+const MOST_AT_ONCE = 4 * 1024 * 1024; // of one request: what is retried when it is cut
+
+/** Opens a file on a server with one request, which gives its size, its version and its head.
+ *
+ * NoIndex if there is none, WrongState if the server wants a token or refuses the one given,
+ * Unreachable if it does not answer as it should, TooLarge if it has no ranges and the file is large. */
+export async function openRemote(url: string | URL, options: RemoteOptions = {}): Promise<RemoteSource> {
+  const asker = makeAsker(url, options);
+  const most = options.mostWholeBytes ?? MOST_WHOLE;
+  const asked = { at: 0, length: Math.max(1, options.headBytes ?? HEAD) };
+  let first = await asker.ask({ range: asked, mostWhole: most, signal: options.signal });
+  if (first.kind === "encoded") first = await asker.ask({ mostWhole: most, signal: options.signal });
+  const size = await sizeOf(first, () => asker.askSize(options.signal));
+  const ranged = { size, version: first.version, head: first.bytes };
+  const source = first.kind === "part" ? rangedSource(asker, ranged, options) : memorySource(first.bytes);
+  const notes = notesOf(first, asker.url);
+  return {
+    ...source,
+    url: asker.url,
+    etag: first.version,
+    hasRanges: first.kind === "part" || first.kind === "empty",
+    notes,
+    get bytesFetched() {
+      return asker.counters.bytes;
+    },
+    get requests() {
+      return asker.counters.requests;
+    },
+  };
+}
+
+async function sizeOf(first: Answer, askSize: () => Promise<number>): Promise<number> {
+  if (first.kind !== "part") return first.bytes.length;
+  return first.size ?? (await askSize());
+}
+
+function notesOf(first: Answer, url: string): string[] {
+  if (first.kind !== "whole") return [];
+  const why = first.isEncoded ? "compresses the file" : "has no byte ranges";
+  const bytes = first.bytes.length;
+  return [`the server of ${url} ${why}: all ${bytes} bytes of it were fetched, not only what is needed`];
+}
+
+interface Ranged {
+  readonly size: number;
+  readonly version: string;
+  readonly head: Uint8Array;
+}
+
+function rangedSource(
+  asker: ReturnType<typeof makeAsker>,
+  { size, version, head }: Ranged,
+  options: RemoteOptions,
+): ByteSource {
+  const gap = options.gapBytes ?? GAP;
+  let changed: GossamerError | null = null;
+
+  async function fetchRange(range: ByteRange, signal?: AbortSignal): Promise<Uint8Array> {
+    if (range.at + range.length <= head.length) return head.subarray(range.at, range.at + range.length);
+    if (changed) throw changed;
+    const answer = await asker.ask({ range, version, size, signal });
+    if (answer.kind === "part") return answer.bytes;
+    const what = `${asker.url} is another file now than when it was opened`;
+    changed = new GossamerError("Damaged", `${what}: open it again`);
+    throw changed;
+  }
+
+  async function fetchMany(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
+    for (const range of ranges) checkRange(asker.url, size, range.at, range.length);
+    // Nobody waits for the others once one has failed.
+    const stop = new AbortController();
+    const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    try {
+      const merged = mergeRanges(ranges, gap, MOST_AT_ONCE);
+      return await readMerged(ranges, merged, (range) => fetchRange(range, both));
+    } catch (error) {
+      stop.abort();
+      throw error;
+    }
+  }
+
+  return {
+    size,
+    async read(at, length, signal) {
+      checkRange(asker.url, size, at, length);
+      return join(await fetchMany(pieces(at, length), signal));
+    },
+    readMany: fetchMany,
+    close: () => asker.close(),
+  };
+}
+
+/** A long range in pieces that are fetched side by side and retried alone. */
+function pieces(at: number, length: number): ByteRange[] {
+  const found: ByteRange[] = [];
+  for (let start = 0; start < length || start === 0; start += MOST_AT_ONCE) {
+    found.push({ at: at + start, length: Math.min(MOST_AT_ONCE, length - start) });
+  }
+  return found;
+}
+
+function join(parts: Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0] as Uint8Array;
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,50 @@
+// Ranking by words in one pass over the texts: nothing is kept between questions.
+
+import type { TextCore } from "../core/text.ts";
+import { throwIfAborted } from "../errors.ts";
+import type { TextStore } from "../format/parts.ts";
+import type { ChunkLayout } from "../query/layout.ts";
+import { rankingOf } from "./ranking.ts";
+import type { WordRanking } from "./ranking.ts";
+
+export interface ScanQuery {
+  readonly question: string;
+  readonly best: number;
+  readonly allowed?: Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Ranks chunks by reading them all, piece by piece: between pieces others get a turn. */
+export async function rankByScan(
+  text: TextCore,
+  texts: TextStore,
+  layout: ChunkLayout,
+  query: ScanQuery,
+): Promise<WordRanking> {
+  const pass = text.lexicalPass(query.question, query.allowed);
+  try {
+    if (pass.terms.length > 0) {
+      for (const piece of layout.pieces(query.allowed)) {
+        const bytes = await texts.read(piece.segment, piece.begin, piece.end, query.signal);
+        pass.addBuffer(bytes, piece.starts, piece.ends, piece.numbers);
+        await nextTurn();
+        throwIfAborted(query.signal);
+      }
+    }
+    return rankingOf(pass, query.best);
+  } finally {
+    pass.free();
+  }
+}
+
+/** Lets waiting messages be handled; a timer would wait for milliseconds. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}

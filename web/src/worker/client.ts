@@ -1,0 +1,199 @@
+// The page's end: posts questions and hands out answers. Nothing here takes long.
+
+import { GossamerError } from "../errors.ts";
+import type { OnProgress } from "../records.ts";
+import type { Answer, CallName, Calls, Request, TextInput } from "./messages.ts";
+
+/** What a call may bring along besides its arguments. */
+export interface CallExtras {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  readonly texts?: Iterable<TextInput> | AsyncIterable<TextInput>; // sent as the worker asks for them
+}
+
+/** A connection to a worker. */
+export interface Client {
+  call<Name extends CallName>(
+    name: Name,
+    args: Calls[Name]["args"],
+    extras?: CallExtras,
+  ): Promise<Calls[Name]["value"]>;
+  /** Ends the worker; calls that wait fail with WrongState. */
+  close(): void;
+}
+
+/** What the client needs of a Worker. */
+export interface WorkerLike {
+  postMessage(message: unknown): void;
+  addEventListener(type: string, listener: (event: Event) => void): void;
+  terminate(): void;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly extras: CallExtras;
+  readonly texts: AsyncIterator<TextInput> | Iterator<TextInput> | null;
+  readonly leave: () => void; // stops listening for the abort
+}
+
+// Texts that are sent at one time: as much as is copied without being noticed.
+const BATCH_CHARACTERS = 1 << 18;
+const BATCH_TEXTS = 256;
+
+/** Connects to a worker that was started from worker.js. `wasm` is the folder of the Wasm files; that
+ * of the worker without it. */
+export function connect(worker: WorkerLike, wasm: string | null, address: string): Client {
+  return new WorkerClient(worker, wasm, address);
+}
+
+class WorkerClient implements Client {
+  readonly #worker: WorkerLike;
+  readonly #address: string;
+  readonly #lock = `gossamer-worker-${crypto.randomUUID()}`;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #isReady = false;
+  #isWatched = false; // by its lock: then its end is always noticed
+  #ended: GossamerError | null = null;
+
+  constructor(worker: WorkerLike, wasm: string | null, address: string) {
+    this.#worker = worker;
+    this.#address = address;
+    worker.addEventListener("message", (event) => this.#take((event as MessageEvent).data as Answer));
+    worker.addEventListener("error", (event) => this.#noteError(event));
+    worker.addEventListener("messageerror", () => this.#end(gone("sent what cannot be read")));
+    this.#post({ kind: "setup", wasm, lock: this.#lock });
+  }
+
+  call<Name extends CallName>(
+    name: Name,
+    args: Calls[Name]["args"],
+    extras: CallExtras = {},
+  ): Promise<Calls[Name]["value"]> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    if (extras.signal?.aborted) return Promise.reject(cancelled());
+    const id = ++this.#lastId;
+    return new Promise<Calls[Name]["value"]>((resolve, reject) => {
+      const abort = () => this.#abort(id, cancelled());
+      extras.signal?.addEventListener("abort", abort, { once: true });
+      const leave = () => extras.signal?.removeEventListener("abort", abort);
+      const texts = extras.texts ? iteratorOf(extras.texts) : null;
+      const settle = resolve as (value: unknown) => void;
+      this.#pending.set(id, { resolve: settle, reject, extras, texts, leave });
+      try {
+        this.#post({ kind: "call", id, name, args } as Request);
+      } catch (error) {
+        this.#settle(id)?.reject(uncloneable(error));
+      }
+    });
+  }
+
+  close(): void {
+    this.#end(new GossamerError("WrongState", "Gossamer was closed; call start() again"));
+    this.#worker.terminate();
+  }
+
+  #take(answer: Answer): void {
+    if (answer.kind === "ready") return this.#begin(answer.holdsLock);
+    if (answer.kind === "progress") {
+      return this.#pending.get(answer.id)?.extras.onProgress?.(answer.progress);
+    }
+    if (answer.kind === "more") return void this.#feed(answer.id);
+    const pending = this.#settle(answer.id);
+    if (answer.kind === "value") pending?.resolve(answer.value);
+    else pending?.reject(new GossamerError(answer.reason, answer.message));
+  }
+
+  #begin(holdsLock: boolean): void {
+    this.#isReady = true;
+    if (!holdsLock || typeof navigator === "undefined" || !navigator.locks) return;
+    this.#isWatched = true;
+    // Whoever waits for the lock that the worker holds gets it when the worker is no more.
+    void navigator.locks.request(this.#lock, () => this.#end(gone("has ended")));
+  }
+
+  /** Sends the next texts of a call that takes them. */
+  async #feed(id: number): Promise<void> {
+    const pending = this.#pending.get(id);
+    if (!pending?.texts) return this.#post({ kind: "texts", id, texts: [], isLast: true });
+    try {
+      const batch = await nextBatch(pending.texts);
+      if (this.#pending.has(id)) this.#post({ kind: "texts", id, ...batch });
+    } catch (error) {
+      // What the page's own iterator threw goes back to the page as it is.
+      this.#abort(id, error);
+    }
+  }
+
+  #abort(id: number, error: unknown): void {
+    const pending = this.#settle(id);
+    if (!pending) return;
+    this.#post({ kind: "abort", id });
+    void Promise.resolve(pending.texts?.return?.()).catch(() => undefined);
+    pending.reject(error);
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.leave();
+    return pending;
+  }
+
+  #noteError(event: Event): void {
+    const said = "message" in event && event.message ? `: ${String(event.message)}` : "";
+    if (!this.#isReady) {
+      const how = "serve worker.js from the page's own origin and let worker-src of its policy allow it";
+      const text = `the worker at ${this.#address} did not start${said}; ${how}`;
+      this.#end(new GossamerError("Unreachable", text));
+    } else if (!this.#isWatched) {
+      this.#end(gone(`has failed${said}`));
+    }
+  }
+
+  #end(error: GossamerError): void {
+    this.#ended ??= error;
+    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error);
+  }
+
+  #post(request: Request): void {
+    this.#worker.postMessage(request);
+  }
+}
+
+function iteratorOf(
+  texts: Iterable<TextInput> | AsyncIterable<TextInput>,
+): AsyncIterator<TextInput> | Iterator<TextInput> {
+  return Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
+}
+
+async function nextBatch(
+  texts: AsyncIterator<TextInput> | Iterator<TextInput>,
+): Promise<{ texts: TextInput[]; isLast: boolean }> {
+  const batch: TextInput[] = [];
+  let characters = 0;
+  while (batch.length < BATCH_TEXTS && characters < BATCH_CHARACTERS) {
+    const next = await texts.next();
+    if (next.done) return { texts: batch, isLast: true };
+    batch.push(next.value);
+    characters += String(next.value.text).length;
+  }
+  return { texts: batch, isLast: false };
+}
+
+function cancelled(): GossamerError {
+  return new GossamerError("Cancelled", "the job was cancelled before it finished");
+}
+
+function gone(what: string): GossamerError {
+  return new GossamerError(
+    "WrongState",
+    `the worker ${what}, perhaps for want of memory; call start() and open the index again`,
+  );
+}
+
+function uncloneable(error: unknown): GossamerError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new GossamerError("InvalidArgument", `what was given cannot be sent to the worker: ${why}`);
+}
