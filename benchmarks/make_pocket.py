@@ -149,9 +149,7 @@ def train_centers(rows: Floats, shares: Floats) -> Floats:
     for _ in range(ROUNDS):
         chosen = nearest(rows, centers)
         total = np.bincount(chosen, shares, minlength=CENTROIDS)
-        sums = [
-            np.bincount(chosen, shares * column, minlength=CENTROIDS) for column in rows.T
-        ]
+        sums = [np.bincount(chosen, shares * column, minlength=CENTROIDS) for column in rows.T]
         is_used = total > 0
         centers[is_used] = (np.stack(sums, axis=1)[is_used] / total[is_used, None]).astype(
             np.float32

@@ -233,7 +233,7 @@ def test_a_folder_without_a_tokenizer_is_no_model(tmp_path):
 
 
 def test_an_unknown_name_is_told_what_there_is():
-    with pytest.raises(MissingModel, match="minilm, potion, wordllama"):
+    with pytest.raises(MissingModel, match="minilm, pocket, potion, wordllama"):
         models.find("no-such-model")
 
 

@@ -15,7 +15,14 @@ constexpr std::uint32_t kPolynomial = 0x82f63b78u;  // reversed
 constexpr std::size_t kSlices = 8;
 using Tables = std::array<std::array<std::uint32_t, 256>, kSlices>;
 
-constexpr Tables make_tables() {
+// Eight kilobytes that do not compress: WebAssembly makes them when they are first needed.
+#if defined(__wasm__)
+#define GOSSAMER_CONSTEXPR inline
+#else
+#define GOSSAMER_CONSTEXPR constexpr
+#endif
+
+GOSSAMER_CONSTEXPR Tables make_tables() {
   Tables tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t crc = byte;
@@ -31,7 +38,16 @@ constexpr Tables make_tables() {
   return tables;
 }
 
+#if defined(__wasm__)
+const Tables& tables() {
+  static const Tables tables = make_tables();
+  return tables;
+}
+#else
 constexpr Tables kTables = make_tables();
+const Tables& tables() { return kTables; }
+#endif
+#undef GOSSAMER_CONSTEXPR
 
 #if defined(__x86_64__)
 __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView bytes) {
@@ -52,6 +68,7 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView b
 }  // namespace
 
 std::uint32_t crc32c_by_table(ByteView bytes) {
+  const Tables& table = tables();
   std::uint32_t crc = 0xffffffffu;
   const std::uint8_t* at = bytes.data();
   std::size_t left = bytes.size();
@@ -59,11 +76,11 @@ std::uint32_t crc32c_by_table(ByteView bytes) {
     std::uint32_t low = 0;
     std::memcpy(&low, at, 4);
     low ^= crc;
-    crc = kTables[7][low & 0xff] ^ kTables[6][(low >> 8) & 0xff] ^ kTables[5][(low >> 16) & 0xff] ^
-          kTables[4][low >> 24] ^ kTables[3][at[4]] ^ kTables[2][at[5]] ^ kTables[1][at[6]] ^
-          kTables[0][at[7]];
+    crc = table[7][low & 0xff] ^ table[6][(low >> 8) & 0xff] ^ table[5][(low >> 16) & 0xff] ^
+          table[4][low >> 24] ^ table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^
+          table[0][at[7]];
   }
-  for (; left > 0; ++at, --left) crc = (crc >> 8) ^ kTables[0][(crc ^ *at) & 0xff];
+  for (; left > 0; ++at, --left) crc = (crc >> 8) ^ table[0][(crc ^ *at) & 0xff];
   return ~crc;
 }
 

@@ -59,15 +59,14 @@ struct Chosen {
   Project project;
 };
 
-Chosen choose() {
 #if defined(__x86_64__)
+Chosen choose() {
   // The name follows GOSSAMER_KERNELS, so that one setting governs every kernel; what comes after
   // "avx512" says which extensions the distances use besides.
   if (std::strncmp(kernels().name, "avx512", 6) == 0)
     return {avx512::search<1>, avx512::search<2>, avx512::project};
   if (std::strcmp(kernels().name, "avx2") == 0)
     return {avx2::search<1>, avx2::search<2>, avx2::project};
-#endif
   return {portable::search<1>, portable::search<2>, portable::project};
 }
 
@@ -75,6 +74,10 @@ const Chosen& chosen() {
   static const Chosen functions = choose();
   return functions;
 }
+#else
+constexpr Chosen kPortable{portable::search<1>, portable::search<2>, portable::project};
+constexpr const Chosen& chosen() { return kPortable; }
+#endif
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "codes/scan_kernels.h"
 
 namespace gossamer {
@@ -29,13 +30,13 @@ class Selection {
     kept_.push_back(candidate);
     if (kept_.size() < 2 * best_ + kScanBlock) return false;
     const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(best_ - 1);
-    std::nth_element(kept_.begin(), last, kept_.end());
+    place_nth(kept_.begin(), last, kept_.end());
     threshold_ = last->distance;
     kept_.resize(best_);
     return true;
   }
   std::vector<Candidate> take() {
-    std::sort(kept_.begin(), kept_.end());
+    sort_values(kept_.begin(), kept_.end());
     if (kept_.size() > best_) kept_.resize(best_);
     return std::move(kept_);
   }

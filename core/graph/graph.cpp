@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/sort.h"
 
 namespace gossamer {
 
@@ -19,7 +20,7 @@ std::span<const NodeId> checked_list(NodeId self, std::size_t node_count,
                                        " neighbors at most, but " + std::to_string(list.size()) +
                                        " were given");
   const auto end = std::copy(list.begin(), list.end(), sorted.begin());
-  if (!std::is_sorted(sorted.begin(), end)) std::sort(sorted.begin(), end);
+  if (!std::is_sorted(sorted.begin(), end)) sort_values(sorted.begin(), end);
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (sorted[i] >= node_count)
       fail(Reason::kInvalidArgument, "neighbor " + std::to_string(sorted[i]) + " is not one of " +

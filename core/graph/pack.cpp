@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "graph/bits.h"
 #include "graph/coded.h"
 
@@ -260,7 +261,7 @@ Lists join(const Lists& half, const OneWayLists& one_way) {
     const auto end = lists.ids.begin() + lists.starts[owner + std::size_t{1}];
     const auto added = one_way.lists.of(i);
     std::copy(added.begin(), added.end(), lists.ids.begin() + next[owner]);
-    std::sort(begin, end);
+    sort_values(begin, end);
     if (std::adjacent_find(begin, end) != end || std::binary_search(begin, end, owner))
       refuse("a node links twice to another, or to itself");
   }

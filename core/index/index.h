@@ -106,6 +106,8 @@ class Index {
   bool is_detached() const { return kept_.resident() != nullptr; }
   // The rows of a detached index that are in memory, for the host to fill; null for others.
   ResidentRows* resident() const { return kept_.resident(); }
+  // Whether there is a graph, and it was not left out.
+  bool can_walk() const;
   bool contains(std::uint64_t id) const;
   // Every id, in the order of nodes.
   std::vector<std::uint64_t> ids() const;
@@ -188,7 +190,6 @@ class Index {
   void check_vectors(const float* vectors, std::size_t count) const;
   // What needs every vector fails in a detached index (kWrongState).
   void check_attached() const;
-  bool can_walk() const;
 
   // Building (build.cpp).
   void order_and_encode(const float* vectors, std::size_t count, const std::uint64_t* ids,

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/sort.h"
 
 namespace gossamer {
 
@@ -166,7 +167,7 @@ void SearchBatch::gather() {
       wanted_.insert(wanted_.end(), session.wanted().begin(), session.wanted().end());
     }
   }
-  std::sort(wanted_.begin(), wanted_.end());
+  sort_values(wanted_.begin(), wanted_.end());
   wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
   if (!wanted_.empty()) ++rounds_;
   fetched_ += wanted_.size();

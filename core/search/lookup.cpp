@@ -29,8 +29,7 @@ void Lookup::supply(std::span<const float* const> vectors) {
       missing_.insert(wanted_[i]);
       continue;
     }
-    known_.emplace(wanted_[i], measure(vectors[i], row.data()));
-    ++measured_;
+    remember(wanted_[i], measure(vectors[i], row.data()));
   }
   asked_ += wanted_.size();
   wanted_.clear();
@@ -41,8 +40,7 @@ void Lookup::supply_rows(std::span<const Row> rows) {
     if (rows[i] == nullptr) {
       missing_.insert(wanted_[i]);
     } else if (rows[i] != view_.kept->find(wanted_[i])) {
-      known_.emplace(wanted_[i], view_.space->from_query(prepared_.data(), rows[i]));
-      ++measured_;
+      remember(wanted_[i], view_.space->from_query(prepared_.data(), rows[i]));
     }
   }
   asked_ += wanted_.size();

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "base/number_map.h"
 #include "base/types.h"
 #include "distance/space.h"
 #include "search/view.h"
@@ -28,8 +28,8 @@ class Lookup {
       ++measured_;
       return true;
     }
-    if (const auto known = known_.find(node); known != known_.end()) {
-      distance = known->second;
+    if (const std::uint64_t* known = known_.find(node); known != nullptr) {
+      distance = std::bit_cast<float>(static_cast<std::uint32_t>(*known));
       return true;
     }
     const bool is_deleted = view_.deleted != nullptr && view_.deleted->contains(node);
@@ -60,6 +60,10 @@ class Lookup {
   std::size_t measured() const { return measured_; }
 
  private:
+  void remember(NodeId node, float distance) {
+    known_.insert(node, std::bit_cast<std::uint32_t>(distance));
+    ++measured_;
+  }
   float measure(const float* vector, std::uint8_t* row) const;
   // How far what a node's code stands for is: all that is left of a deleted or missing node, and
   // enough to walk through it.
@@ -68,8 +72,8 @@ class Lookup {
   View view_;
   Space single_;  // what supplied vectors are measured in: the space, but for f16 rows in f32
   RowBytes prepared_;
-  std::unordered_map<NodeId, float> known_;
-  std::unordered_set<NodeId> missing_;
+  NumberMap known_;  // the bits of each distance
+  NumberMap missing_;
   std::vector<NodeId> wanted_;
   std::size_t prefetched_;
   std::size_t asked_ = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/sort.h"
 
 namespace gossamer {
 
@@ -89,14 +90,14 @@ std::optional<NodeId> IdMap::find(std::uint64_t id) const {
   if (is_identity()) {
     return id < size_ ? std::optional(static_cast<NodeId>(id)) : std::nullopt;
   }
-  const auto found = node_of_.find(id);
-  return found == node_of_.end() ? std::nullopt : std::optional(found->second);
+  const std::uint64_t* found = node_of_.find(id);
+  return found == nullptr ? std::nullopt : std::optional(static_cast<NodeId>(*found));
 }
 
 void IdMap::check_unique() const {
   std::vector<std::uint64_t> sorted(narrow_.begin(), narrow_.end());
   sorted.insert(sorted.end(), wide_.begin(), wide_.end());
-  std::sort(sorted.begin(), sorted.end());
+  sort_values(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) fail_duplicate(*twice);
 }
@@ -110,7 +111,7 @@ void IdMap::set(NodeId node, std::uint64_t id) {
     spell_out();
   }
   store(node, id);
-  if (has_lookup_) node_of_[id] = node;
+  if (has_lookup_) node_of_.set(id, node);
 }
 
 void IdMap::release(NodeId node) {
@@ -124,7 +125,7 @@ void IdMap::prepare_lookup(const Bitmap& deleted) {
   for (std::size_t i = 0; i < size_; ++i) {
     const auto node = static_cast<NodeId>(i);
     if (deleted.contains(node)) continue;
-    if (!node_of_.emplace(id(node), node).second) {
+    if (!node_of_.insert(id(node), node)) {
       const std::uint64_t twice = id(node);
       node_of_.clear();
       fail_duplicate(twice);
@@ -156,8 +157,7 @@ void IdMap::spell_out() {
 }
 
 std::size_t IdMap::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 40;  // key, value, next pointer, allocation, bucket
-  return narrow_.size() * 4 + wide_.size() * 8 + node_of_.size() * kMapEntry;
+  return narrow_.size() * 4 + wide_.size() * 8 + node_of_.memory_bytes();
 }
 
 Bytes IdMap::to_bytes() const {

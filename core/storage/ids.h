@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "base/bitmap.h"
 #include "base/bytes.h"
+#include "base/number_map.h"
 #include "base/types.h"
 
 namespace gossamer {
@@ -64,7 +64,7 @@ class IdMap {
   std::size_t size_ = 0;
   std::vector<std::uint32_t> narrow_;
   std::vector<std::uint64_t> wide_;
-  std::unordered_map<std::uint64_t, NodeId> node_of_;
+  NumberMap node_of_;
   bool has_lookup_ = false;
 };
 

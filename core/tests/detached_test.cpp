@@ -69,7 +69,7 @@ Bytes file_of(const World& world, GraphKind graph, Scalar scalar, bool has_codes
   const auto index =
       Index::build(options, has_codes ? world.codebook : nullptr, world.vectors.data(),
                    world.count(), nullptr, nullptr, 0, run, nullptr);
-  index->remove(Ids{3, 8, 70});
+  index->remove(Ids{3, 8, 20});
   index->add(Ids{5000}, world.vector(3), nullptr);
   return saved(*index);
 }

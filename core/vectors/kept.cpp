@@ -31,8 +31,7 @@ Kept::Kept(const Space& space, std::size_t budget, std::span<const NodeId> nodes
   slots_.reserve(nodes_.size());
   for (std::uint32_t slot = 0; slot < nodes_.size(); ++slot) {
     if (nodes_[slot] == kNoNode) continue;
-    expect(slots_.emplace(nodes_[slot], slot).second, Reason::kDamaged,
-           "a node has two kept vectors");
+    expect(slots_.insert(nodes_[slot], slot), Reason::kDamaged, "a node has two kept vectors");
   }
 }
 
@@ -64,17 +63,17 @@ void Kept::remember(const Space& space, NodeId node, const float* vector) {
 }
 
 void Kept::forget(NodeId node) {
-  const auto slot = slots_.find(node);
-  if (slot == slots_.end()) return;
-  nodes_[slot->second] = kNoNode;
-  slots_.erase(slot);
+  const std::uint64_t* slot = slots_.find(node);
+  if (slot == nullptr) return;
+  nodes_[*slot] = kNoNode;
+  slots_.erase(node);
 }
 
 void Kept::place(const Space& space, std::uint32_t slot, NodeId node, const float* vector) {
   if (slot == nodes_.size()) nodes_.push_back(kNoNode);
   set(space, slot, vector);
   nodes_[slot] = node;
-  slots_[node] = slot;
+  slots_.set(node, slot);
 }
 
 }  // namespace gossamer

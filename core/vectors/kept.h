@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "base/number_map.h"
 #include "base/types.h"
 #include "distance/space.h"
 #include "vectors/column.h"
@@ -51,8 +51,8 @@ class Kept {
     if (resident_ != nullptr) return resident_->find(node);
     if (keep_ == Keep::kAll) return rows_.row(node);
     if (slots_.empty()) return nullptr;
-    const auto slot = slots_.find(node);
-    return slot == slots_.end() ? nullptr : rows_.row(slot->second);
+    const std::uint64_t* slot = slots_.find(node);
+    return slot == nullptr ? nullptr : rows_.row(static_cast<NodeId>(*slot));
   }
 
   // kAll: a new or changed vector of a node (the one after the last is appended).
@@ -74,7 +74,7 @@ class Kept {
   Column rows_;
   std::shared_ptr<ResidentRows> resident_;
   std::vector<NodeId> nodes_;  // of each row; kNoNode where a row was forgotten
-  std::unordered_map<NodeId, std::uint32_t> slots_;
+  NumberMap slots_;            // of each node that has one
   std::size_t pinned_ = 0;
   std::size_t oldest_ = 0;  // which of the rows after the pinned ones makes room next
 };

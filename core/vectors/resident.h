@@ -46,6 +46,9 @@ class ResidentRows {
   // Another number of slots, at most one a node; rows in slots that go are forgotten.
   void resize(std::size_t capacity);
 
+  // The slot of each node (kNoSlot) and the node of each slot (kNoNode).
+  std::span<const std::uint32_t> slots() const { return slot_of_; }
+  std::span<const NodeId> nodes() const { return node_at_; }
   // When each slot was last looked at or filled: the number of the search.
   std::span<const std::uint32_t> stamps() const { return stamps_; }
   void begin_search() { ++epoch_; }

@@ -34,7 +34,13 @@ FOLDERS = (
 HOT = {
     "core/distance/wasm_simd.cpp",
     "core/codes/scan_wasm.cpp",
+    "core/base/crc32c.cpp",
+    "core/codes/scan.cpp",
+    "core/graph/lists.cpp",
     "core/lexical/counter.cpp",
+    "core/search/session.cpp",
+    "core/search/two_level.cpp",
+    "core/text/static_model.cpp",
 }
 # What relaxed SIMD changes; the rest is the same in both modules.
 KERNELS = {"core/distance/wasm_simd.cpp", "core/codes/scan_wasm.cpp"}
@@ -46,7 +52,7 @@ COMPILE = (
 )
 LINK = (
     *("-target", "wasm32-wasi", "-mexec-model=reactor", "-s", "-Wl,--gc-sections"),
-    *("-Wl,--stack-first", "-Wl,-z,stack-size=262144", "-Wl,--export=__stack_pointer"),
+    *("-Wl,-z,stack-size=262144", "-Wl,--export=__stack_pointer"),
 )
 
 

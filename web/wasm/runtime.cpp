@@ -7,7 +7,9 @@
 
 namespace gossamer {
 
-extern "C" void host_fail(int reason, const char* message, std::size_t length);
+// As in core/base/error.cpp; called directly where there may be no memory for a std::string.
+extern "C" __attribute__((import_module("host"), import_name("fail"))) void host_fail(
+    int reason, const char* message, std::size_t length);
 
 namespace wasm {
 namespace {

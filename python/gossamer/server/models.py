@@ -32,6 +32,7 @@ __all__ = [
     "PushedChange",
     "Pushes",
     "PutFile",
+    "Question",
     "Report",
     "Search",
     "Similar",
@@ -187,6 +188,14 @@ class VectorIds(_Request):
     epoch: OriginPart = ""
 
 
+class Question(_Request):
+    """A question to embed."""
+
+    question: Annotated[str, Field(min_length=1, description="What is asked, in any words.")]
+    index: OriginPart = ""
+    epoch: OriginPart = ""
+
+
 class PushedChange(_Request):
     """A change that an edge made: a text put, or a text or a file removed (null)."""
 
@@ -331,7 +340,7 @@ class Info(BaseModel):
 
 
 class Making(BaseModel):
-    """A package that is being made; ask again after Retry-After seconds."""
+    """A file that is being made; ask again after Retry-After seconds."""
 
     done: int
     total: int

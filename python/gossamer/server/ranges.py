@@ -54,7 +54,7 @@ def answer_with_file(found: OpenFile, headers: Headers) -> Response:
         start, end = _bounds(asked[1], asked[2], found.size)
         if start >= end:
             found.file.close()
-            said = f"the package has {found.size} bytes; ask for it from the beginning"
+            said = f"the file has {found.size} bytes; ask for it from the beginning"
             where = {"Content-Range": f"bytes */{found.size}", "ETag": found.tag}
             return problem(416, "range_not_satisfiable", said, where)
     about = {"ETag": found.tag, "Accept-Ranges": "bytes", "Content-Length": str(end - start)}
@@ -91,6 +91,6 @@ async def _blocks(file: BinaryIO, start: int, end: int) -> AsyncIterator[bytes]:
     while start < end:
         block = await asyncio.to_thread(file.read, min(_BLOCK, end - start))
         if not block:
-            raise OSError("a package ended before its end")
+            raise OSError("a file ended before its end")
         start += len(block)
         yield block

@@ -15,7 +15,7 @@ from gossamer.query.results import Results
 from gossamer.records import Hit
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import TOKEN, Route, Served, offer_of
+from gossamer.server.context import TOKEN, Route, Served, check_question, offer_of
 from gossamer.server.documents import answers
 from gossamer.server.service import Service
 from gossamer.status import record_status
@@ -163,11 +163,7 @@ async def status(service: Served) -> Response:
 
 async def _search(service: Service, asked: models.Search) -> Response:
     _check_hits(service, asked.k)
-    most = service.options.most_question
-    if len(asked.question) > most:
-        raise InvalidArgument(
-            f"a question may have {most:,} characters here, not {len(asked.question):,}"
-        )
+    check_question(service, asked.question)
 
     def find() -> Results:
         return service.index.search(

@@ -22,9 +22,10 @@ _ANY = ("0.0.0.0", "::", "")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::([0-9]{1,5}))?")
 _PORTS = {"http": "80", "https": "443"}
 # What says nothing of the index: the page, which asks for the token, and the list of routes.
-_PUBLIC = frozenset({"/", "/health", "/docs", "/openapi.json"})
-_PUBLIC_BELOW = "/page/"
+_PUBLIC = frozenset({"/", "/health", "/docs", "/openapi.json", "/web"})
+_PUBLIC_BELOW = ("/page/", "/web/")
 _METHODS = "GET, POST, PUT"
+_EXPOSED = "Accept-Ranges, Content-Range, ETag, Retry-After"
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -66,7 +67,7 @@ class Guard:
                     added.setdefault("Cache-Control", "no-store")
                 if origin in self._origins:
                     added["Access-Control-Allow-Origin"] = origin
-                    added["Access-Control-Expose-Headers"] = "ETag, Content-Range, Retry-After"
+                    added["Access-Control-Expose-Headers"] = _EXPOSED
                     added.add_vary_header("Origin")
             await send(message)
 

@@ -19,6 +19,7 @@ from gossamer.server.joint import JointPushes, JointTexts
 from gossamer.server.metrics import Metrics
 from gossamer.server.offering import Offering
 from gossamer.server.options import ServeOptions
+from gossamer.server.single_files import SingleFiles
 from gossamer.status import bytes_by_part
 from gossamer.store.folder import read_manifest
 from gossamer.sync.uploads import UPLOADS, Uploads
@@ -53,6 +54,7 @@ class Service:
         self.edges = Gate("requests of edges", _EDGES_AT_ONCE, _EDGES_WAITING)
         self.changes = ChangeQueue(options.changes_waiting, options.change_wait_s)
         self.offering = Offering(self.index, self.uploads.folder, options)
+        self.single_files = SingleFiles(self.index)
         self.texts = JointTexts(self.index, options.lock_wait_s)
         self.pushes = JointPushes(self.offering)
 
@@ -102,6 +104,7 @@ class Service:
         """
         until = time.monotonic() + self.patience_s
         self.changes.stop()
+        self.single_files.close()
         gates = (self.changes, self.searches, self.reads, self.edges)
         are_done = [gate.close(until - time.monotonic()) for gate in gates]
         if not all(are_done):

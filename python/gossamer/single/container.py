@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from gossamer import _core
 from gossamer.errors import Damaged, NotGossamer, Truncated, UnknownVersion
 
-__all__ = ["Container", "Section", "container_parts", "crc32c"]
+__all__ = ["Container", "Section", "container_parts", "crc32c", "read_tag"]
 
 Bytes = NDArray[np.uint8]
 
@@ -82,6 +84,14 @@ def container_parts(sections: Sequence[Section]) -> Iterator[Bytes | bytes]:
         yield bytes(-at % _ALIGNMENT)
         yield section.bytes
         at += -at % _ALIGNMENT + len(section.bytes)
+
+
+def read_tag(file: BinaryIO) -> str:
+    """Name what a file holds, by its header and table, which have a checksum of every section."""
+    head = file.read(_HEADER_BYTES)
+    count = int.from_bytes(head[12:16], "little")
+    table = file.read(_ENTRY_BYTES * min(count, _MOST_SECTIONS))
+    return blake2b(head + table, digest_size=16).hexdigest()
 
 
 def crc32c(data: Bytes | bytes) -> int:

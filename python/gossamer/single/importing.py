@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer import model as models
 from gossamer.errors import (
     Damaged,
     InvalidArgument,
@@ -22,7 +23,6 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.files import map_file, write_file
-from gossamer.model import shipped_pack
 from gossamer.progress import ProgressCallback
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
@@ -170,9 +170,7 @@ def _read_engine(
     kinds = [kind for kind in container.lengths if kind in ENGINE]
     if not kinds and not catalogue.chunk_count:
         return None
-    pack = None if manifest.settings.keep == "all" else shipped_pack(manifest.model.fingerprint)
-    if pack is not None and pack.codebook.code_bytes != manifest.settings.code_bytes:
-        pack = None
+    pack = _pack_of(manifest)
     sections = [Section(kind, container.section(kind)) for kind in kinds]
     write_file(path, container_parts(sections))
     index = VectorIndex.open(path, codebook=None if pack is None else pack.codebook, verify=True)
@@ -193,6 +191,15 @@ def _read_engine(
             kept = [one for one in sections if one.kind not in (CODEBOOK, CALIBRATION)]
             write_file(path, container_parts(kept))
     return path
+
+
+def _pack_of(manifest: Manifest) -> models.Pack | None:
+    """Give the codebook that a folder of this index would share."""
+    if manifest.settings.keep == "all":
+        return None
+    pack = models.shipped_pack(manifest.model.fingerprint)
+    is_fit = pack is not None and pack.codebook.code_bytes == manifest.settings.code_bytes
+    return pack if is_fit else None
 
 
 def _check_folder(folder: Path, may_replace: bool) -> None:

@@ -1,6 +1,7 @@
 // A file on a server, read by byte ranges.
 import { GossamerError } from "../errors.ts";
-import { type Answer, type AskOptions, makeAsker } from "./http.ts";
+import type { Answer } from "./answer.ts";
+import { type AskOptions, makeAsker } from "./http.ts";
 import { memorySource } from "./memory.ts";
 import { checkRange, mergeRanges, readMerged } from "./ranges.ts";
 import type { ByteRange, ByteSource } from "./source.ts";
@@ -41,6 +42,10 @@ export async function openRemote(url: string | URL, options: RemoteOptions = {})
   const asked = { at: 0, length: Math.max(1, options.headBytes ?? HEAD) };
   let first = await asker.ask({ range: asked, mostWhole: most, signal: options.signal });
   if (first.kind === "encoded") first = await asker.ask({ mostWhole: most, signal: options.signal });
+  if (first.kind === "encoded" || first.kind === "changed") {
+    const expected = "the file or its first bytes were expected";
+    throw new GossamerError("Unreachable", `${asker.url} gives neither: ${expected}; check the address`);
+  }
   const size = await sizeOf(first, () => asker.askSize(options.signal));
   const ranged = { size, version: first.version, head: first.bytes };
   const source = first.kind === "part" ? rangedSource(asker, ranged, options) : memorySource(first.bytes);

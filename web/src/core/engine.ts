@@ -37,9 +37,12 @@ export interface EngineSearch {
   readonly strategy: Strategy;
   /** Ids whose vectors must be supplied next; empty once the search is over. */
   wanted(): number[];
+  /** The nodes of wanted(), rising: where their rows stand among all vectors of the file. */
+  wantedNodes(): Uint32Array;
   /** Vectors of wanted(), end to end; `missing` (1 for missing) where some cannot be had. */
   supply(vectors: Float32Array, missing?: Uint8Array): void;
-  /** The same with rows as the file keeps them (rowBytes each). */
+  /** The same with rows as the file keeps them (rowBytes each), of those wanted nodes whose rows are
+   * not in memory (have not been place()d meanwhile), in the order of wantedNodes(). */
   supplyRows(rows: Uint8Array, missing?: Uint8Array): void;
   nearest(): Nearest;
   counters(): SearchCounters;
@@ -109,6 +112,8 @@ export interface ResidentRows {
   resize(capacity: number): void;
   /** Links that lead to a node on the base layer: how much of a hub it is. */
   degreeOf(node: number): number;
+  /** The highest layer of the graph that a node is on; 0 for most. */
+  levelOf(node: number): number;
 }
 
 export interface Engine {

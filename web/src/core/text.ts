@@ -43,6 +43,8 @@ export interface StaticModel extends Tokenizer {
 export interface TextCore {
   lexicalPass(question: string, allowed?: Uint8Array): LexicalPass;
   termsOf(question: string): string[];
+  /** Every term of a text, in its order and as often as it stands there: what an index of words counts. */
+  termsOfText(text: Uint8Array): string[];
   /** Where words of the question stand in a text: bytes, start and end by turns. */
   findTerms(text: Uint8Array, question: string): Uint32Array;
   tokenizer(vocabulary: Uint8Array, isLowercase: boolean): Tokenizer;

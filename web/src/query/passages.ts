@@ -248,7 +248,7 @@ function bodyLength({ titleSpan, textLength }: DocumentRecord): number {
 /** Text; null for bytes that are none. Python refuses surrogates in UTF-8 here. */
 function decodeStrictly(bytes: Uint8Array): string | null {
   const text = decodeText(bytes);
-  return text !== null && text.isWellFormed() ? text : null;
+  return text === null || /\p{Surrogate}/u.test(text) ? null : text;
 }
 
 /** Text without the characters that its ends cut through. */

@@ -46,6 +46,7 @@ export function openDatabase(name: string): Database {
     async run(mode, work) {
       const transaction = await begin(mode);
       const done = finished(transaction);
+      done.catch(() => {}); // awaited below, maybe after it failed
       const store = (name: (typeof STORES)[number]) => transaction.objectStore(name);
       try {
         const result = await work({

@@ -14,7 +14,7 @@ export function full(needed: number, free: number): GossamerError {
   return new GossamerError("Unwritable", `${what}; what was there before is untouched: ${advice}`);
 }
 
-/** Throws what a failure of the browser's storage means: NoIndex, Locked or Unwritable. `needed`
+/** Throws what a failure of the browser's storage means: NoIndex, Locked, Unwritable (full) or Unavailable. `needed`
  * bytes were to be written. */
 export async function failStorage(
   error: unknown,
@@ -32,7 +32,7 @@ export async function failStorage(
   if (name === "NoModificationAllowedError") {
     throw new GossamerError("Locked", `another tab uses the index "${folder}": close it and try again`);
   }
-  throw new GossamerError("Unwritable", `storage of the browser failed for "${folder}": ${name} ${why}`);
+  throw new GossamerError("Unavailable", `storage of the browser failed for "${folder}": ${name} ${why}`);
 }
 
 /** What the browser says is left; 0 where it does not say. */

@@ -1,7 +1,7 @@
 import type { ByteSource } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
 import { whileLocked } from "./locks.ts";
-import { checkFileName, PART, SLOTS } from "./names.ts";
+import { checkFileName, PART, SLOT, SLOTS } from "./names.ts";
 import { decodeSlot, encodeSlot } from "./slots.ts";
 import type { ByteSink, Folder } from "./storage.ts";
 
@@ -50,7 +50,11 @@ export function makeFolder(name: string, raw: RawFiles, lock: string): Folder {
 
   return {
     name,
-    files: async () => (await raw.list()).filter((file) => !file.name.startsWith(SLOTS[0].slice(0, -1))),
+    async files() {
+      const isSlot = ({ name }: { name: string }) => name.startsWith(SLOT);
+      const files = (await raw.list()).filter((file) => !isSlot(file));
+      return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
     async open(file) {
       checkFileName(file);
       return raw.open(file);

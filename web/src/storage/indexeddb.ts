@@ -1,5 +1,6 @@
 // Files in blocks in IndexedDB, for browsers and pages without the private file system. Each read is
 // a transaction, so what is read together is asked for together.
+import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
 import { checkRange } from "../bytes/ranges.ts";
 import type { ByteRange, ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
@@ -42,7 +43,8 @@ export async function indexedDbStorage(): Promise<Storage> {
 
 function makeFolder(name: string, database: Database): Folder {
   async function writeManifest(manifest: Uint8Array): Promise<void> {
-    const work = (stores: Stores) => result(stores.manifests.put(manifest.slice(), name));
+    const put = ({ manifests }: Stores) => result(manifests.put(manifest.slice(), name));
+    const work = (stores: Stores) => expectFolder(stores, name, put);
     await attempt(name, () => database.run("readwrite", work), manifest.length);
   }
 
@@ -87,18 +89,19 @@ function blockSource(folder: string, file: string, record: FileRecord, database:
   async function readMany(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
     throwIfAborted(signal);
     for (const range of ranges) checkRange(`the file ${file} of "${folder}"`, size, range.at, range.length);
-    const numbers = blocksOf(ranges);
+    const numbers = blocksOf(ranges, BLOCK);
     const blocks = await attempt(folder, () =>
       database.run("readonly", async ({ blocks }) => {
         const found = numbers.map((n) => result<Uint8Array | undefined>(blocks.get([id, n])));
         return new Map((await Promise.all(found)).map((bytes, i) => [numbers[i] as number, bytes]));
       }),
     );
-    return ranges.map((range) => cut(range, (number) => {
-      const block = blocks.get(number);
-      if (block?.length !== Math.min(BLOCK, size - number * BLOCK)) throw cleared(folder, file);
-      return block;
-    }));
+    const block = (number: number) => {
+      const found = blocks.get(number);
+      if (found?.length !== Math.min(BLOCK, size - number * BLOCK)) throw cleared(folder, file);
+      return found;
+    };
+    return ranges.map((range) => cutBlocks(range, BLOCK, block));
   }
 
   return {
@@ -107,26 +110,6 @@ function blockSource(folder: string, file: string, record: FileRecord, database:
     readMany,
     close: () => {},
   };
-}
-
-function blocksOf(ranges: readonly ByteRange[]): number[] {
-  const numbers = new Set<number>();
-  for (const { at, length } of ranges) {
-    for (let n = Math.floor(at / BLOCK); n * BLOCK < at + length; ++n) numbers.add(n);
-  }
-  return [...numbers].sort((a, b) => a - b);
-}
-
-function cut({ at, length }: ByteRange, block: (number: number) => Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length; ) {
-    const number = Math.floor((at + done) / BLOCK);
-    const start = at + done - number * BLOCK;
-    const part = block(number).subarray(start, start + length - done);
-    bytes.set(part, done);
-    done += part.length;
-  }
-  return bytes;
 }
 
 /** Blocks are written as they fill, under an id of their own; the last transaction gives them the

@@ -7,7 +7,8 @@ const FILE_NAME = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*$/i;
 const ENCODER = new TextEncoder();
 
 /** Names of the two slots that keep the manifest: no file is called so. */
-export const SLOTS = ["manifest-slot-0", "manifest-slot-1"] as const;
+export const SLOT = "manifest-slot-";
+export const SLOTS = [`${SLOT}0`, `${SLOT}1`] as const;
 /** What a file is called as long as it is not complete. */
 export const PART = ".part";
 

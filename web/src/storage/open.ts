@@ -25,8 +25,10 @@ async function openKind(kind: Storage["kind"]): Promise<Storage> {
   const storage = await MAKERS[kind]();
   try {
     if (kind !== "memory") await probe(storage);
-    return storage;
+    return { ...storage, names: async () => (await storage.names()).filter((name) => name !== PROBE) };
   } catch (error) {
+    // Full storage works: what is in it can be read and removed.
+    if (error instanceof GossamerError && error.reason === "Unwritable") return storage;
     const why = error instanceof Error ? error.message : String(error);
     throw new GossamerError("Unavailable", `storage of kind ${kind} does not work in this page: ${why}`);
   }

@@ -1,0 +1,138 @@
+"""The index as one file, made once for each version, in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gossamer
+from gossamer.errors import Cancelled
+from gossamer.index import Index
+from gossamer.query.opened import OpenedState
+from gossamer.server.ranges import OpenFile
+from gossamer.single.container import read_tag
+from gossamer.single.export import write_single_file
+from gossamer.store.unwritable import explaining
+from gossamer.sync.history import SYNC
+from gossamer.sync.records import Building
+
+__all__ = ["SingleFiles", "open_tagged"]
+
+# How long a request waits for a file that is being made before it is told to come again.
+_PATIENCE_S = 1.0
+# A version whose texts could not all be read is made anew after so long.
+_RETRY_S = 60.0
+
+
+@dataclass
+class _Job:
+    """A file on its way."""
+
+    path: Path
+    done: int = 0
+    total: int = 0
+    error: BaseException | None = None
+    is_cancelled: bool = False
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    def note(self, _: str, done: int, total: int) -> None:
+        if self.is_cancelled:
+            raise Cancelled("the server is closing")
+        self.done, self.total = done, total
+
+
+class SingleFiles:
+    """The single file of an index's newest version, for any thread."""
+
+    def __init__(self, index: Index, patience_s: float = _PATIENCE_S) -> None:
+        self._index = index
+        self._patience_s = patience_s
+        self._lock = threading.Lock()
+        self._job: _Job | None = None
+        self._thread: threading.Thread | None = None
+        self._lacking: dict[Path, float] = {}  # files without all texts, and when to try again
+        self._is_closed = False
+
+    def get(self) -> OpenFile | Building:
+        """Give the file, open; Building while it is being made."""
+        state = self._index.opened.state
+        path = self._path_of(state)
+        with self._lock:
+            found = self._found(path)
+            if found is not None:
+                return found
+            job = self._job or self._start(state, path)
+        job.finished.wait(self._patience_s)
+        with self._lock:
+            if job.error is not None and job.path == path:
+                raise job.error
+            return self._found(path) or Building(job.done, job.total)
+
+    def close(self) -> None:
+        """Stop what is being made."""
+        with self._lock:
+            self._is_closed = True
+            job, thread = self._job, self._thread
+            if job is not None:
+                job.is_cancelled = True
+        if thread is not None:
+            thread.join()
+
+    def _path_of(self, state: OpenedState) -> Path:
+        manifest = state.snapshot.manifest
+        parts = (manifest.generation, manifest.uuid[:12], gossamer.__version__)
+        return self._index.folder / SYNC / f"single-{'-'.join(map(str, parts))}.gossamer"
+
+    def _found(self, path: Path) -> OpenFile | None:
+        """Give the file if it is there, and as good as it can be."""
+        if time.monotonic() >= self._lacking.get(path, float("inf")):
+            return None
+        try:
+            return open_tagged(path)
+        except FileNotFoundError:
+            return None
+
+    def _start(self, state: OpenedState, path: Path) -> _Job:
+        if self._is_closed:
+            raise Cancelled("the server is closing")
+        job = self._job = _Job(path)
+        self._thread = threading.Thread(
+            target=self._make, args=(job, state), name="gossamer-single", daemon=True
+        )
+        self._thread.start()
+        return job
+
+    def _make(self, job: _Job, state: OpenedState) -> None:
+        try:
+            with explaining(self._index.folder):
+                job.path.parent.mkdir(exist_ok=True)
+            report = write_single_file(state, job.path, progress=job.note)
+            with self._lock:
+                self._lacking.clear()
+                if report.left_out:
+                    self._lacking[job.path] = time.monotonic() + _RETRY_S
+            for other in job.path.parent.glob("single-*.gossamer"):
+                if other != job.path:
+                    with suppress(OSError):  # in use, where such files stay until the next time
+                        other.unlink()
+        except BaseException as error:
+            job.error = error
+        finally:
+            with self._lock:
+                self._job = None
+            job.finished.set()
+
+
+def open_tagged(path: Path) -> OpenFile:
+    """Open a file of sections, tagged by its table: that has a checksum of each of them."""
+    file = open(path, "rb")  # noqa: SIM115 - closed when it was sent
+    try:
+        size = file.seek(0, 2)
+        file.seek(0)
+        return OpenFile(file, size, f'"{read_tag(file)}"')
+    except BaseException:
+        file.close()
+        raise

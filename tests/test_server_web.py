@@ -1,0 +1,231 @@
+"""What a server gives to pages that search by themselves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from served import make_index, problem, serve
+from tiny_embedder import TinyEmbedder, use_tiny
+
+from gossamer.index import Index
+from gossamer.server import routes_single, routes_web
+
+ORIGIN = "https://pages.example"
+TOKEN = "a-token-of-enough-length"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    use_tiny(monkeypatch, with_codes=True)
+    make_index(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    built = tmp_path / "built"
+    (built / "parts").mkdir(parents=True)
+    (built / "index.html").write_text("<!doctype html>", encoding="utf-8")
+    (built / "page.js").write_text("export {}", encoding="utf-8")
+    (built / "parts/gossamer.wasm").write_bytes(b"\0asm")
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    monkeypatch.setattr(routes_web, "page_folder", lambda: built)
+    return built
+
+
+class TestSingleFile:
+    def test_it_is_the_file_that_export_writes(self, folder: Path) -> None:
+        Index.open(folder / "index").export(folder / "one.gossamer")
+
+        with serve(folder) as client:
+            answer = client.get("/v1/sync/file")
+
+        assert answer.status_code == 200
+        assert answer.content == (folder / "one.gossamer").read_bytes()
+
+    def test_it_comes_by_ranges_that_belong_together(self, folder: Path) -> None:
+        with serve(folder) as client:
+            whole = client.get("/v1/sync/file")
+            tag = whole.headers["ETag"]
+            part = client.get("/v1/sync/file", headers={"Range": "bytes=64-127", "If-Range": tag})
+            other = client.get(
+                "/v1/sync/file", headers={"Range": "bytes=64-127", "If-Range": '"other"'}
+            )
+            beyond = client.get("/v1/sync/file", headers={"Range": "bytes=99999999-"})
+
+        assert (part.status_code, part.content) == (206, whole.content[64:128])
+        assert part.headers["Content-Range"] == f"bytes 64-127/{len(whole.content)}"
+        assert part.headers["Accept-Ranges"] == "bytes"
+        assert (other.status_code, other.content) == (200, whole.content)
+        problem(beyond, 416, "range_not_satisfiable")
+
+    def test_a_new_version_has_another_tag_and_the_old_file_goes(self, folder: Path) -> None:
+        with serve(folder) as client:
+            first = client.get("/v1/sync/file")
+            client.post("/v1/texts", json={"texts": [{"id": "kelp", "text": "Kelp is no plant."}]})
+            second = client.get("/v1/sync/file")
+            third = client.get("/v1/sync/file")
+
+        assert first.headers["ETag"] != second.headers["ETag"] == third.headers["ETag"]
+        assert len(list((folder / "index/sync").glob("single-*.gossamer"))) == 1
+        (folder / "one.gossamer").write_bytes(second.content)
+        again = Index.import_file(folder / "one.gossamer", folder / "again")
+        assert again.search("kelp plant", 1).hits[0].source == "kelp"
+
+    def test_whoever_asks_while_it_is_made_comes_again(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with serve(folder) as client:
+            monkeypatch.setattr(client.app.state.service.single_files, "_patience_s", 0)  # type: ignore[attr-defined]
+            answers = [client.get("/v1/sync/file")]
+            while answers[-1].status_code == 202:
+                answers.append(client.get("/v1/sync/file"))
+
+        assert answers[-1].status_code == 200
+        for waiting in answers[:-1]:
+            assert waiting.headers["Retry-After"] == "1"
+            assert set(waiting.json()) == {"done", "total"}
+
+    def test_what_fails_is_said_and_tried_again(self, folder: Path) -> None:
+        files = {path: path.read_bytes() for path in (folder / "files").iterdir()}
+        for path in files:
+            path.unlink()
+
+        with serve(folder) as client:
+            problem(client.get("/v1/sync/file"), 409, "wrong_state")
+            for path, data in files.items():
+                path.write_bytes(data)
+            answer = client.get("/v1/sync/file")
+
+        assert answer.status_code == 200
+
+    def test_it_needs_the_token(self, folder: Path) -> None:
+        with serve(folder, token=TOKEN) as client:
+            problem(client.get("/v1/sync/file"), 401, "unauthorized")
+            problem(client.get("/v1/model"), 401, "unauthorized")
+            problem(client.post("/v1/sync/question", json={"question": "a"}), 401, "unauthorized")
+
+    def test_pages_elsewhere_that_are_allowed_see_what_ranges_say(self, folder: Path) -> None:
+        with serve(folder, allow_origins=(ORIGIN,)) as client:
+            asked = client.options(
+                "/v1/sync/file",
+                headers={"Origin": ORIGIN, "Access-Control-Request-Headers": "Range, If-Range"},
+            )
+            part = client.get("/v1/sync/file", headers={"Origin": ORIGIN, "Range": "bytes=0-63"})
+            other = client.get("/v1/sync/file", headers={"Origin": "https://other.example"})
+
+        assert {"Range", "If-Range"} <= set(
+            asked.headers["Access-Control-Allow-Headers"].split(", ")
+        )
+        assert part.headers["Access-Control-Allow-Origin"] == ORIGIN
+        assert {"Accept-Ranges", "Content-Range", "ETag"} <= set(
+            part.headers["Access-Control-Expose-Headers"].split(", ")
+        )
+        problem(other, 403, "forbidden_origin")
+
+
+class TestQuestion:
+    def test_a_question_is_embedded_as_the_model_does(self, folder: Path) -> None:
+        with serve(folder) as client:
+            uuid = client.get("/v1/sync").json()["index"]
+            answer = client.post("/v1/sync/question", json={"question": "kelp", "index": uuid})
+
+        expected = TinyEmbedder().embed_question("kelp").astype("<f2")
+        assert answer.headers["Content-Type"] == "application/octet-stream"
+        assert np.array_equal(np.frombuffer(answer.content, "<f2"), expected)
+
+    def test_another_index_and_a_long_question_are_refused(self, folder: Path) -> None:
+        with serve(folder, most_question=10) as client:
+            other = client.post("/v1/sync/question", json={"question": "kelp", "index": "other"})
+            epoch = client.post("/v1/sync/question", json={"question": "kelp", "epoch": "other"})
+            long = client.post("/v1/sync/question", json={"question": "kelp" * 9})
+            nothing = client.post("/v1/sync/question", json={})
+
+        problem(other, 409, "wrong_state")
+        problem(epoch, 409, "wrong_state")
+        problem(long, 400, "invalid_argument")
+        problem(nothing, 422, "invalid_request")
+
+
+class TestModel:
+    def test_a_model_that_is_no_file_is_said_to_be_none(self, folder: Path) -> None:
+        with serve(folder) as client:
+            said = problem(client.get("/v1/model"), 404, "unknown_id")
+
+        assert "tiny" in said
+
+    def test_a_model_file_comes_whole_and_by_ranges(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Index.open(folder / "index").export(folder / "any.gossamer")
+        monkeypatch.setattr(routes_single, "model_file_of", lambda _: folder / "any.gossamer")
+
+        with serve(folder) as client:
+            whole = client.get("/v1/model")
+            part = client.get("/v1/model", headers={"Range": "bytes=8-15"})
+
+        assert whole.content == (folder / "any.gossamer").read_bytes()
+        assert (part.status_code, part.content) == (206, whole.content[8:16])
+        assert whole.headers["ETag"] == part.headers["ETag"]
+
+
+class TestPage:
+    def test_its_files_come_without_a_token_and_with_their_types(
+        self, folder: Path, page: Path
+    ) -> None:
+        with serve(folder, token=TOKEN) as client:
+            first = client.get("/web/")
+            script = client.get("/web/page.js")
+            wasm = client.get("/web/parts/gossamer.wasm")
+            led = client.get("/web", follow_redirects=False)
+
+        assert first.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert script.headers["Content-Type"].startswith("text/javascript")
+        assert (wasm.headers["Content-Type"], wasm.content) == ("application/wasm", b"\0asm")
+        assert (led.status_code, led.headers["Location"]) == (308, "/web/")
+
+    def test_it_may_compile_the_engine_and_nothing_from_elsewhere(
+        self, folder: Path, page: Path
+    ) -> None:
+        with serve(folder) as client:
+            policy = client.get("/web/").headers["Content-Security-Policy"]
+
+        assert "script-src 'self' 'wasm-unsafe-eval';" in policy
+        assert "worker-src 'self'" in policy
+        assert "connect-src 'self'" in policy
+        assert "http" not in policy
+
+    def test_a_browser_that_has_the_newest_gets_nothing(self, folder: Path, page: Path) -> None:
+        with serve(folder) as client:
+            tag = client.get("/web/page.js").headers["ETag"]
+            again = client.get("/web/page.js", headers={"If-None-Match": tag})
+            (page / "page.js").write_text("export const one = 1", encoding="utf-8")
+            newer = client.get("/web/page.js", headers={"If-None-Match": tag})
+
+        assert (again.status_code, again.content) == (304, b"")
+        assert newer.status_code == 200
+
+    @pytest.mark.parametrize(
+        "name",
+        ["../secret.txt", "..%2Fsecret.txt", "%2e%2e/secret.txt", ".hidden", "none.js", "parts"],
+    )
+    def test_nothing_else_is_given(self, folder: Path, page: Path, name: str) -> None:
+        with serve(folder) as client:
+            answer = client.get(f"/web/{name}")
+
+        assert answer.status_code == 404
+        assert b"secret" not in answer.content or b"no file" in answer.content
+
+    def test_a_page_that_was_not_built_says_how_to(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(routes_web, "page_folder", lambda: None)
+
+        with serve(folder) as client:
+            said = problem(client.get("/web/"), 404, "unknown_id")
+
+        assert "make web" in said
+
+    def test_the_page_of_the_server_leads_to_it(self, folder: Path) -> None:
+        with serve(folder) as client:
+            assert 'href="web/"' in client.get("/").text

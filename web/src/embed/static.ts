@@ -1,0 +1,43 @@
+// A model that is a table of tokens, in the text core.
+import type { StaticModel } from "../core/text.ts";
+import { throwIfAborted } from "../errors.ts";
+import type { Embedder } from "./embedder.ts";
+
+// Texts between two looks at the signal.
+const AT_ONCE = 64;
+
+/** An embedder of vectors that are the same bits as Python's. The model stays the caller's to free. */
+export function staticEmbedder(model: StaticModel): Embedder {
+  return {
+    name: model.name,
+    fingerprint: model.fingerprint,
+    dim: model.dim,
+    maxTokens: model.maxTokens,
+    tokenStarts: (bytes) => model.tokenStarts(bytes),
+    async embed(texts, signal) {
+      const rows = new Float32Array(texts.length * model.dim);
+      for (let at = 0; at < texts.length; at += AT_ONCE) {
+        throwIfAborted(signal);
+        rows.set(model.embed(texts.slice(at, at + AT_ONCE)), at * model.dim);
+        await breathe();
+      }
+      return rows;
+    },
+    async embedQuestion(text, signal) {
+      throwIfAborted(signal);
+      return model.embedQuestion(text);
+    },
+  };
+}
+
+/** Lets messages in, such as one that cancels this job: a promise alone would not. */
+function breathe(): Promise<void> {
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      done();
+    };
+    port2.postMessage(null);
+  });
+}

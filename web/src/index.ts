@@ -1,0 +1,244 @@
+// The package: semantic search inside a page. See README.md.
+
+import { GossamerError } from "./errors.ts";
+import type { IndexStatus, OnProgress, Results, SearchOptions } from "./records.ts";
+import { connect } from "./worker/client.ts";
+import type { CallExtras, Client, WorkerLike } from "./worker/client.ts";
+import type {
+  BuildOptions,
+  CacheReport,
+  ChangeReport,
+  ChunkContext,
+  FileInput,
+  FollowOptions,
+  OpenedIndex,
+  OpenOptions,
+  OptimiseOptions,
+  StorageStatus,
+  TextInput,
+} from "./worker/messages.ts";
+
+export { GossamerError } from "./errors.ts";
+export type { Reason } from "./errors.ts";
+export type {
+  EvictionName,
+  Explanation,
+  Hit,
+  IndexStatus,
+  Mode,
+  OnProgress,
+  Progress,
+  Results,
+  SearchOptions,
+  Span,
+  Value,
+  VectorSource,
+} from "./records.ts";
+export type {
+  BuildOptions,
+  CacheReport,
+  ChangeReport,
+  ChunkContext,
+  EncoderFiles,
+  FollowOptions,
+  OpenOptions,
+  OptimiseOptions,
+  ServerAddress,
+  StorageStatus,
+  TextInput,
+} from "./worker/messages.ts";
+
+export interface StartOptions {
+  readonly worker?: URL | string | Worker; // worker.js of this package; beside this module without it
+  readonly wasm?: URL | string; // folder of the Wasm files; that of the worker without it
+}
+
+/** What a long job takes along. */
+export interface JobOptions {
+  readonly onProgress?: OnProgress;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts the worker that holds all indexes of this page. */
+export function start(options: StartOptions = {}): Gossamer {
+  const given = options.worker ?? new URL("./worker.js", import.meta.url);
+  const isAddress = typeof given === "string" || given instanceof URL;
+  const worker = isAddress ? new Worker(absolute(given), { type: "module", name: "gossamer" }) : given;
+  const wasm = options.wasm === undefined ? null : absolute(options.wasm).replace(/\/?$/, "/");
+  return new Gossamer(connect(worker as WorkerLike, wasm, isAddress ? absolute(given) : "the worker"));
+}
+
+/** A worker with its indexes. */
+export class Gossamer {
+  readonly #client: Client;
+
+  /** For `start`. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Opens an index: an address (with "://", or beginning with "/" or "."), a file that the user picked,
+   * or the name of one in storage. NoIndex if there is none. */
+  async open(target: string | URL | Blob, options: OpenOptions = {}): Promise<GossamerIndex> {
+    const { signal, ...rest } = options;
+    const opened = await this.#client.call("open", [targetOf(target), absoluteOptions(rest)], { signal });
+    return new GossamerIndex(this.#client, opened);
+  }
+
+  /** Makes an index of texts, in storage under a name, or in memory (null). Nothing leaves the page. */
+  async build(
+    name: string | null,
+    texts: Iterable<TextInput> | AsyncIterable<TextInput>,
+    options: BuildOptions & JobOptions = {},
+  ): Promise<GossamerIndex> {
+    const { signal, onProgress, ...rest } = options;
+    const extras = { signal, onProgress, texts };
+    return new GossamerIndex(this.#client, await this.#client.call("build", [name, absoluteOptions(rest)], extras));
+  }
+
+  /** Follows a server's index under a name: keeps codes (and texts) here, pulls what changes. */
+  async follow(name: string, url: string | URL, options: FollowOptions & JobOptions = {}): Promise<GossamerIndex> {
+    const { signal, onProgress, ...rest } = options;
+    const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
+    return new GossamerIndex(this.#client, await this.#client.call("follow", args, { signal, onProgress }));
+  }
+
+  /** The names of the indexes in storage. */
+  names(): Promise<string[]> {
+    return this.#client.call("names", []);
+  }
+
+  /** Deletes an index from storage; nothing if there is none. Locked while another tab changes it. */
+  async remove(name: string): Promise<void> {
+    await this.#client.call("removeIndex", [name]);
+  }
+
+  /** What kind of storage there is, and how full it is. */
+  storage(): Promise<StorageStatus> {
+    return this.#client.call("storage", []);
+  }
+
+  /** Asks the browser not to evict what is stored; says whether it agreed. */
+  async persist(): Promise<boolean> {
+    // Only a page can ask: some browsers then ask the user.
+    const storage = typeof navigator === "undefined" ? undefined : navigator.storage;
+    return storage?.persist ? storage.persist() : this.#client.call("persist", []);
+  }
+
+  /** Ends the worker and with it all indexes; calls that wait fail with WrongState. */
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** An open index. All calls are answered by the worker. */
+export class GossamerIndex {
+  /** Its name in storage; "" where it is not kept. */
+  readonly name: string;
+  readonly #client: Client;
+  readonly #handle: number;
+
+  /** For `Gossamer.open` and `build`. */
+  constructor(client: Client, opened: OpenedIndex) {
+    this.#client = client;
+    this.#handle = opened.handle;
+    this.name = opened.name;
+  }
+
+  /** The chunks that answer a question best. `mode: "lexical"` needs no vectors and answers at once. */
+  search(question: string, options: SearchOptions = {}): Promise<Results> {
+    const { signal, ...rest } = options;
+    return this.#client.call("search", [this.#handle, question, rest], { signal });
+  }
+
+  /** Chunks like the one with this id, without itself. */
+  similar(id: number, options: Omit<SearchOptions, "mode"> = {}): Promise<Results> {
+    const { signal, ...rest } = options;
+    return this.#client.call("similar", [this.#handle, id, rest], { signal });
+  }
+
+  /** A chunk with up to `margin` bytes of the text before and after it. */
+  context(id: number, margin = 600): Promise<ChunkContext> {
+    return this.#client.call("context", [this.#handle, id, margin]);
+  }
+
+  /** Puts texts in under ids of their own; one whose id is there already takes its place. */
+  add(
+    texts: Iterable<TextInput> | AsyncIterable<TextInput>,
+    options: JobOptions = {},
+  ): Promise<ChangeReport> {
+    return this.#client.call("add", [this.#handle], { ...extrasOf(options), texts });
+  }
+
+  /** Puts files in under their paths (those of a picked folder, else their names). */
+  addFiles(files: Iterable<File>, options: JobOptions = {}): Promise<ChangeReport> {
+    const inputs = Array.from(files, (file): FileInput => ({ file, path: file.webkitRelativePath || file.name }));
+    return this.#client.call("addFiles", [this.#handle, inputs], extrasOf(options));
+  }
+
+  /** Takes out texts by id and files by path; names of nothing are passed over. */
+  remove(sources: readonly string[], options: JobOptions = {}): Promise<ChangeReport> {
+    return this.#client.call("remove", [this.#handle, [...sources]], extrasOf(options));
+  }
+
+  /** The index as one file, which Python reads (`gossamer import`) and `open` opens. */
+  export(): Promise<Blob> {
+    return this.#client.call("exportFile", [this.#handle]);
+  }
+
+  /** Brings an index that follows a server up to date. Unreachable: it stays as it was. */
+  pull(options: JobOptions = {}): Promise<ChangeReport> {
+    return this.#client.call("pull", [this.#handle], extrasOf(options));
+  }
+
+  /** What the index is and takes. */
+  status(): Promise<IndexStatus> {
+    return this.#client.call("status", [this.#handle]);
+  }
+
+  /** How many bytes of vectors may be in memory; those over it go. */
+  async setMemoryBudget(bytes: number): Promise<void> {
+    await this.#client.call("setMemoryBudget", [this.#handle, bytes]);
+  }
+
+  /** Finds how little memory keeps searches as fast as asked, and keeps to it. */
+  optimiseCache(options: OptimiseOptions & { signal?: AbortSignal } = {}): Promise<CacheReport> {
+    const { signal, ...rest } = options;
+    return this.#client.call("optimiseCache", [this.#handle, rest], { signal });
+  }
+
+  /** Lets go of its memory; what is in storage stays. */
+  async close(): Promise<void> {
+    await this.#client.call("close", [this.#handle]);
+  }
+}
+
+function extrasOf({ signal, onProgress }: JobOptions): CallExtras {
+  return { signal, onProgress };
+}
+
+function targetOf(target: string | URL | Blob): string | Blob {
+  if (target instanceof URL) return target.href;
+  if (typeof target !== "string") return target;
+  if (target === "") throw new GossamerError("InvalidArgument", "an address, a file or a name was expected, got \"\"");
+  return target.includes("://") || /^[./]/.test(target) ? absolute(target) : target;
+}
+
+/** Addresses as the page means them: those of the worker are from elsewhere. */
+function absolute(url: string | URL): string {
+  const base = typeof document === "undefined" ? globalThis.location?.href : document.baseURI;
+  try {
+    return new URL(url, base).href;
+  } catch {
+    throw new GossamerError("InvalidArgument", `an address was expected, got ${JSON.stringify(String(url))}`);
+  }
+}
+
+function absoluteOptions<T extends { model?: string | URL; server?: { url: string; token?: string } }>(options: T): T {
+  const { model, server } = options;
+  return {
+    ...options,
+    ...(model === undefined ? {} : { model: absolute(model) }),
+    ...(server === undefined ? {} : { server: { ...server, url: absolute(server.url) } }),
+  };
+}

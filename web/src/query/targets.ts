@@ -1,0 +1,155 @@
+// Where an index comes from: an address, a file that was picked, a name in storage.
+
+import { blobSource } from "../bytes/blob.ts";
+import { openCached } from "../bytes/cached.ts";
+import { openRemote } from "../bytes/remote.ts";
+import { GossamerError, throwIfAborted } from "../errors.ts";
+import { partsOfFile, partsOfFolder } from "../format/parts.ts";
+import type { IndexParts } from "../format/parts.ts";
+import type { Folder, Storage } from "../storage/storage.ts";
+import type { OpenOptions } from "../worker/messages.ts";
+import type { Meter } from "./meter.ts";
+
+/** An index whose parts are open. */
+export interface OpenedTarget {
+  readonly parts: IndexParts;
+  readonly name: string; // in storage; "" where it is not kept
+  readonly origin: string; // address it is read from; "" for none
+  readonly folder: Folder | null; // where it is kept, or what is fetched of it
+  readonly isLocal: boolean; // all of it is here
+  readonly notes: readonly string[];
+  /** Keeps what was fetched. */
+  flush(): Promise<void>;
+}
+
+const MOST_NAME = 200;
+const RECORD_FORMAT = "gossamer remote index";
+
+/** Whether this is an address; else it is a name in storage. */
+export function isAddress(target: string): boolean {
+  return target.includes("://");
+}
+
+/** Opens an index. NoIndex if there is none. */
+export async function openTarget(
+  target: string | Blob,
+  options: OpenOptions,
+  storage: Storage,
+  meter: Meter,
+): Promise<OpenedTarget> {
+  throwIfAborted(options.signal);
+  if (typeof target !== "string") return openFile(target, options);
+  if (isAddress(target)) return openAddress(target, options, storage, meter);
+  return openName(target, options, storage, meter);
+}
+
+async function openFile(file: Blob, options: OpenOptions): Promise<OpenedTarget> {
+  const parts = await partsOfFile(blobSource(file), options.signal);
+  return { parts, name: "", origin: "", folder: null, isLocal: true, notes: [], flush: async () => {} };
+}
+
+async function openAddress(
+  url: string,
+  options: OpenOptions,
+  storage: Storage,
+  meter: Meter,
+): Promise<OpenedTarget> {
+  const { signal, server } = options;
+  const headers = server?.token && isOn(url, server.url) ? { authorization: `Bearer ${server.token}` } : {};
+  const asking = { headers, ...(signal ? { signal } : {}) };
+  if (options.keepLocal === false) {
+    const source = await openRemote(url, asking);
+    meter.watch(source);
+    const parts = await partsOfFile(source, signal);
+    const { notes } = source;
+    return { parts, name: "", origin: url, folder: null, isLocal: false, notes, flush: async () => {} };
+  }
+  const name = options.name ?? nameOf(url);
+  const folder = await storage.folder(name);
+  await keepRecord(folder, url);
+  const source = await openCached(url, folder, asking);
+  meter.watch(source);
+  const parts = await partsOfFile(source, signal);
+  const { notes, flush } = source;
+  return { parts, name, origin: url, folder, isLocal: false, notes, flush };
+}
+
+async function openName(
+  name: string,
+  options: OpenOptions,
+  storage: Storage,
+  meter: Meter,
+): Promise<OpenedTarget> {
+  if (!(await storage.names()).includes(name)) throw noIndex(name);
+  const folder = await storage.folder(name);
+  const manifest = await folder.readManifest();
+  if (!manifest) throw noIndex(name);
+  const url = readRecord(manifest);
+  if (url !== null) return openAddress(url, { ...options, name }, storage, meter);
+  const parts = await explainingLoss(name, () => partsOfFolder(folder, options.signal));
+  const origin = String(parts.manifest.origin["url"] ?? "");
+  return { parts, name, origin, folder, isLocal: true, notes: [], flush: async () => {} };
+}
+
+/** What storage has lost of an index that is nowhere else is said to be lost. */
+export async function explainingLoss<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const lost = ["NoIndex", "Damaged", "Truncated"];
+    if (!(error instanceof GossamerError) || !lost.includes(error.reason)) throw error;
+    throw new GossamerError(
+      error.reason,
+      `${error.message} (the browser's storage of ${name} was cleared or damaged: open a file that was ` +
+        "exported from it, or remove it and build it again)",
+    );
+  }
+}
+
+/** A name for an index that was given none: its address without what tells nothing. */
+function nameOf(url: string): string {
+  const { host, pathname, search } = new URL(url);
+  return Array.from(`${host}${pathname}${search}`).slice(-MOST_NAME).join("");
+}
+
+function isOn(url: string, server: string): boolean {
+  return new URL(url).origin === new URL(server).origin;
+}
+
+/** Writes down what the folder keeps parts of, so that it opens by its name too. */
+async function keepRecord(folder: Folder, url: string): Promise<void> {
+  const before = await folder.readManifest();
+  const kept = before && readRecord(before);
+  if (kept === url) return;
+  if (before && kept === null) {
+    throw new GossamerError(
+      "WrongState",
+      `the name ${folder.name} is that of an index that was made in this browser; give another name`,
+    );
+  }
+  const record = new TextEncoder().encode(JSON.stringify({ format: RECORD_FORMAT, version: 1, url }));
+  try {
+    await folder.whileWriting(() => folder.writeManifest(record), true);
+  } catch (error) {
+    // Storage that is full or gone keeps nothing; the index is read all the same.
+    if (!(error instanceof GossamerError)) throw error;
+  }
+}
+
+function readRecord(manifest: Uint8Array): string | null {
+  try {
+    const record: unknown = JSON.parse(new TextDecoder().decode(manifest));
+    const isRecord = typeof record === "object" && record !== null && "format" in record && "url" in record;
+    if (!isRecord || record.format !== RECORD_FORMAT || typeof record.url !== "string") return null;
+    return record.url;
+  } catch {
+    return null; // the manifest of an index has a line behind its JSON
+  }
+}
+
+function noIndex(name: string): GossamerError {
+  return new GossamerError(
+    "NoIndex",
+    `there is no index named ${name} in this browser; open its address or file, or build it`,
+  );
+}

@@ -1,0 +1,228 @@
+// An index as the worker holds it: opened, searched, changed, closed. It also runs directly in node.
+
+import { GossamerError } from "../errors.ts";
+import { readManifest } from "../format/manifest.ts";
+import type { IndexStatus, Results, SearchOptions } from "../records.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { CacheReport, ChunkContext, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
+import { makeMeter } from "./meter.ts";
+import { queue } from "./once.ts";
+import { OpenedState } from "./opened.ts";
+import type { Kept } from "./opened.ts";
+import { checkQuery, runQuery } from "./run.ts";
+import type { Query } from "./run.ts";
+import { explainingLoss, openTarget } from "./targets.ts";
+import type { Services } from "./services.ts";
+
+const DEFAULT_BUDGET = 32 * 1024 * 1024;
+const LEAST_BUDGET = 64 * 1024;
+const DEFAULT_K = 10;
+const DEFAULT_RECALL = 0.9;
+const MOST_MARGIN = 1 << 20;
+
+/** An open index. Another tab's or this page's own changes are seen by the next search. */
+export class WebIndex {
+  readonly #target: string | Blob;
+  readonly #kept: Kept;
+  readonly #storage: Storage;
+  readonly #reopening = queue();
+  readonly #latest: string[] = []; // questions, for the optimiser of the cache
+  #state: OpenedState;
+  #isClosed = false;
+
+  private constructor(target: string | Blob, state: OpenedState, kept: Kept, storage: Storage) {
+    this.#target = target;
+    this.#state = state;
+    this.#kept = kept;
+    this.#storage = storage;
+  }
+
+  /** Opens an address (with "://"), a file that was picked, or a name in storage. NoIndex if there is
+   * none. Nothing but what describes the index is read before the first search. */
+  static async open(target: string | Blob, options: OpenOptions, services: Services): Promise<WebIndex> {
+    const budget = checkBudget(options.memoryBudget ?? DEFAULT_BUDGET);
+    const kept: Kept = { options, services, meter: makeMeter(), budget };
+    const storage = await services.storage();
+    const opened = await openTarget(target, options, storage, kept.meter);
+    return new WebIndex(target, new OpenedState(opened, kept), kept, storage);
+  }
+
+  /** Its name in storage; "" where it is not kept. */
+  get name(): string {
+    return this.#state.target.name;
+  }
+
+  /** The state that was committed last, for those who change it. */
+  async state(): Promise<OpenedState> {
+    if (this.#isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
+    if (!(await this.#isCurrent(this.#state))) await this.reopen(this.#state);
+    return this.#state;
+  }
+
+  /** The chunks that answer a question best; fewer than k only where fewer match. */
+  async search(question: string, options: SearchOptions = {}): Promise<Results> {
+    const { k = DEFAULT_K, recall = DEFAULT_RECALL, mode = "hybrid", filter, signal } = options;
+    checkQuery({ question, k, mode, recall });
+    this.#latest.push(question);
+    this.#latest.splice(0, this.#latest.length - 100);
+    return this.#withState(async (state) => {
+      const allowed = state.allowed(filter);
+      return this.#run(state, { question, k: atMost(k, state), mode, recall, allowed, signal });
+    });
+  }
+
+  /** Chunks like the one with this id, without itself. */
+  async similar(id: number, options: Omit<SearchOptions, "mode"> = {}): Promise<Results> {
+    const { k = DEFAULT_K, recall = DEFAULT_RECALL, filter, signal } = options;
+    checkQuery({ question: "similar", k, mode: "semantic", recall });
+    return this.#withState(async (state) => {
+      const passage = await this.#passage(state, id, signal);
+      const embedder = await state.model.embedder();
+      const vector = (await embedder.embed([passage.embedded], signal)).slice(0, embedder.dim);
+      const before = state.allowed(filter);
+      const allowed = Uint8Array.from(state.layout.ids, (other, number) =>
+        other === id ? 0 : (before?.[number] ?? 1),
+      );
+      const question = passage.body;
+      return this.#run(state, {
+        question,
+        k: atMost(k, state),
+        mode: "semantic",
+        recall,
+        allowed,
+        vector,
+        signal,
+      });
+    });
+  }
+
+  /** A chunk with up to `margin` bytes of the text before and after it. UnknownId if it is gone. */
+  async context(id: number, margin = 600, signal?: AbortSignal): Promise<ChunkContext> {
+    if (!(margin >= 0 && margin <= MOST_MARGIN)) {
+      throw new GossamerError("InvalidArgument", `margin must be 0 to ${MOST_MARGIN} bytes, got ${margin}`);
+    }
+    return this.#withState(async (state) => {
+      const passage = await this.#passage(state, id, signal);
+      const [before, after] = await state.passages().textAround(passage, Math.floor(margin), signal);
+      return { before, text: passage.body, after };
+    });
+  }
+
+  /** What the index is and takes. */
+  async status(): Promise<IndexStatus> {
+    const state = await this.state();
+    const { parts, name, origin, folder } = state.target;
+    const opened = await state.loadedEngine?.catch(() => null);
+    const text = await this.#kept.services.text();
+    const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
+    const files = (await folder?.files()) ?? [];
+    const cacheBytes = state.cache.bytes + (opened?.tiers?.stats.bytes ?? 0);
+    return {
+      name,
+      origin,
+      model: parts.manifest.model.name,
+      dim: parts.manifest.model.dim,
+      chunks: parts.catalogue.chunkCount,
+      documents: parts.catalogue.documentCount,
+      vectors: state.vectorSource,
+      memoryBytes: wasmBytes + state.cache.bytes,
+      wasmBytes,
+      cacheBytes,
+      cacheBudget: this.#kept.budget,
+      storageBytes: files.reduce((sum, file) => sum + file.size, 0),
+      storageKind: folder ? this.#storage.kind : "none",
+      bytesFetched: this.#kept.meter.bytes,
+      requests: this.#kept.meter.requests,
+    };
+  }
+
+  /** How many bytes of vectors may be in memory; those over it go. */
+  async setMemoryBudget(bytes: number): Promise<void> {
+    this.#kept.budget = checkBudget(bytes);
+    await this.#state.setBudget(bytes);
+  }
+
+  /** Finds how little memory keeps searches as fast as asked (WebANNS, algorithm 2). WrongState where
+   * vectors are not read from the file. */
+  async optimiseCache(options: OptimiseOptions = {}): Promise<CacheReport> {
+    return this.#withState(async (state) => {
+      const report = await state.optimise(options.questions ?? this.#latest, options);
+      this.#kept.budget = report.budget;
+      return report;
+    });
+  }
+
+  /** Opens the state that was committed last, in place of `old`. */
+  async reopen(old: OpenedState): Promise<void> {
+    await this.#reopening(async () => {
+      if (this.#state !== old) return; // another search was first
+      const { name } = old.target;
+      const again = name !== "" && typeof this.#target !== "string" ? name : this.#target;
+      const opened = await openTarget(again, this.#kept.options, this.#storage, this.#kept.meter);
+      this.#state = new OpenedState(opened, this.#kept);
+      await old.close();
+    });
+  }
+
+  /** Lets go of memory and files. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#state.close();
+  }
+
+  async #run(state: OpenedState, query: Query): Promise<Results> {
+    const results = await runQuery(await state.searchable(), query);
+    void state.target.flush().catch(() => undefined); // storage that fails keeps nothing, and says so
+    return results;
+  }
+
+  async #passage(state: OpenedState, id: number, signal?: AbortSignal) {
+    if (!Number.isSafeInteger(id) || id < 0) {
+      throw new GossamerError("UnknownId", `there is no chunk ${id} in the index`);
+    }
+    const passages = state.passages();
+    const [passage] = await passages.read([id], false, signal);
+    if (passage) return passage;
+    if (passages.isAway(id)) {
+      throw new GossamerError("Unreachable", `the text of chunk ${id} is not kept here, and its server is away`);
+    }
+    throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
+  }
+
+  /** Runs `work`; where a remote file was replaced or what is kept of it is damaged, once more with it
+   * fetched anew. */
+  async #withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
+    const state = await this.state();
+    const { isLocal, folder, name } = state.target;
+    if (isLocal) return name === "" ? work(state) : explainingLoss(name, () => work(state));
+    try {
+      return await work(state);
+    } catch (error) {
+      if (!(error instanceof GossamerError) || !["Damaged", "Truncated"].includes(error.reason)) throw error;
+      for (const file of (await folder?.files()) ?? []) await folder?.removeFile(file.name);
+      await this.reopen(state);
+      return work(this.#state);
+    }
+  }
+
+  async #isCurrent(state: OpenedState): Promise<boolean> {
+    const { folder, isLocal, parts } = state.target;
+    const bytes = folder && isLocal ? await folder.readManifest() : null;
+    if (!bytes) return true; // if storage was cleared, reading what is missing says so
+    const now = readManifest(bytes);
+    return now.generation === parts.manifest.generation && now.uuid === parts.manifest.uuid;
+  }
+}
+
+function atMost(k: number, state: OpenedState): number {
+  return Math.min(k, Math.max(1, state.layout.ids.length));
+}
+
+function checkBudget(bytes: number): number {
+  if (Number.isFinite(bytes) && bytes >= LEAST_BUDGET) return Math.floor(bytes);
+  throw new GossamerError(
+    "InvalidArgument",
+    `the memory budget must be at least ${LEAST_BUDGET} bytes, got ${bytes}`,
+  );
+}

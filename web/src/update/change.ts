@@ -1,0 +1,292 @@
+// A change to an index folder in storage: sources read, cut, embedded and written, all or nothing.
+// The twin of python/gossamer/update.
+
+import type { Engine } from "../core/engine.ts";
+import { GossamerError, throwIfAborted } from "../errors.ts";
+import { emptyCatalogue, writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import type { ChunkedDocument } from "../format/changes.ts";
+import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
+import { partsOfFolder, type IndexParts } from "../format/parts.ts";
+import type { OnProgress } from "../records.ts";
+import type { Folder } from "../storage/storage.ts";
+import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
+import { labelOf, type Input } from "./inputs.ts";
+import { nextManifest } from "./manifest.ts";
+import { embeddedOf, lookAt, withoutText, type Looked, type PreparedDocument } from "./prepare.ts";
+import { newTexts, segmentsOf, settleTexts, type NewTexts } from "./segments.ts";
+import { Sources } from "./sources.ts";
+import { GrowingVectors, type ChunkEmbedder } from "./vectors.ts";
+
+export type { ChunkEmbedder } from "./vectors.ts";
+export type { FileInput, Input, TextInput } from "./inputs.ts";
+
+/** What is to be different: sources to take out, and then texts and files to put in. One that is
+ * there already takes its place, unless it says the same. Of one given twice the last counts. */
+export interface Change {
+  readonly adds?: AsyncIterable<Input> | Iterable<Input>;
+  readonly total?: number; // how many adds there are, where it is known; for progress
+  readonly removes?: readonly string[]; // ids, paths, or folders with all below them
+}
+
+/** The index that a page has open: a change to it never makes another one in its place. */
+export interface OpenState {
+  readonly manifest: Manifest;
+}
+
+export interface ChangeTools {
+  readonly folder: Folder;
+  readonly embedder: ChunkEmbedder;
+  readonly builder: () => Promise<Engine>; // an engine that builds, for this change alone
+  readonly pack: Uint8Array; // codebook and calibration of the model
+  readonly chunkTokens?: number; // of a new index; all that the model takes without it
+  readonly onProgress?: OnProgress;
+  readonly signal?: AbortSignal;
+}
+
+export interface ChangeReport {
+  readonly added: number; // sources
+  readonly replaced: number;
+  readonly unchanged: number;
+  readonly removed: number;
+  readonly failed: readonly FailedSource[]; // left out, and why
+  readonly chunks: number; // in the index now
+  readonly embedded: number; // chunks, by this change
+  readonly generation: number;
+}
+
+export interface FailedSource {
+  readonly source: string;
+  readonly reason: string; // of the GossamerError
+  readonly message: string;
+}
+
+/** Makes a change the state of the index in a folder, at once or not at all.
+ *
+ * `state` is the index as it is open, null for a new one or whatever is there. Locked if another tab
+ * changes it, ModelMismatch if it was built with another model, NoIndex if storage was cleared,
+ * Cancelled if the signal says so before the end, Unwritable if storage is full. One bad input never
+ * stops the others: it is listed in `failed`. */
+export async function applyChange(
+  state: OpenState | null,
+  change: Change,
+  tools: ChangeTools,
+): Promise<ChangeReport> {
+  const { folder } = tools;
+  return folder.whileWriting(async () => {
+    throwIfAborted(tools.signal);
+    const parts = await openParts(state, folder);
+    try {
+      checkFits(parts, tools.embedder);
+      await removeUnnamed(folder, parts?.manifest.files ?? []);
+      const files = await newFiles(folder);
+      return await run(parts, change, tools, files).catch(async (error: unknown) => {
+        await files.abandon();
+        throw error;
+      });
+    } finally {
+      parts?.close();
+    }
+  });
+}
+
+async function openParts(state: OpenState | null, folder: Folder): Promise<IndexParts | null> {
+  const bytes = await folder.readManifest();
+  const uuid = bytes === null ? "" : readManifest(bytes).uuid;
+  if (state && state.manifest.uuid !== uuid) {
+    throw new GossamerError(
+      "NoIndex",
+      `the index ${folder.name} is not in this browser's storage any more; open it again, or make it anew`,
+    );
+  }
+  return bytes === null ? null : partsOfFolder(folder);
+}
+
+function checkFits(parts: IndexParts | null, embedder: ChunkEmbedder): void {
+  if (!parts) return;
+  const { model, origin } = parts.manifest;
+  if (Object.keys(origin).length) {
+    throw new GossamerError(
+      "WrongState",
+      "this index follows a server: change it there, and it comes with the next pull",
+    );
+  }
+  if (model.fingerprint === embedder.fingerprint) return;
+  throw new GossamerError(
+    "ModelMismatch",
+    `this index was built with '${model.name}' (${model.fingerprint.slice(0, 12)}), but ` +
+      `'${embedder.name}' (${embedder.fingerprint.slice(0, 12)}) was given; use the model it was ` +
+      "built with, or make a new index with the other one",
+  );
+}
+
+async function run(
+  parts: IndexParts | null,
+  change: Change,
+  tools: ChangeTools,
+  files: NewFiles,
+): Promise<ChangeReport> {
+  const { onProgress, signal } = tools;
+  const engine = await tools.builder();
+  const vectors = await GrowingVectors.open(
+    engine,
+    parts,
+    tools.pack,
+    tools.embedder,
+    (done, total) => onProgress?.({ phase: "embedding", done, total }),
+    signal,
+  );
+  try {
+    const updater = new Updater(parts, tools, vectors, newTexts(files));
+    updater.remove(change.removes ?? []);
+    let done = 0;
+    for await (const input of change.adds ?? []) {
+      await updater.add(input);
+      done += 1;
+      onProgress?.({ phase: "reading", done, total: change.total ?? 0 });
+    }
+    await updater.finish();
+    if (parts && updater.sources.isUnchanged) return updater.report(parts.catalogue, parts.manifest.generation);
+    return await commit(parts, tools, files, updater);
+  } finally {
+    vectors.close();
+  }
+}
+
+/** Puts sources in and takes them out, one by one. */
+class Updater {
+  readonly sources: Sources;
+  readonly failed: FailedSource[] = [];
+  readonly chunkTokens: number;
+
+  constructor(
+    parts: IndexParts | null,
+    private readonly tools: ChangeTools,
+    readonly vectors: GrowingVectors,
+    readonly texts: NewTexts,
+  ) {
+    const { embedder, chunkTokens } = tools;
+    this.chunkTokens = parts?.manifest.model.chunkTokens ?? chunkTokens ?? embedder.maxTokens;
+    this.sources = new Sources(parts?.catalogue ?? emptyCatalogue(), parts?.manifest.nextChunkId ?? 1);
+  }
+
+  remove(names: readonly string[]): void {
+    for (const name of names) this.sources.remove(name);
+  }
+
+  async add(input: Input): Promise<void> {
+    throwIfAborted(this.tools.signal);
+    try {
+      const looked = lookAt(input);
+      if (this.sources.isSame(looked.source)) this.sources.keep(looked.source);
+      else await this.put(looked);
+    } catch (error) {
+      if (!isFaultOfInput(error)) throw error;
+      this.failed.push({ source: labelOf(input), reason: error.reason, message: error.message });
+    }
+    await this.vectors.letOthersRun();
+  }
+
+  /** Embeds what waits and takes out what is gone. */
+  async finish(): Promise<void> {
+    await this.vectors.flush();
+    await this.vectors.remove(this.sources.leavingIds());
+  }
+
+  report(catalogue: Catalogue, generation: number): ChangeReport {
+    return {
+      ...this.sources.counts(),
+      failed: this.failed,
+      chunks: catalogue.chunkCount,
+      embedded: this.vectors.embedded,
+      generation,
+    };
+  }
+
+  private async put({ source, prepare }: Looked): Promise<void> {
+    const { embedder } = this.tools;
+    let prepared: PreparedDocument[];
+    try {
+      prepared = prepare((text) => embedder.tokenStarts(text), this.chunkTokens);
+    } catch (error) {
+      if (!isFaultOfInput(error)) throw error;
+      this.sources.leaveOut(withoutText(source, error));
+      throw error;
+    }
+    const documents = await this.store(prepared.filter((document) => document.spans.length > 0));
+    const kind = prepared[0]?.record.kind ?? source.kind;
+    const { ids, known } = this.sources.put({ source: { ...source, kind }, documents });
+    const reused = this.reuse(documents, ids, known);
+    let place = 0;
+    for (const document of prepared) {
+      for (const span of document.spans) {
+        const id = ids[place++] as number;
+        if (!reused.has(id)) await this.vectors.add(id, embeddedOf(document, span));
+      }
+    }
+  }
+
+  /** Gives chunks that say the same as one of the source's old ones its code; the ids of those. */
+  private reuse(
+    documents: readonly ChunkedDocument[],
+    ids: readonly number[],
+    known: ReadonlyMap<number, number>,
+  ): Set<number> {
+    if (!known.size || !this.vectors.canMove) return new Set();
+    const checks = documents.flatMap((document) => Array.from(document.checks));
+    const pairs = ids.flatMap((id, place) => {
+      const old = known.get(checks[place] as number);
+      return old === undefined ? [] : [{ old, id }];
+    });
+    this.vectors.move(pairs.map(({ old }) => old), pairs.map(({ id }) => id));
+    return new Set(pairs.map(({ id }) => id));
+  }
+
+  private async store(prepared: readonly PreparedDocument[]): Promise<ChunkedDocument[]> {
+    const documents: ChunkedDocument[] = [];
+    for (const { record, spans, checks, text } of prepared) {
+      const place = await this.texts.add(text);
+      documents.push({ record: { ...record, ...place }, spans, checks });
+    }
+    return documents;
+  }
+}
+
+/** Whether one input alone is to blame: all others go on. */
+function isFaultOfInput(error: unknown): error is GossamerError {
+  const reasons = ["InvalidArgument", "Unreadable", "LeftOut"];
+  return error instanceof GossamerError && reasons.includes(error.reason);
+}
+
+async function commit(
+  parts: IndexParts | null,
+  tools: ChangeTools,
+  files: NewFiles,
+  updater: Updater,
+): Promise<ChangeReport> {
+  const { folder, signal, onProgress } = tools;
+  const written = (done: number): void => onProgress?.({ phase: "writing", done, total: 4 });
+  written(0);
+  const segment = await updater.texts.finish();
+  const entries = [...segmentsOf(parts?.manifest ?? null), ...(segment ? [segment] : [])];
+  const settled = await settleTexts(folder, files, updater.sources.finish(), entries, signal);
+  written(1);
+  const named: FileEntry[] = [...settled.entries];
+  if (settled.catalogue.chunkCount) named.push(await files.write("vectors", [updater.vectors.save()]));
+  written(2);
+  named.push(await files.write("catalogue", [writeCatalogue(settled.catalogue)]));
+  written(3);
+  const manifest = nextManifest(parts?.manifest ?? null, settled.catalogue, named, {
+    embedder: tools.embedder,
+    chunkTokens: updater.chunkTokens,
+    codeBytes: updater.vectors.codeBytes,
+    nextChunkId: updater.sources.nextChunkId,
+  });
+  const bytes = writeManifest(manifest);
+  readManifest(bytes); // nothing is committed that could not be read
+  throwIfAborted(signal);
+  await folder.writeManifest(bytes);
+  await removeUnnamed(folder, named).catch(() => {}); // they go another time
+  written(4);
+  return updater.report(settled.catalogue, manifest.generation);
+}
+

@@ -1,0 +1,80 @@
+// New files of an index folder: written once under numbers that no file has, and taken back as long
+// as no manifest names them.
+
+import { startDigest } from "../format/hashes.ts";
+import { numberOfFile, type FileEntry, type FileKind } from "../format/manifest.ts";
+import type { ByteSink, Folder } from "../storage/storage.ts";
+
+const ENDINGS: Readonly<Record<FileKind, string>> = { vectors: "gsm", catalogue: "gsc", texts: "gst" };
+const INDEX_FILE = /^(?:vectors|catalogue|texts)-\d+\.(?:gsm|gsc|gst)(?:\.part)?$/;
+
+/** A file of the index on its way. */
+export interface IndexFile {
+  readonly name: string;
+  readonly number: number;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes sure it is there; what the manifest says of it. */
+  close(): Promise<FileEntry>;
+}
+
+/** The files that one change makes. */
+export interface NewFiles {
+  create(kind: FileKind): Promise<IndexFile>;
+  write(kind: FileKind, parts: readonly Uint8Array[]): Promise<FileEntry>;
+  /** Leaves nothing behind of what was made. */
+  abandon(): Promise<void>;
+}
+
+/** Begins to make files in a folder; to be called while writing (Folder.whileWriting). */
+export async function newFiles(folder: Folder): Promise<NewFiles> {
+  const names = (await folder.files()).map((file) => file.name.replace(/\.part$/, ""));
+  let last = names.reduce((most, name) => Math.max(most, numberOfFile(name)), 0);
+  const open = new Set<ByteSink>();
+  const made: string[] = [];
+
+  const create = async (kind: FileKind): Promise<IndexFile> => {
+    const number = (last += 1);
+    const name = `${kind}-${number}.${ENDINGS[kind]}`;
+    const sink = await folder.create(name);
+    open.add(sink);
+    made.push(name);
+    const digest = startDigest();
+    let size = 0;
+    return {
+      name,
+      number,
+      write: async (bytes) => {
+        digest.update(bytes);
+        size += bytes.length;
+        await sink.write(bytes);
+      },
+      close: async () => {
+        await sink.close();
+        open.delete(sink);
+        return { name, size, digest: digest.hex() };
+      },
+    };
+  };
+  return {
+    create,
+    write: async (kind, parts) => {
+      const file = await create(kind);
+      for (const part of parts) await file.write(part);
+      return file.close();
+    },
+    abandon: async () => {
+      // Whatever cannot be taken back now is an orphan, which the next change removes.
+      for (const sink of open) await sink.abandon().catch(() => {});
+      for (const name of made) await folder.removeFile(name).catch(() => {});
+    },
+  };
+}
+
+/** Deletes files of states that were never committed or are replaced; what another tab still reads
+ * goes another time. To be called while writing. */
+export async function removeUnnamed(folder: Folder, named: readonly FileEntry[]): Promise<void> {
+  const kept = new Set(named.map((entry) => entry.name));
+  for (const { name } of await folder.files()) {
+    if (INDEX_FILE.test(name) && !kept.has(name)) await folder.removeFile(name).catch(() => {});
+  }
+}

@@ -1,0 +1,168 @@
+// From a file, or a text that was given, to chunks that are ready to be embedded. The twin of
+// python/gossamer/update/prepare.py.
+
+import { decoded, utf8, wellFormed } from "../chunking/bytes.ts";
+import { chunkDocument, type TokenStarts } from "../chunking/chunks.ts";
+import { GossamerError } from "../errors.ts";
+import type { DocumentRecord, SourceRecord } from "../format/catalogue.ts";
+import { checkOf, hashOfBytes } from "../format/hashes.ts";
+import { contextLine, embeddedText } from "../query/embedded.ts";
+import { documentOf } from "../readers/documents.ts";
+import { READER_VERSION, readFile } from "../readers/read.ts";
+import type { ChunkSpan, Document } from "../records.ts";
+import { checkText, hashOfGiven, isFileInput, keyOfFile, type Input } from "./inputs.ts";
+
+const TITLE_WITHIN = 4096; // whoever shows a title reads no more than this of the text
+const READ_AGAIN = 0; // no version of the readers: tried again whenever it is come across
+
+/** A document's chunks, and what their texts are made of when they are embedded. */
+export interface PreparedDocument {
+  readonly record: DocumentRecord; // where its text is kept is not said yet
+  readonly spans: readonly ChunkSpan[];
+  readonly checks: Uint32Array;
+  readonly line: string; // stands before each chunk
+  readonly text: Uint8Array; // the title may stand behind the document's own
+}
+
+/** A source whose content is known and whose chunks are not made yet. */
+export interface Looked {
+  readonly source: SourceRecord;
+  /** Reads and cuts it; Unreadable or LeftOut says why that cannot be. */
+  prepare(tokenStarts: TokenStarts, size: number): PreparedDocument[];
+}
+
+/** Looks at an input without reading what is in it; InvalidArgument for what is none. */
+export function lookAt(input: Input): Looked {
+  if (isFileInput(input)) return lookAtFile(input.path, input.bytes, input.mtime);
+  checkText(input);
+  const text = utf8(input.text);
+  const { title = "", markup = "plain", metadata = {} } = input;
+  const source = {
+    root: "",
+    name: input.id,
+    size: text.length,
+    mtimeNs: nanoseconds(Date.now()),
+    contentHash: hashOfGiven(input),
+    kind: "text",
+    status: "indexed" as const,
+    reason: "",
+    readerVersion: READER_VERSION,
+  };
+  const document = documentOf(text, "text", { markup, title, metadata });
+  return { source, prepare: (starts, size) => chunked(source, [document], starts, size) };
+}
+
+/** A source that is left out, and why; what failed is tried again whenever it is come across. */
+export function withoutText(source: SourceRecord, error: GossamerError): SourceRecord {
+  const isSkipped = error.reason === "LeftOut";
+  return {
+    ...source,
+    kind: "",
+    status: isSkipped ? "skipped" : "failed",
+    reason: error.message,
+    readerVersion: isSkipped ? source.readerVersion : READ_AGAIN,
+  };
+}
+
+/** The text to embed for a chunk; made when it is needed, as all take much memory. */
+export function embeddedOf(document: PreparedDocument, span: ChunkSpan): string {
+  return embedded(document.line, document.text, span);
+}
+
+function lookAtFile(path: string, bytes: Uint8Array, mtime = 0): Looked {
+  if (typeof path !== "string" || !(bytes instanceof Uint8Array)) {
+    throw new GossamerError("InvalidArgument", "a file is a path and its bytes");
+  }
+  const source: SourceRecord = {
+    ...keyOfFile(path),
+    size: bytes.length,
+    mtimeNs: nanoseconds(mtime),
+    contentHash: hashOfBytes(bytes),
+    kind: "",
+    status: "indexed",
+    reason: "",
+    readerVersion: READER_VERSION,
+  };
+  return { source, prepare: (starts, size) => chunked(source, readFile(path, bytes), starts, size) };
+}
+
+function chunked(
+  source: SourceRecord,
+  documents: readonly Document[],
+  tokenStarts: TokenStarts,
+  size: number,
+): PreparedDocument[] {
+  const name = source.root ? source.name : "";
+  try {
+    return documents.map((document) => chunkOne(name, document, tokenStarts, size));
+  } catch (error) {
+    if (error instanceof GossamerError) throw error;
+    const said = error instanceof Error ? error.message.slice(0, 200) : String(error);
+    throw new GossamerError("Unreadable", `cannot be cut into chunks: ${said}`);
+  }
+}
+
+function chunkOne(
+  name: string,
+  document: Document,
+  tokenStarts: TokenStarts,
+  size: number,
+): PreparedDocument {
+  // Half a pair of surrogates cannot be stored; what is embedded must be what is stored.
+  const title = wellFormed(document.title);
+  const line = contextLine(name, title);
+  const spans = chunkDocument({ ...document, title }, tokenStarts, size, line);
+  const { text, titleSpan } = withTitle(document.text, title);
+  return {
+    record: {
+      textLength: text.length,
+      kind: document.kind,
+      segment: 0,
+      offset: 0,
+      key: document.key,
+      title: "",
+      titleSpan,
+      unit: document.unit,
+      places: document.places,
+      metadata: document.metadata,
+    },
+    spans,
+    checks: Uint32Array.from(spans, (span) => checkOf(embedded(line, text, span))),
+    line,
+    text,
+  };
+}
+
+/** The text with its title in it: behind it, where lines keep their numbers, if it is not there. */
+function withTitle(
+  text: Uint8Array,
+  title: string,
+): { text: Uint8Array; titleSpan: readonly [number, number] | null } {
+  if (!title) return { text, titleSpan: null };
+  const wanted = utf8(title);
+  const start = indexOfBytes(text.subarray(0, TITLE_WITHIN), wanted);
+  if (start >= 0) return { text, titleSpan: [start, start + wanted.length] };
+  const whole = new Uint8Array(text.length + 1 + wanted.length);
+  whole.set(text);
+  whole[text.length] = 10;
+  whole.set(wanted, text.length + 1);
+  return { text: whole, titleSpan: [text.length + 1, whole.length] };
+}
+
+function indexOfBytes(bytes: Uint8Array, wanted: Uint8Array): number {
+  const first = wanted[0] as number;
+  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (at + wanted.length > bytes.length) return -1;
+    if (wanted.every((byte, place) => bytes[at + place] === byte)) return at;
+  }
+  return -1;
+}
+
+function embedded(line: string, text: Uint8Array, span: ChunkSpan): string {
+  const headings = span.context.map(([start, end]) => decoded(text.subarray(start, end)));
+  return embeddedText(line, headings, decoded(text.subarray(span.start, span.end)));
+}
+
+function nanoseconds(milliseconds: number): bigint {
+  return Number.isFinite(milliseconds) ? BigInt(Math.round(milliseconds)) * 1_000_000n : 0n;
+}

@@ -1,0 +1,82 @@
+// What the worker does for each call of the page.
+
+import { GossamerError } from "../errors.ts";
+import { isModelFolder } from "../query/models.ts";
+import type { Services } from "../query/services.ts";
+import { WebIndex } from "../query/web_index.ts";
+import { addFiles, addTexts, buildIndex, exportIndex, followIndex, importIndex, pullIndex, removeSources } from "./changes.ts";
+import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
+import type { OnProgress } from "../records.ts";
+
+/** What a call may use besides its arguments. */
+export interface Job {
+  readonly signal: AbortSignal;
+  readonly progress: OnProgress;
+  /** The texts that the page gives, asked for as they are needed. */
+  texts(): AsyncIterable<TextInput>;
+}
+
+/** A function for each call. */
+export type Handlers = {
+  readonly [Name in keyof Calls]: (job: Job, ...args: Calls[Name]["args"]) => Promise<Calls[Name]["value"]>;
+};
+
+/** The calls over some services; open indexes are known by their handles. */
+export function makeHandlers(services: Services): Handlers {
+  const indexes = new Map<number, WebIndex>();
+  let lastHandle = 0;
+  const find = (handle: number) => {
+    const index = indexes.get(handle);
+    if (index) return index;
+    throw new GossamerError("WrongState", "the index was closed; open it again");
+  };
+  const enter = (index: WebIndex): OpenedIndex => {
+    indexes.set(++lastHandle, index);
+    return { handle: lastHandle, name: index.name };
+  };
+  return {
+    open: async (job, target, options) => {
+      const isKept = typeof target !== "string" && options.name !== undefined;
+      const from = isKept ? await importIndex(services, options.name ?? "", target, job) : target;
+      return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services));
+    },
+    build: async (job, name, options) => enter(await buildIndex(services, name, options, job)),
+    follow: async (job, name, url, options) => enter(await followIndex(services, name, url, options, job)),
+    names: async () => (await (await services.storage()).names()).filter((name) => !isModelFolder(name)),
+    removeIndex: async (_, name) => {
+      for (const [handle, index] of indexes) {
+        if (index.name !== name) continue;
+        indexes.delete(handle);
+        await index.close();
+      }
+      await (await services.storage()).remove(name);
+      return null;
+    },
+    storage: async () => {
+      const storage = await services.storage();
+      return { kind: storage.kind, ...(await storage.usage()) };
+    },
+    persist: async () => (await services.storage()).persist(),
+    search: async (job, handle, question, options) =>
+      find(handle).search(question, { ...options, signal: job.signal }),
+    similar: async (job, handle, id, options) => find(handle).similar(id, { ...options, signal: job.signal }),
+    add: async (job, handle) => addTexts(services, find(handle), job),
+    addFiles: async (job, handle, files) => addFiles(services, find(handle), files, job),
+    remove: async (job, handle, sources) => removeSources(services, find(handle), sources, job),
+    exportFile: async (job, handle) => exportIndex(services, find(handle), job),
+    pull: async (job, handle) => pullIndex(services, find(handle), job),
+    status: async (_, handle) => find(handle).status(),
+    setMemoryBudget: async (_, handle, bytes) => {
+      await find(handle).setMemoryBudget(bytes);
+      return null;
+    },
+    optimiseCache: async (job, handle, options) => find(handle).optimiseCache(options, job.signal),
+    context: async (job, handle, id, margin) => find(handle).context(id, margin, job.signal),
+    close: async (_, handle) => {
+      const index = indexes.get(handle);
+      indexes.delete(handle);
+      await index?.close();
+      return null;
+    },
+  };
+}
