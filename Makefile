@@ -26,11 +26,12 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard core/fuzz/*_fuzz.cpp)))
 FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo web test test-core test-web test-python fuzz lint format bench clean
+.PHONY: help build demo wasm web test test-core test-web test-python fuzz lint format bench clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
 	@echo "make web     the page that searches within the browser, and the package for npm"
+	@echo "make wasm    the core as WebAssembly, in web/wasm/built"
 	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
 	@echo "make bench   the benchmark table       (CASES=\"codes adaptive\" for some of it)"
@@ -72,6 +73,11 @@ web/node_modules/.package-lock.json: web/package-lock.json | $(VENV)/node.stamp
 web: web/node_modules/.package-lock.json
 	@$(NODE) node web/build.mjs
 	@rm -rf python/gossamer/server/web && cp -r web/dist python/gossamer/server/web
+
+# The core as WebAssembly; what it makes is committed, so that nobody else needs the compiler.
+wasm: $(VENV)/tools.stamp
+	@$(PIP) install ziglang==0.17.0
+	@JOBS=$(JOBS) $(BIN)/python web/wasm/build.py
 
 demo: build
 	@$(BIN)/python -m gossamer.demo README.md docs

@@ -170,9 +170,8 @@ class TestModel:
 
 
 class TestPage:
-    def test_its_files_come_without_a_token_and_with_their_types(
-        self, folder: Path, page: Path
-    ) -> None:
+    @pytest.mark.usefixtures("page")
+    def test_its_files_come_without_a_token_and_with_their_types(self, folder: Path) -> None:
         with serve(folder, token=TOKEN) as client:
             first = client.get("/web/")
             script = client.get("/web/page.js")
@@ -184,9 +183,8 @@ class TestPage:
         assert (wasm.headers["Content-Type"], wasm.content) == ("application/wasm", b"\0asm")
         assert (led.status_code, led.headers["Location"]) == (308, "/web/")
 
-    def test_it_may_compile_the_engine_and_nothing_from_elsewhere(
-        self, folder: Path, page: Path
-    ) -> None:
+    @pytest.mark.usefixtures("page")
+    def test_it_may_compile_the_engine_and_nothing_from_elsewhere(self, folder: Path) -> None:
         with serve(folder) as client:
             policy = client.get("/web/").headers["Content-Security-Policy"]
 
@@ -209,7 +207,8 @@ class TestPage:
         "name",
         ["../secret.txt", "..%2Fsecret.txt", "%2e%2e/secret.txt", ".hidden", "none.js", "parts"],
     )
-    def test_nothing_else_is_given(self, folder: Path, page: Path, name: str) -> None:
+    @pytest.mark.usefixtures("page")
+    def test_nothing_else_is_given(self, folder: Path, name: str) -> None:
         with serve(folder) as client:
             answer = client.get(f"/web/{name}")
 

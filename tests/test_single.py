@@ -529,6 +529,22 @@ class TestCommands:
         again = Index.import_file(tmp_path / "site/index.gossamer", tmp_path / "again")
         assert answers(again) == answers(index)
 
+    def test_a_model_that_pages_load_lies_beside_and_has_the_codebook(self, tmp_path: Path) -> None:
+        index = Index.create(tmp_path / "index", model="pocket")
+        index.add_texts([{"id": "kelp", "text": "Kelp is no plant."}])
+        run = CliRunner()
+
+        made = run.invoke(
+            cli,
+            ["export", str(index.folder), str(tmp_path / "one.gossamer"), "--model-file", "--json"],
+        )
+        again = Index.import_file(tmp_path / "one.gossamer", tmp_path / "again")
+
+        assert json.loads(made.stdout)["files"][-1] == str(tmp_path / "pocket.model.gossamer")
+        assert not Container(map_file(tmp_path / "one.gossamer")).has(CODEBOOK)
+        assert Container(map_file(tmp_path / "pocket.model.gossamer")).has(CODEBOOK)
+        assert answers(again) == answers(index) != []
+
     def test_a_page_that_was_not_built_is_said_to_be_missing(
         self, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

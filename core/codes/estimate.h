@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +28,20 @@ class Estimator {
     for (std::size_t piece = 0; piece < pieces_; ++piece, table += kSubspaceCentroids)
       total += table[code[piece]];
     return total;
+  }
+  // The same for several codes, whose sums go on side by side: an addition waits longer for the one
+  // before it than for its turn.
+  static constexpr std::size_t kTogether = 4;
+  std::array<float, kTogether> estimate_together(
+      const std::array<const std::uint8_t*, kTogether>& codes) const {
+    std::array<float, kTogether> totals;
+    const std::size_t skipped = coarse_.empty() ? 0 : kCoarseBytes;
+    for (std::size_t i = 0; i < kTogether; ++i)
+      totals[i] = skipped == 0 ? base_ : base_ + coarse_[coarse_id(codes[i])];
+    const float* table = tables_.data();
+    for (std::size_t at = skipped; at < skipped + pieces_; ++at, table += kSubspaceCentroids)
+      for (std::size_t i = 0; i < kTogether; ++i) totals[i] += table[codes[i][at]];
+    return totals;
   }
   // Standard deviation of (exact distance - estimate) for this query, from the residuals
   // seen in training: what decides when a search may stop.

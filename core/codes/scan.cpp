@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -12,10 +13,6 @@
 namespace gossamer {
 
 namespace {
-
-// How far ahead of the rows being turned memory is asked for: turning is slower than streaming,
-// but does not read in the order that the hardware foresees.
-constexpr std::size_t kPrefetchedBlocks = 8;
 
 // The best of a stream, kept in a buffer of about twice that many.
 class Selection {
@@ -72,13 +69,29 @@ void scan_floats(const Estimator& estimator, const Codes& codes, std::size_t fir
                  std::size_t last_block, Selection& selection) {
   for (std::size_t block = first_block; block < last_block; ++block) {
     std::uint64_t mask = eligible(block, codes.count, codes.allowed);
-    for (; mask != 0; mask &= mask - 1) {
-      const std::size_t node =
-          block * kScanBlock + static_cast<std::size_t>(std::countr_zero(mask));
-      selection.offer({estimator.estimate(codes.row(node)), static_cast<NodeId>(node)});
+    while (mask != 0) {
+      std::array<NodeId, Estimator::kTogether> nodes;
+      std::array<const std::uint8_t*, Estimator::kTogether> rows;
+      std::size_t taken = 0;
+      for (; taken < nodes.size() && mask != 0; ++taken, mask &= mask - 1) {
+        nodes[taken] =
+            static_cast<NodeId>(block * kScanBlock) + static_cast<NodeId>(std::countr_zero(mask));
+        rows[taken] = codes.row(nodes[taken]);
+      }
+      std::fill(rows.begin() + static_cast<std::ptrdiff_t>(taken), rows.end(), rows[0]);
+      const auto estimates = estimator.estimate_together(rows);
+      for (std::size_t i = 0; i < taken; ++i) selection.offer({estimates[i], nodes[i]});
     }
   }
 }
+
+// WebAssembly has no lookups in registers that pay: sixteen swizzles for a table of 256 entries are
+// slower than sums of floats.
+#if !defined(__wasm__)
+
+// How far ahead of the rows being turned memory is asked for: turning is slower than streaming,
+// but does not read in the order that the hardware foresees.
+constexpr std::size_t kPrefetchedBlocks = 8;
 
 // One query's pass over codes by bytes: what may be among the best is estimated again in floats.
 class BytePass {
@@ -184,6 +197,8 @@ const ScanKernels* choose_table(std::string_view distance_name) {
   return tables.back();
 }
 
+#endif
+
 }  // namespace
 
 ByteTables::ByteTables(const Estimator& estimator) : origin(estimator.base()) {
@@ -230,6 +245,11 @@ std::int32_t ByteTables::limit(float threshold) const {
   return sum < 0.0 ? -1 : static_cast<std::int32_t>(sum);
 }
 
+#if defined(__wasm__)
+std::span<const ScanKernels* const> supported_scan_kernels() { return {}; }
+
+const ScanKernels* scan_kernels() { return nullptr; }
+#else
 std::span<const ScanKernels* const> supported_scan_kernels() {
   static const std::vector<const ScanKernels*> tables = find_tables();
   return tables;
@@ -239,6 +259,7 @@ const ScanKernels* scan_kernels() {
   static const ScanKernels* const chosen = choose_table(kernels().name);
   return chosen;
 }
+#endif
 
 std::vector<std::vector<Candidate>> scan_with(const ScanKernels* chosen,
                                               std::span<const Estimator> estimators,
@@ -255,7 +276,11 @@ std::vector<std::vector<Candidate>> scan_with(const ScanKernels* chosen,
   best = std::min(best, count);
   if (best == 0) return std::vector<std::vector<Candidate>>(estimators.size());
   const Codes all{codes.data(), count, stride, allowed};
+#if defined(__wasm__)
+  (void)chosen;
+#else
   if (chosen != nullptr) return scan_bytes(*chosen, estimators, all, best);
+#endif
   std::vector<Selection> selections(estimators.size(), Selection(best));
   for (std::size_t group = 0; group < all.block_count(); group += kGroupBlocks)
     for (std::size_t i = 0; i < estimators.size(); ++i)

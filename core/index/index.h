@@ -209,6 +209,8 @@ class Index {
   // The filter without deleted nodes; nothing if every node may be returned.
   std::optional<Bitmap> returnable(std::optional<Bitmap> allowed) const;
   Effort choose_effort(const Request& request, Strategy strategy, std::size_t allowed_count) const;
+  std::optional<Effort> measured_effort(const Request& request, Strategy strategy,
+                                        std::size_t allowed_count) const;
 
   // Updating (update.cpp).
   void check_new_ids(std::span<const std::uint64_t> ids);

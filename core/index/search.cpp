@@ -11,6 +11,10 @@ namespace {
 
 // From here on a walk over the graph touches so many fewer codes that it beats a scan.
 constexpr std::size_t kWalkFrom = 4'000'000;
+// The same where vectors stay outside, which is in the browser: scans are slower there.
+constexpr std::size_t kWalkOutsideFrom = 20'000;
+// Where no more than one vector in so many is outside, exact walks read less than they save.
+constexpr std::size_t kFewOutside = 8;
 // So few nodes are faster looked at than searched.
 constexpr std::size_t kFewNodes = 2'000;
 // A walk through nodes of which fewer than this share may be returned finds too few.
@@ -131,11 +135,14 @@ Strategy Index::choose_strategy(std::size_t allowed_count) const {
     if (has_graph && share >= kRareShare) return Strategy::kBestFirst;
     return codebook_ ? Strategy::kScan : Strategy::kExact;
   }
-  if (is_detached() && codebook_ == nullptr) {
+  if (is_detached()) {
     const bool walks = has_graph && allowed_count > kFewNodes && share >= kRareShare;
-    return walks ? Strategy::kLazy : Strategy::kExact;
+    const bool is_mostly_here = resident()->used() >= node_count_ - node_count_ / kFewOutside;
+    if (walks && (is_mostly_here || codebook_ == nullptr)) return Strategy::kLazy;
+    if (codebook_ == nullptr) return Strategy::kExact;
   }
-  if (has_graph && node_count_ >= kWalkFrom && share >= kRareShare) return Strategy::kWalk;
+  const std::size_t walk_from = is_detached() ? kWalkOutsideFrom : kWalkFrom;
+  if (has_graph && node_count_ >= walk_from && share >= kRareShare) return Strategy::kWalk;
   return Strategy::kScan;
 }
 
@@ -157,14 +164,29 @@ void Index::check_strategy(Strategy strategy) const {
 Effort Index::choose_effort(const Request& request, Strategy strategy,
                             std::size_t allowed_count) const {
   if (request.effort) return *request.effort;
-  const Strategy measured = strategy == Strategy::kLazy ? Strategy::kBestFirst : strategy;
-  Effort effort = calibration_.effort_for(measured, request.k, request.recall, allowed_count)
-                      .value_or(Effort());
+  Effort effort = measured_effort(request, strategy, allowed_count).value_or(Effort());
   // Nodes that may not be returned take places in the beam.
   const double share = static_cast<double>(std::max<std::size_t>(allowed_count, 1)) /
                        static_cast<double>(node_count_);
   const double beam = static_cast<double>(effort.beam) / std::max(share, kRareShare);
   effort.beam = static_cast<std::uint32_t>(std::lround(beam));
+  return effort;
+}
+
+std::optional<Effort> Index::measured_effort(const Request& request, Strategy strategy,
+                                             std::size_t allowed_count) const {
+  const auto measured = [&](Strategy way) {
+    return calibration_.effort_for(way, request.k, request.recall, allowed_count);
+  };
+  if (strategy == Strategy::kLazy) return measured(Strategy::kBestFirst);
+  std::optional<Effort> effort = measured(strategy);
+  if (effort || strategy != Strategy::kWalk) return effort;
+  // Where all vectors are kept, exact walks and scans are measured. A walk by estimates that is
+  // twice as wide as the exact one passes what the scan would look at.
+  const std::optional<Effort> exact = measured(Strategy::kBestFirst);
+  effort = measured(Strategy::kScan);
+  if (!exact || !effort) return std::nullopt;
+  effort->beam = 2 * exact->beam;
   return effort;
 }
 

@@ -139,6 +139,38 @@ TEST_CASE("what a detached index chooses by itself reaches the recall asked for"
   }
 }
 
+TEST_CASE("a walk by codes that was not calibrated reaches the recall of what was") {
+  const World world(3000);
+  const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32));
+  const auto whole = Index::open(detached.file, nullptr);
+  const auto index = detached.open(0);
+  Index::Request request;
+  request.recall = 0.95;
+  request.strategy = Strategy::kWalk;
+  std::size_t found = 0;
+  for (std::size_t q = 0; q < 40; ++q) {
+    const Outcome outcome = run_outside(detached, *index, world.query(q), request);
+    const Outcome truth =
+        run_outside(detached, *whole, world.query(q), request_of(10, Strategy::kExact));
+    for (const std::uint64_t id : truth.hits) {
+      found += static_cast<std::size_t>(std::count(outcome.hits.begin(), outcome.hits.end(), id));
+    }
+  }
+
+  CHECK(found >= 380);
+}
+
+TEST_CASE("a detached index walks by vectors once most of them are in memory") {
+  const World world(3000);
+  const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32));
+  const auto index = detached.open(detached.file.size());
+  const auto chosen = [&] { return index->search(world.query(0), 1, {})->strategy(); };
+
+  CHECK(chosen() == Strategy::kScan);
+  for (NodeId node = 0; node < 2700; ++node) detached.fill_slot(*index, node, node);
+  CHECK(chosen() == Strategy::kLazy);
+}
+
 TEST_CASE("vectors that cannot be had are walked around, with codes and without") {
   const World world(300);
   for (const bool has_codes : {true, false}) {

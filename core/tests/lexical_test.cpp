@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "lexical/bm25.h"
 #include "lexical/byte_masks.h"
@@ -229,4 +230,40 @@ TEST_CASE("chunks with equal scores come in the order of their numbers, whoever 
   CHECK(top[1].chunk == 4);
   CHECK(top[2].chunk == 7);
   CHECK(second.chunks_with()[0] == 5);
+}
+
+TEST_CASE("counts that are known already score as those that a counter makes") {
+  const LexicalQuery query("lease due rent");
+  TermCounter counter(query);
+  ChunkCounts counted(query.terms().size());
+  const std::vector<std::string> texts = {"lease lease rent", "due", "nothing of it", "nor here"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    counter.add(texts[i]);
+    counted.add(static_cast<ChunkNumber>(i), texts[i].size(), counter);
+  }
+  ChunkCounts known(query.terms().size());
+
+  known.add(0, texts[0].size(), std::vector<ChunkCounts::TermCount>{{0, 2}, {2, 1}});
+  known.add(1, texts[1].size(), std::vector<ChunkCounts::TermCount>{{1, 1}});
+  known.add_others(2, texts[2].size() + texts[3].size());
+
+  const auto expected = counted.top(10);
+  const auto top = known.top(10);
+  REQUIRE(top.size() == expected.size());
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    CHECK(top[i].chunk == expected[i].chunk);
+    CHECK(top[i].score == expected[i].score);
+  }
+  CHECK(known.chunks() == counted.chunks());
+  CHECK(known.bytes() == counted.bytes());
+}
+
+TEST_CASE("counts of terms that the question does not have, or not in order, are refused") {
+  ChunkCounts counts(2);
+  using Found = std::vector<ChunkCounts::TermCount>;
+
+  CHECK_THROWS_AS(counts.add(0, 5, Found{{2, 1}}), Error);
+  CHECK_THROWS_AS(counts.add(0, 5, Found{{1, 1}, {0, 1}}), Error);
+  CHECK_THROWS_AS(counts.add(0, 5, Found{{0, 0}}), Error);
+  CHECK(counts.chunks() == 0);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "index/model_file.h"
 #include "index_fixture.h"
 #include "storage/container.h"
 
@@ -57,7 +58,7 @@ Parts small_parts() {
   return {vocabulary, table_of(3, 4, 2, 5)};
 }
 
-StaticModel small_model() { return StaticModel::from_bytes(file_of(small_parts())); }
+StaticModel small_model() { return read_static_model(file_of(small_parts())); }
 
 std::vector<float> vector_of(const StaticModel& model, std::string_view text) {
   std::vector<float> vector(model.dim());
@@ -104,20 +105,20 @@ TEST_CASE("a model file that is cut short or has a wrong byte is refused") {
   Bytes bytes = file_of(small_parts());
 
   for (std::size_t size = 0; size < bytes.size(); size += 7) {
-    CHECK(reason_of([&] { StaticModel::from_bytes(ByteView(bytes).first(size)); }) == "truncated");
+    CHECK(reason_of([&] { read_static_model(ByteView(bytes).first(size)); }) == "truncated");
   }
   bytes.back() ^= 1;
-  CHECK(reason_of([&] { StaticModel::from_bytes(bytes); }) == "damaged");
+  CHECK(reason_of([&] { read_static_model(bytes); }) == "damaged");
 }
 
 TEST_CASE("a model whose numbers do not fit together is damaged") {
   for (const Bytes& table : {table_of(2, 4, 2, 5), table_of(3, 4, 3, 5), table_of(3, 0, 1, 5),
                              table_of(3, 4, 0, 5), table_of(3, 5000, 2, 5), table_of(3, 4, 2, 0)}) {
-    CHECK(reason_of([&] { StaticModel::from_bytes(file_of({small_parts().vocabulary, table})); }) ==
+    CHECK(reason_of([&] { read_static_model(file_of({small_parts().vocabulary, table})); }) ==
           "damaged");
   }
   CHECK(reason_of([&] {
-          StaticModel::from_bytes(file_of({small_parts().vocabulary, table_of(3, 4096, 2, 5)}));
+          read_static_model(file_of({small_parts().vocabulary, table_of(3, 4096, 2, 5)}));
         }) == "truncated");
 }
 
@@ -132,7 +133,7 @@ TEST_CASE("a vocabulary that does not hold together is damaged") {
                                         count + "\x03"
                                                 "a\nb",
                                         count + "\x05[UNK]more"}) {
-    CHECK(reason_of([&] { StaticModel::from_bytes(file_of({vocabulary, small_parts().table})); }) ==
+    CHECK(reason_of([&] { read_static_model(file_of({vocabulary, small_parts().table})); }) ==
           "damaged");
   }
 }

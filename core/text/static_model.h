@@ -17,9 +17,9 @@ namespace gossamer {
 // value, so that a text has the same bits on every machine. May be used by several threads at once.
 class StaticModel {
  public:
-  // The file's sections of a model, see docs/format.md. Untrusted: kNotGossamer, kUnknownVersion,
-  // kTruncated or kDamaged. Nothing of `file` is needed afterwards.
-  static StaticModel from_bytes(ByteView file);
+  // The sections of a model file, see docs/format.md. Untrusted: kTruncated or kDamaged. Nothing of
+  // them is needed afterwards.
+  static StaticModel from_parts(ByteView description, ByteView vocabulary, ByteView table);
 
   std::size_t dim() const { return dim_; }
   // How many tokens a chunk may have. embed() takes texts of any length, as questions may be.

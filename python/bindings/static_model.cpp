@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "base/parallel.h"
+#include "index/model_file.h"
 #include "text.h"
 
 namespace gossamer {
@@ -59,7 +60,7 @@ void bind_static_model(nanobind::module_& m) {
           "__init__",
           [](StaticModel* self, const nb::bytes& file) {
             const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.c_str());
-            new (self) StaticModel(StaticModel::from_bytes({bytes, file.size()}));
+            new (self) StaticModel(gossamer::read_static_model({bytes, file.size()}));
           },
           nb::arg("file"))
       .def_prop_ro("dim", &StaticModel::dim)

@@ -9,11 +9,11 @@ import type {
   CacheReport,
   ChangeReport,
   ChunkContext,
-  FileInput,
-  FollowOptions,
+  EncoderFiles,
   OpenedIndex,
   OpenOptions,
   OptimiseOptions,
+  PickedFile,
   StorageStatus,
   TextInput,
 } from "./worker/messages.ts";
@@ -40,7 +40,7 @@ export type {
   ChangeReport,
   ChunkContext,
   EncoderFiles,
-  FollowOptions,
+  FailedSource,
   OpenOptions,
   OptimiseOptions,
   ServerAddress,
@@ -94,13 +94,6 @@ export class Gossamer {
     const { signal, onProgress, ...rest } = options;
     const extras = { signal, onProgress, texts };
     return new GossamerIndex(this.#client, await this.#client.call("build", [name, absoluteOptions(rest)], extras));
-  }
-
-  /** Follows a server's index under a name: keeps codes (and texts) here, pulls what changes. */
-  async follow(name: string, url: string | URL, options: FollowOptions & JobOptions = {}): Promise<GossamerIndex> {
-    const { signal, onProgress, ...rest } = options;
-    const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
-    return new GossamerIndex(this.#client, await this.#client.call("follow", args, { signal, onProgress }));
   }
 
   /** The names of the indexes in storage. */
@@ -172,7 +165,9 @@ export class GossamerIndex {
 
   /** Puts files in under their paths (those of a picked folder, else their names). */
   addFiles(files: Iterable<File>, options: JobOptions = {}): Promise<ChangeReport> {
-    const inputs = Array.from(files, (file): FileInput => ({ file, path: file.webkitRelativePath || file.name }));
+    const inputs = Array.from(files, (file): PickedFile => {
+      return { file, path: file.webkitRelativePath || file.name, mtime: file.lastModified };
+    });
     return this.#client.call("addFiles", [this.#handle, inputs], extrasOf(options));
   }
 
@@ -186,11 +181,6 @@ export class GossamerIndex {
     return this.#client.call("exportFile", [this.#handle]);
   }
 
-  /** Brings an index that follows a server up to date. Unreachable: it stays as it was. */
-  pull(options: JobOptions = {}): Promise<ChangeReport> {
-    return this.#client.call("pull", [this.#handle], extrasOf(options));
-  }
-
   /** What the index is and takes. */
   status(): Promise<IndexStatus> {
     return this.#client.call("status", [this.#handle]);
@@ -202,7 +192,7 @@ export class GossamerIndex {
   }
 
   /** Finds how little memory keeps searches as fast as asked, and keeps to it. */
-  optimiseCache(options: OptimiseOptions & { signal?: AbortSignal } = {}): Promise<CacheReport> {
+  optimiseCache(options: OptimiseOptions & { signal?: AbortSignal }): Promise<CacheReport> {
     const { signal, ...rest } = options;
     return this.#client.call("optimiseCache", [this.#handle, rest], { signal });
   }
@@ -234,11 +224,18 @@ function absolute(url: string | URL): string {
   }
 }
 
-function absoluteOptions<T extends { model?: string | URL; server?: { url: string; token?: string } }>(options: T): T {
-  const { model, server } = options;
+function absoluteOptions<T extends Pick<OpenOptions, "model" | "server" | "encoder">>(options: T): T {
+  const { model, server, encoder } = options;
   return {
     ...options,
     ...(model === undefined ? {} : { model: absolute(model) }),
     ...(server === undefined ? {} : { server: { ...server, url: absolute(server.url) } }),
+    ...(encoder === undefined ? {} : { encoder: absoluteEncoder(encoder) }),
   };
+}
+
+function absoluteEncoder(files: EncoderFiles): EncoderFiles {
+  const { runtime, wasmPaths, folder } = files;
+  const paths = wasmPaths === undefined ? {} : { wasmPaths: absolute(wasmPaths) };
+  return { runtime: absolute(runtime), folder: absolute(folder), ...paths };
 }

@@ -290,6 +290,19 @@ test("a read that is aborted is Cancelled, and the next one works", async () => 
   assert.deepEqual(await source.read(90_000, 5), CONTENT.slice(90_000, 90_005));
 });
 
+test("an aborted read does not wait for the next try", async () => {
+  const host = await start();
+  const abort = new AbortController();
+  const delay = () => {
+    abort.abort();
+    return new Promise<void>(() => {});
+  };
+  const source = await openRemote(host.url, { delay });
+  host.status = 500;
+
+  await assert.rejects(source.read(90_000, 5, abort.signal), { reason: "Cancelled" });
+});
+
 test("what is no address of HTTP is InvalidArgument", async () => {
   await assert.rejects(openRemote("file:///etc/passwd", options), { reason: "InvalidArgument" });
   await assert.rejects(openRemote("nonsense", options), { reason: "InvalidArgument" });

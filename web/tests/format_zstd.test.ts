@@ -53,7 +53,8 @@ test("damaged frames are refused or unpack to something of their size, and never
     const whole = bytesOf(frame);
     for (let round = 0; round < 120; ++round) {
       const changed = whole.slice(0, next(9) === 0 ? next(whole.length) : whole.length);
-      for (let i = next(3); i >= 0 && changed.length > 0; --i) changed[next(Math.min(changed.length, 300))] = next(256);
+      const reach = Math.min(changed.length, 300);
+      for (let i = next(3); i >= 0 && reach > 0; --i) changed[next(reach)] = next(256);
       expectBytesOrRefusal(changed, size);
     }
   }

@@ -52,7 +52,7 @@ def _main():
         "catalogues": {name: _content_of(catalogue) for name, catalogue in catalogues.items()},
         "hashes": [
             {"text": text, "check": check_of(text), "hash": str(hash_of_bytes(text.encode()))}
-            for text in ("", "tea", "Straße", "x" * 1000)
+            for text in ("", "tea", "Straße", *("é" * n for n in (63, 64, 65, 127, 128, 129, 1000)))
         ],
         "texts": _write_texts(),
         "words": _write_words(),

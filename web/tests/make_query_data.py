@@ -12,10 +12,11 @@ from gossamer.passages import context_line
 from gossamer.query.fusion import fuse
 from gossamer.query.scope import _extension, _moment
 from gossamer.query.snippet import choose_snippet
+from gossamer.records import Value
 
 FOLDER = Path(__file__).parent / "data" / "query"
 
-RANKINGS = (
+RANKINGS: tuple[dict[str, list[int]], ...] = (
     {"semantic": [3, 1, 2], "lexical": [2, 9]},
     {"semantic": [], "lexical": [7, 5]},
     {"semantic": [1, 2, 3, 4], "lexical": [4, 3, 2, 1]},
@@ -23,7 +24,7 @@ RANKINGS = (
     {},
 )
 
-FIELDS = (
+FIELDS: tuple[dict[str, Value | None], ...] = (
     {"type": "markdown", "year": 2021, "lang": "en", "draft": False, "path": "/a/b/notes.md"},
     {"type": "python", "year": "2021", "modified": "2024-05-31T10:00:00+00:00", "size": 12.5},
     {"type": "PDF", "draft": True, "title": "Ωmega 😀", "year": None, "x-y": 0, "rank": 1e3},
@@ -36,7 +37,7 @@ EXPRESSIONS = (
     "year >= 2020",
     '2020 <= year < "2024"',
     "year in [2021, 2022, null]",
-    'type not in ["pdf", \'PDF\'] or draft',
+    "type not in [\"pdf\", 'PDF'] or draft",
     '"note" in path',
     "modified >= 2024-05 and modified < 2024-06-01",
     "modified == 2024",
@@ -150,6 +151,7 @@ QUESTIONS = ("whale ship", "where do whales and the captain go?", "鯨が大き�
 
 
 def main() -> None:
+    """Write all files."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     _write("fusion", [{"rankings": one, "fused": _fused(one)} for one in RANKINGS])
     _write("filters", _filters())

@@ -24,7 +24,7 @@ async function read(folder: Folder, file: string): Promise<Uint8Array> {
   return source.read(0, source.size);
 }
 
-const NAMES = ["notes", "Notes", "../../etc/passwd", "a/b\\c", "日本語の索引", "📚", ".", "..", "nul\0", " "];
+const NAMES = ["notes", "Notes", "../../etc/passwd", "a/b\\c", "日本語", "📚", ".", "..", "nul\0", " "];
 
 test("any name becomes a folder of safe letters, another for each, and back", () => {
   const folders = NAMES.map(folderNameOf);
@@ -92,7 +92,7 @@ test("an abandoned file leaves nothing, and the one before it stays", async () =
 });
 
 for (const canRename of [true, false]) {
-  test(`a page that dies at any byte of a commit leaves one manifest whole (rename: ${canRename})`, async () => {
+  test(`a page that dies at any byte of a commit leaves a whole manifest (rename ${canRename})`, async () => {
     const length = 40;
     for (let cut = 0; cut <= length + 1; ++cut) {
       const disk = { ...makeDisk(), canRename };
@@ -131,7 +131,7 @@ test("full storage is Unwritable, says how much there is, and loses nothing", as
   await folder.writeManifest(bytesOf("one"));
   disk.capacity = 60;
 
-  const expected = { reason: "Unwritable", message: /100 bytes more were to be written, \d+ are free/ };
+  const expected = { reason: "Unwritable", message: /100 bytes were to be written, .* 27 free/ };
   await assert.rejects(write(folder, "a.gsm", someBytes(100)), expected);
   await assert.rejects(folder.writeManifest(someBytes(100)), { reason: "Unwritable" });
 
@@ -192,7 +192,7 @@ test("a writer that fails lets the next one in", async () => {
   assert.equal(await whileLocked("a lock", "a", false, async () => 3), 3);
 });
 
-test("without storage of a browser there is memory, and what is asked for by name is Unavailable", async () => {
+test("without storage of a browser there is memory; what is asked for by name is Unavailable", async () => {
   assert.equal((await openStorage()).kind, "memory");
   await assert.rejects(openStorage("opfs"), { reason: "Unavailable" });
   await assert.rejects(openStorage("indexeddb"), { reason: "Unavailable" });

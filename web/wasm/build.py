@@ -33,7 +33,6 @@ FOLDERS = (
 # Where queries spend their time; all else is made small.
 HOT = {
     "core/distance/wasm_simd.cpp",
-    "core/codes/scan_wasm.cpp",
     "core/base/crc32c.cpp",
     "core/codes/scan.cpp",
     "core/graph/lists.cpp",
@@ -43,7 +42,7 @@ HOT = {
     "core/text/static_model.cpp",
 }
 # What relaxed SIMD changes; the rest is the same in both modules.
-KERNELS = {"core/distance/wasm_simd.cpp", "core/codes/scan_wasm.cpp"}
+KERNELS = {"core/distance/wasm_simd.cpp"}
 COMPILE = (
     *("-target", "wasm32-wasi", "-std=c++20", "-msimd128", "-fno-exceptions", "-fno-rtti"),
     *("-DNDEBUG", "-fno-ident", "-fno-threadsafe-statics", "-fno-c++-static-destructors"),
@@ -66,13 +65,14 @@ def main() -> None:
     BUILT.mkdir(exist_ok=True)
     sources = sources_of_core()
     exports = [export_file(name) for names, _ in MODULES.values() for name in names]
-    own = sorted({path for path in exports if path.exists()} | {HERE / "runtime.cpp"})
+    runtime = [HERE / "runtime.cpp", HERE / "pages.cpp"]
+    own = sorted({path for path in exports if path.exists()} | {*runtime})
     jobs = [(path, False) for path in [*sources, *own]]
     jobs += [(path, True) for path in sources if is_kernel(path)]
     with ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count() or 2))) as pool:
         list(pool.map(lambda job: compile_object(*job), jobs))
     for name, (parts, relaxed) in MODULES.items():
-        link(name, [*sources, HERE / "runtime.cpp", *map(export_file, parts)], relaxed)
+        link(name, [*sources, *runtime, *map(export_file, parts)], relaxed)
     (BUILT / "SOURCES.sha256").write_text(sources_hash() + "\n", encoding="ascii")
 
 

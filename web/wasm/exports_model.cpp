@@ -1,13 +1,13 @@
 // gossamer-text.wasm: models that are a table of tokens.
 
 #include "exports.h"
-#include "text/static_model.h"
+#include "index/model_file.h"
 
 namespace gossamer::wasm {
 
 GOSSAMER_EXPORT(model_new)
 StaticModel* model_new(const std::uint8_t* file, std::size_t size) {
-  return new StaticModel(StaticModel::from_bytes({file, size}));
+  return new StaticModel(read_static_model({file, size}));
 }
 
 GOSSAMER_EXPORT(model_free) void model_free(StaticModel* model) { delete model; }

@@ -20,12 +20,12 @@ double address_of(const void* memory) {
 }  // namespace
 
 // How many slots there are and where all this lies: rows, slot of each node, node of each slot,
-// stamps. Addresses change with resident_resize().
+// stamps; then how many nodes there are. Addresses change with resident_resize().
 GOSSAMER_EXPORT(resident_layout) void resident_layout(const OpenIndex* opened) {
   ResidentRows& rows = rows_of(opened);
   given().numbers = {static_cast<double>(rows.capacity()), address_of(rows.bytes_of(0)),
-                     address_of(rows.slots().data()), address_of(rows.nodes().data()),
-                     address_of(rows.stamps().data())};
+                     address_of(rows.slots().data()),      address_of(rows.nodes().data()),
+                     address_of(rows.stamps().data()),     static_cast<double>(rows.node_count())};
   given().first = given().numbers.data();
 }
 

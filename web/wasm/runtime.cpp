@@ -4,6 +4,7 @@
 #include <new>
 
 #include "exports.h"
+#include "pages.h"
 
 namespace gossamer {
 
@@ -19,9 +20,16 @@ namespace {
   std::abort();
 }
 
+constexpr std::size_t kLarge = 4 * kPageBytes;
+
+void* take(std::size_t size, std::size_t alignment) {
+  if (size >= kLarge) return take_pages(size);  // pages are aligned as far as anybody needs
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(size == 0 ? 1 : size);
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
 void* allocate(std::size_t size, std::size_t alignment) {
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size)
-                                                        : std::aligned_alloc(alignment, size);
+  void* memory = take(size, alignment);
   if (memory == nullptr)
     fail_plainly(
         Reason::kTooLarge,
@@ -29,9 +37,13 @@ void* allocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+void free_memory(void* memory) {
+  if (!free_pages(memory)) std::free(memory);
+}
+
 }  // namespace
 
-void Free::operator()(std::uint8_t* memory) const { std::free(memory); }
+void Free::operator()(std::uint8_t* memory) const { free_memory(memory); }
 
 Given& given() {
   static Given given;
@@ -58,7 +70,7 @@ void give_ids(std::span<const std::uint64_t> ids) {
 }
 
 GOSSAMER_EXPORT(alloc) void* alloc(std::size_t size) { return allocate(size, 1); }
-GOSSAMER_EXPORT(release) void release(void* memory) { std::free(memory); }
+GOSSAMER_EXPORT(release) void release(void* memory) { free_memory(memory); }
 GOSSAMER_EXPORT(first) const void* first() { return given().first; }
 GOSSAMER_EXPORT(second) const void* second() { return given().second; }
 
@@ -70,12 +82,16 @@ void* operator new[](std::size_t size) { return gossamer::wasm::allocate(size, 1
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return gossamer::wasm::allocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { gossamer::wasm::free_memory(memory); }
+void operator delete[](void* memory) noexcept { gossamer::wasm::free_memory(memory); }
+void operator delete(void* memory, std::size_t) noexcept { gossamer::wasm::free_memory(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { gossamer::wasm::free_memory(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept {
+  gossamer::wasm::free_memory(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  gossamer::wasm::free_memory(memory);
+}
 
 // Where the standard library would throw: a container that was asked for more than it can hold.
 // Its own version would bring all of printf.

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer import model as models
 from gossamer.errors import InvalidArgument, WrongState
 from gossamer.files import map_file
 from gossamer.progress import ProgressCallback
@@ -61,7 +62,8 @@ def engine_sections(
     if not len(ids):
         return []
     if choice.keeps_all:
-        _build(state, ids, choice, progress).save(path, with_source=False)
+        index = _build(state, ids, choice, progress)
+        index.save(path, with_codebook=not _is_shared(state, index), with_source=False)
     else:
         _save_own(state, ids, path)
     container = Container(map_file(path))
@@ -70,16 +72,22 @@ def engine_sections(
 
 
 def _save_own(state: OpenedState, ids: Ids, path: Path) -> None:
-    model, snapshot = state.model, state.snapshot
-    index = model.open_vectors(snapshot)  # not the one that is searched meanwhile
+    index = state.model.open_vectors(state.snapshot)  # not the one that is searched meanwhile
     assert index is not None, "there are chunks, so there are vectors"
     gone = np.setdiff1d(index.ids, ids, assume_unique=True)
     if len(gone):
         index.delete(gone)
     if index.stats().deleted:
         index.compact()
-    is_shared = model.pack is not None and model_file_of(snapshot.manifest.model) is not None
+    is_shared = _is_shared(state, index)
     index.save(path, with_codebook=not is_shared, with_calibration=not is_shared, with_source=False)
+
+
+def _is_shared(state: OpenedState, index: VectorIndex) -> bool:
+    """Whether the model has a file of its own that holds the codebook."""
+    stamp, book = state.snapshot.manifest.model, index.codebook
+    pack = None if model_file_of(stamp) is None else models.shipped_pack(stamp.fingerprint)
+    return book is not None and pack is not None and pack.codebook.fingerprint == book.fingerprint
 
 
 def _build(

@@ -185,18 +185,21 @@ def _read_engine(
         raise Damaged(f"{len(index)} vectors do not belong to {catalogue.chunk_count} chunks")
     if not catalogue.chunk_count:
         return None
-    if pack is not None and stats.code_bytes and CODEBOOK in kinds:
-        own = container.section(CODEBOOK).tobytes()
-        if own == pack.codebook.to_bytes():
-            kept = [one for one in sections if one.kind not in (CODEBOOK, CALIBRATION)]
-            write_file(path, container_parts(kept))
+    is_shared = pack is not None and index.codebook is not None
+    if is_shared and manifest.settings.keep == "all":
+        index.save(path)  # such a folder has a codebook of its own
+    elif is_shared and CODEBOOK in kinds and _is_same(container, pack):
+        kept = [one for one in sections if one.kind not in (CODEBOOK, CALIBRATION)]
+        write_file(path, container_parts(kept))
     return path
 
 
+def _is_same(container: Container, pack: models.Pack | None) -> bool:
+    return pack is not None and container.section(CODEBOOK).tobytes() == pack.codebook.to_bytes()
+
+
 def _pack_of(manifest: Manifest) -> models.Pack | None:
-    """Give the codebook that a folder of this index would share."""
-    if manifest.settings.keep == "all":
-        return None
+    """Give the codebook that ships with the model, if codes of this size are its."""
     pack = models.shipped_pack(manifest.model.fingerprint)
     is_fit = pack is not None and pack.codebook.code_bytes == manifest.settings.code_bytes
     return pack if is_fit else None

@@ -31,7 +31,12 @@ export class Transient extends Error {
 }
 
 /** Makes an answer of what the server sent. Transient if another try may help. */
-export async function understand(url: string, question: Question, response: Response, take: Taker): Promise<Answer> {
+export async function understand(
+  url: string,
+  question: Question,
+  response: Response,
+  take: Taker,
+): Promise<Answer> {
   const { range, version, size } = question;
   const encoding = response.headers.get("content-encoding") ?? "identity";
   const isEncoded = encoding !== "identity";
@@ -63,7 +68,8 @@ export async function understand(url: string, question: Question, response: Resp
   }
   await take.nothing();
   if (isOther) return { ...answer, kind: "changed" };
-  throw new GossamerError("Unreachable", `${url} was answered by ranges before and is not any more: open it again`);
+  const what = "was answered by byte ranges before and is not any more";
+  throw new GossamerError("Unreachable", `${url} ${what}: open it again`);
 }
 
 /** Takes the body of an answer, counted and limited. */
@@ -143,7 +149,8 @@ function placeOf(url: string, response: Response, range: ByteRange): { length: n
   const isSound =
     first === range.at && last !== undefined && size !== undefined && Number.isSafeInteger(size);
   if (!isSound || last < range.at || last >= size || last >= range.at + range.length) {
-    throw strange(url, `the range ${said.slice(0, 60)} where ${range.at} and ${range.length} more were asked for`);
+    const asked = `${range.length} bytes from ${range.at} on were asked for`;
+    throw strange(url, `the range ${said.slice(0, 60)} where ${asked}`);
   }
   const length = last - range.at + 1;
   if (length < Math.min(range.length, size - range.at)) throw cutShort(range.length, length);
@@ -187,10 +194,12 @@ function cutShort(expected: number, came: number): Transient {
 }
 
 function strange(url: string, what: string): GossamerError {
-  return new GossamerError("Unreachable", `${url} answered with something else than was asked for (${what})`);
+  const came = `${url} answered with something else than was asked for`;
+  return new GossamerError("Unreachable", `${came} (${what}): check that it is the address of an index`);
 }
 
 function tooLarge(url: string, most: number): GossamerError {
   const advice = "serve it from a host with byte ranges, or download it and open the file";
-  return new GossamerError("TooLarge", `${url} has no byte ranges and is larger than ${most} bytes: ${advice}`);
+  const what = `${url} has no byte ranges and is larger than ${most} bytes`;
+  return new GossamerError("TooLarge", `${what}: ${advice}`);
 }

@@ -190,7 +190,8 @@ function lateRemote(origin: Origin, options: RemoteOptions): RemoteSource {
   async function open(): Promise<RemoteSource> {
     const found = await openRemote(url, { ...options, headBytes: 1 });
     if (found.etag !== etag || found.size !== size) {
-      throw new GossamerError("Damaged", `${url} is another file now than the one that is kept: open it again`);
+      const what = `${url} is another file now than the one that is kept`;
+      throw new GossamerError("Damaged", `${what}: open it again`);
     }
     opened = found;
     return found;

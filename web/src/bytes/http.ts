@@ -1,7 +1,8 @@
 // One question to a server for bytes of one file: retried, limited, counted, and checked to be what
 // was asked for.
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import { type Answer, makeTaker, type Question, sizeOf, type Taker, Transient, understand } from "./answer.ts";
+import type { Answer, Question, Taker } from "./answer.ts";
+import { makeTaker, sizeOf, Transient, understand } from "./answer.ts";
 
 export interface AskOptions {
   readonly fetch?: typeof fetch;
@@ -65,7 +66,7 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
         if (!(error instanceof Transient)) throw error;
         if (tried === TRIES) throw unreachable(url, error);
       }
-      await delay(FIRST_DELAY_MS * 4 ** (tried - 1));
+      await orAborted(delay(FIRST_DELAY_MS * 4 ** (tried - 1)), signal);
     }
   }
 
@@ -108,6 +109,19 @@ function makeTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
+/** Waits no longer than until the signal is aborted. */
+async function orAborted(waiting: Promise<void>, signal?: AbortSignal): Promise<void> {
+  if (!signal) return waiting;
+  if (signal.aborted) return;
+  let stop = () => {};
+  const aborted = new Promise<void>((done) => {
+    stop = () => done();
+    signal.addEventListener("abort", stop);
+  });
+  await Promise.race([waiting, aborted]);
+  signal.removeEventListener("abort", stop);
+}
+
 function watchSilence(ms: number): { signal: AbortSignal; heard(): void; stop(): void } {
   const controller = new AbortController();
   const expire = () => controller.abort(new Error(`nothing came for ${ms / 1000} seconds`));
@@ -128,7 +142,8 @@ export function checkUrl(address: string | URL): string {
   } catch {
     // Said below.
   }
-  throw new GossamerError("InvalidArgument", `"${String(address).slice(0, 200)}" is no address of http or https`);
+  const given = String(address).slice(0, 200);
+  throw new GossamerError("InvalidArgument", `an address of http or https was expected, "${given}" came`);
 }
 
 function unreachable(url: string, why: Transient): GossamerError {

@@ -71,7 +71,10 @@ export async function openKept(folder: Folder, origin: Origin): Promise<Kept> {
     const wanted = new Map<KeptFile, number[]>();
     for (const number of numbers) {
       const file = places.get(number);
-      if (file) wanted.set(file, [...(wanted.get(file) ?? []), number]);
+      if (!file) continue;
+      const some = wanted.get(file);
+      if (some) some.push(number);
+      else wanted.set(file, [number]);
     }
     const found = await Promise.all([...wanted].map(([file, some]) => readFrom(file, some, signal)));
     return new Map(found.flat());

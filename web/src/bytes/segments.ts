@@ -58,7 +58,8 @@ export async function readSegment(source: ByteSource): Promise<Segment | null> {
   if (source.size < HEAD) return null;
   const start = await source.read(0, HEAD);
   const view = new DataView(start.buffer, start.byteOffset, HEAD);
-  if (new TextDecoder().decode(start.subarray(0, 8)) !== MAGIC || view.getUint32(8, true) !== VERSION) return null;
+  const magic = new TextDecoder().decode(start.subarray(0, 8));
+  if (magic !== MAGIC || view.getUint32(8, true) !== VERSION) return null;
   const blockBytes = view.getUint32(12, true);
   const size = Number(view.getBigUint64(16, true));
   const count = view.getUint32(24, true);

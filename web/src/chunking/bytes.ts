@@ -8,7 +8,8 @@ const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 export function byteString(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += PIECE) {
-    parts.push(String.fromCharCode(...bytes.subarray(at, at + PIECE)));
+    // Not spread: that goes through an iterator, which takes ten times as long.
+    parts.push(String.fromCharCode.apply(null, bytes.subarray(at, at + PIECE) as unknown as number[]));
   }
   return parts.join("");
 }

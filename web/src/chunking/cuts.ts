@@ -20,8 +20,14 @@ import {
 
 // The end of a sentence and the space after it; in scripts that write none, the mark alone. A
 // letter with a full stop is an initial or an abbreviation.
-const SENTENCE_END =
-  /[.!?\xe3\xef\xe0\xd8](?:(?<=[.!?])(?<![ (.][A-Za-z]\.)["')\]*_]{0,4}[ \t\n\r\f\v]+(?=[^a-z \t\n\r\f\v])|(?:(?<=\xe3)\x80\x82|(?<=\xef)\xbc[\x81\x9f]|(?<=\xef)\xbd\xa1|(?<=\xe0)\xa5\xa4|(?<=\xd8)\x9f)(?:\xe3\x80[\x8d\x8f]|\xe2\x80[\x9d\x99]|\xef\xbc\x89)*[ \t\n\r\f\v]*)/g;
+const SENTENCE_END = new RegExp(
+  "[.!?\\xe3\\xef\\xe0\\xd8](?:" +
+    "(?<=[.!?])(?<![ (.][A-Za-z]\\.)[\"')\\]*_]{0,4}[ \\t\\n\\r\\f\\v]+(?=[^a-z \\t\\n\\r\\f\\v])" +
+    "|(?:(?<=\\xe3)\\x80\\x82|(?<=\\xef)\\xbc[\\x81\\x9f]|(?<=\\xef)\\xbd\\xa1" +
+    "|(?<=\\xe0)\\xa5\\xa4|(?<=\\xd8)\\x9f)" +
+    "(?:\\xe3\\x80[\\x8d\\x8f]|\\xe2\\x80[\\x9d\\x99]|\\xef\\xbc\\x89)*[ \\t\\n\\r\\f\\v]*)",
+  "g",
+);
 const NEWLINE = 10;
 const RETURN = 13;
 

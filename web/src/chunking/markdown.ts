@@ -21,8 +21,11 @@ import { lengthWithoutSpace } from "./bytes.ts";
 // Every pattern begins at a line and is bounded or cannot backtrack, so that no text is slow.
 const FENCE = /(?<![^\n])[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})([^\n]*)/g;
 const ATX = /(?<![^\n])( {0,3}(#{1,6})[ \t]+)([^ \t\n\r\f\v][^\n]*)[ \t\n\r\f\v]*/g;
-const SETEXT =
-  /(?<![^\n])( {0,3})([^ \t\n\r\f\v#>|`~*+\-=][^\n]{0,200})\n {0,3}(={2,200}|-{2,200})[ \t\r]*(?![^\n])[ \t\n\r\f\v]*/g;
+const SETEXT = new RegExp(
+  "(?<![^\\n])( {0,3})([^ \\t\\n\\r\\f\\v#>|`~*+\\-=][^\\n]{0,200})\\n" +
+    " {0,3}(={2,200}|-{2,200})[ \\t\\r]*(?![^\\n])[ \\t\\n\\r\\f\\v]*",
+  "g",
+);
 const CLOSING_MARKS = /(?:^|[ \t])#+$/;
 const ITEM_BEGIN = /\n(?=[ \t]*(?:[-*+|]|\d{1,9}[.)])[ \t])/g;
 const FRONT_MATTER =

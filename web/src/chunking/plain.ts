@@ -14,8 +14,11 @@ import {
 import { lengthWithoutSpace } from "./bytes.ts";
 
 // "3.2.  Title" alone on its line at the margin, with a blank line after it.
-const NUMBERED =
-  /(?<![^\n])((?:Appendix [A-Z]|[A-Z]\.\d{1,3}|\d{1,3})((?:\.\d{1,3}){0,8})\.?[ \t]{1,8})([A-Z][^\n]{0,99})\n[ \t\r]*\n[ \t\n\r\f\v]*/g;
+const NUMBERED = new RegExp(
+  "(?<![^\\n])((?:Appendix [A-Z]|[A-Z]\\.\\d{1,3}|\\d{1,3})((?:\\.\\d{1,3}){0,8})\\.?[ \\t]{1,8})" +
+    "([A-Z][^\\n]{0,99})\\n[ \\t\\r]*\\n[ \\t\\n\\r\\f\\v]*",
+  "g",
+);
 const SENTENCE_ENDS = ".,;:";
 
 /** Finds numbered headings and paragraphs. */

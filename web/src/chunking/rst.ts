@@ -15,8 +15,12 @@ import {
 } from "./outline.ts";
 import { decoded, lengthWithoutSpace } from "./bytes.ts";
 
-const TITLE =
-  /(?<![^\n])((?:([!-/:-@[-`{-~])\2{1,200}[ \t\r]*\n[ \t]{0,80})?)([^ \t\n\r\f\v][^\n]{0,200})\n(([!-/:-@[-`{-~])\5{1,200})[ \t\r]*(?![^\n])[ \t\n\r\f\v]*/g;
+const MARK = "([!-/:-@[-`{-~])";
+const TITLE = new RegExp(
+  `(?<![^\\n])((?:${MARK}\\2{1,200}[ \\t\\r]*\\n[ \\t]{0,80})?)([^ \\t\\n\\r\\f\\v][^\\n]{0,200})\\n` +
+    `(${MARK}\\5{1,200})[ \\t\\r]*(?![^\\n])[ \\t\\n\\r\\f\\v]*`,
+  "g",
+);
 const ITEM_BEGIN = /\n(?=[ \t]*(?:[-*+]|#\.|\d{1,9}[.)]|\.\.)[ \t])/g;
 
 /** Finds titles (levels in the order their styles appear), paragraphs, items, directives. */

@@ -85,7 +85,7 @@ function fingerprintOf(
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
-    (unit) => (unit === "\u007f" ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

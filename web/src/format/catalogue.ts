@@ -3,8 +3,9 @@
 import { GossamerError } from "../errors.ts";
 import type { Span, Value } from "../records.ts";
 import { CatalogueView } from "./catalogue_view.ts";
-import { emptyTable, packTable, unpackTable } from "./columns.ts";
+import { emptyTable } from "./columns.ts";
 import type { Schema, Table } from "./columns.ts";
+import { packTable, unpackTable } from "./planes.ts";
 import { decodeText, encodeText } from "./text.ts";
 import { byteWriter } from "./varint.ts";
 import { verifyTables } from "./verify.ts";
@@ -202,8 +203,8 @@ function readWords(table: Table): string[] {
   const words = Array.from(table.columns.get("word") ?? [], (length) => {
     const word = decodeText(content.subarray(at, at + length));
     at += length;
-    if (word === null) throw new GossamerError("Damaged", "a word in the catalogue is no text; get the index again");
-    return word;
+    if (word !== null) return word;
+    throw new GossamerError("Damaged", "a word in the catalogue is no text; get the index again");
   });
   if (words[0] === "") return words;
   throw new GossamerError("Damaged", "the first word of the catalogue is not empty; get the index again");

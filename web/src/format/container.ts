@@ -94,7 +94,8 @@ export function containerParts(
   sections: readonly { kind: number; bytes: Uint8Array }[],
 ): Uint8Array<ArrayBuffer>[] {
   if (sections.length > MOST_SECTIONS) {
-    throw new GossamerError("TooLarge", `a file has ${MOST_SECTIONS} sections at most, got ${sections.length}`);
+    const message = `a file has ${MOST_SECTIONS} sections at most, got ${sections.length}`;
+    throw new GossamerError("TooLarge", message);
   }
   const head = new Uint8Array(HEADER_BYTES + ENTRY_BYTES * sections.length);
   const view = new DataView(head.buffer);
@@ -123,7 +124,8 @@ export function containerParts(
 export function sliceSource(source: ByteSource, from: number, size: number): ByteSource {
   const shifted = ({ at, length }: ByteRange): ByteRange => {
     if (!(at >= 0 && length >= 0 && at + length <= size)) {
-      throw new GossamerError("Truncated", `bytes ${at} to ${at + length} were wanted of ${size}; get the file again`);
+      const message = `bytes ${at} to ${at + length} were wanted of ${size}; get the file again`;
+      throw new GossamerError("Truncated", message);
     }
     return { at: from + at, length };
   };
@@ -154,7 +156,8 @@ function parseHead(head: Uint8Array, fileSize: number): Map<number, SectionPlace
   if (version !== VERSION) {
     throw new GossamerError(
       "UnknownVersion",
-      `the file has format version ${version}, this release reads version ${VERSION}; upgrade, or build again`,
+      `the file has format version ${version}, this release reads version ${VERSION}; ` +
+        "upgrade, or build again",
     );
   }
   if (crc32c(head.subarray(0, 28)) !== view.getUint32(28, true)) {

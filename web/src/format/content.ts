@@ -1,10 +1,11 @@
 // What a catalogue says, whatever way it came about: the same words, the same order, one digest. The twin
 // of python/gossamer/store/content.py.
-import { startDigest } from "./hashes.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { CatalogueView } from "./catalogue_view.ts";
 import { childOf, columnOf, columnsInOrder, takeRows, wideOf, withChild, withColumns } from "./columns.ts";
 import type { Table } from "./columns.ts";
+import { startDigest } from "./hashes.ts";
+import { i64Bytes } from "./planes.ts";
 import { compareTexts, encodeText } from "./text.ts";
 import { AWAY, textLengths } from "./verify.ts";
 
@@ -114,8 +115,8 @@ function feed(digest: ReturnType<typeof startDigest>, table: Table): void {
   }
   for (const { name, isWide } of columnsInOrder(table.schema)) {
     if (PLACES.includes(name)) continue;
-    const values = isWide ? wideOf(table, name) : BigInt64Array.from(columnOf(table, name), BigInt);
-    digest.update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    if (isWide) digest.update(new Uint8Array(wideOf(table, name).slice().buffer));
+    else digest.update(i64Bytes(columnOf(table, name)));
   }
   for (const [name] of table.schema.children) feed(digest, childOf(table, name));
 }

@@ -1,26 +1,21 @@
 // The hashes of the store, one place for each: the twin of python/gossamer/store/hashes.py.
-import { blake2b } from "@noble/hashes/blake2.js";
-
+import { startBlake2b } from "./blake2b.ts";
 import { encodeText } from "./text.ts";
 
 /** The checksum of a file's bytes: BLAKE2b of 16 bytes, in hexadecimal. */
 export function digestOf(bytes: Uint8Array): string {
-  return hexOf(blake2b(bytes, { dkLen: 16 }));
+  return hexOf(blake2b(bytes, 16));
 }
 
 /** The same of bytes that come in pieces. */
 export function startDigest(): { update(bytes: Uint8Array): void; bytes(): Uint8Array; hex(): string } {
-  const state = blake2b.create({ dkLen: 16 });
-  return {
-    update: (bytes) => void state.update(bytes),
-    bytes: () => state.digest(),
-    hex: () => hexOf(state.digest()),
-  };
+  const state = startBlake2b(16);
+  return { update: state.update, bytes: state.digest, hex: () => hexOf(state.digest()) };
 }
 
 /** Names an embedded text, or a question, in 16 bytes. */
 export function hashOfText(text: string | Uint8Array): Uint8Array {
-  return blake2b(typeof text === "string" ? encodeText(text) : text, { dkLen: 16 });
+  return blake2b(typeof text === "string" ? encodeText(text) : text, 16);
 }
 
 /** The 32 bits that a chunk keeps of its embedded text: it is only shown if they match. */
@@ -31,7 +26,7 @@ export function checkOf(text: string | Uint8Array): number {
 
 /** 64 bits that tell the contents of files apart. */
 export function hashOfBytes(bytes: Uint8Array): bigint {
-  const hash = blake2b(bytes, { dkLen: 8 });
+  const hash = blake2b(bytes, 8);
   return new DataView(hash.buffer, hash.byteOffset).getBigUint64(0, true);
 }
 
@@ -48,6 +43,12 @@ export function crc32c(bytes: Uint8Array, before = 0): number {
 /** Bytes in hexadecimal. */
 export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function blake2b(bytes: Uint8Array, hashBytes: number): Uint8Array {
+  const state = startBlake2b(hashBytes);
+  state.update(bytes);
+  return state.digest();
 }
 
 const CRC32 = makeTables(0xedb88320);

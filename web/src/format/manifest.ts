@@ -80,13 +80,14 @@ export function writeManifest(manifest: Manifest): Uint8Array {
 export function readSingleManifest(bytes: Uint8Array): Manifest {
   const values = bytes.length <= MOST_BYTES ? parseObject(bytes) : null;
   if (values === null || values["format"] !== FORMAT) {
-    throw new GossamerError("Damaged", "the section that tells what the index is does not read; get the file again");
+    throw new GossamerError("Damaged", "the file does not say what its index is; get it again");
   }
   checkVersion(values);
   if (values["single"] !== 1) {
     throw new GossamerError(
       "UnknownVersion",
-      `the single file is of version ${String(values["single"])}, and this release reads 1; use a newer release`,
+      `the single file is of version ${String(values["single"])}, and this release reads 1; ` +
+        "use a newer release",
     );
   }
   return manifestOf(values, []);
@@ -109,7 +110,7 @@ export function numberOfFile(name: string): number {
 
 /** A model's stamp as JSON has it, in manifests and packages; Damaged for anything else. */
 export function readStamp(values: unknown): ModelStamp {
-  const fields = fieldsOf(values, "model", ["name", "fingerprint", "dim", "max_tokens", "chunk_tokens", "probe"]);
+  const fields = fieldsOf(values, "model", STAMP);
   const probe = listOf(fields["probe"], "probe");
   if (!probe.every((number) => typeof number === "number" && Number.isFinite(number))) {
     throw unfit("a probe that is not of numbers");
@@ -143,6 +144,7 @@ const WHAT = "MANIFEST.gossamer";
 const REPAIR = "get the index again, or delete it and add the files again";
 const NAME = /^(vectors|catalogue|texts)-([1-9][0-9]{0,14})\.(gsm|gsc|gst)$/;
 const MOST_DEPTH = 32;
+const STAMP = ["name", "fingerprint", "dim", "max_tokens", "chunk_tokens", "probe"];
 const SETTINGS = ["code_bytes", "store_text", "keep", "lexical", "walk"];
 
 function splitChecksum(bytes: Uint8Array): { body: Uint8Array; isWhole: boolean } {
@@ -254,8 +256,8 @@ function checkFiles(files: readonly FileEntry[]): void {
 /** JSON with sorted keys in ASCII, as Python writes it, and a line feed. */
 function jsonBytes(values: Json, indent: number): Uint8Array {
   const text = JSON.stringify(sortedKeys(values), null, indent);
-  const ascii = text.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return new TextEncoder().encode(`${ascii}\n`);
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return new TextEncoder().encode(`${text.replace(/[\u007f-\uffff]/g, escaped)}\n`);
 }
 
 function sortedKeys(value: Json): Json {

@@ -73,7 +73,8 @@ export async function partsOfFile(source: ByteSource, signal?: AbortSignal): Pro
 export async function partsOfFolder(folder: Folder, signal?: AbortSignal): Promise<IndexParts> {
   const bytes = await folder.readManifest();
   if (bytes === null) {
-    throw new GossamerError("NoIndex", `there is no index named ${folder.name} in this browser; add something to it`);
+    const message = `there is no index named ${folder.name} in this browser; add something to it`;
+    throw new GossamerError("NoIndex", message);
   }
   const manifest = readManifest(bytes);
   const opened: ByteSource[] = [];
@@ -147,7 +148,9 @@ function textStore(segments: ReadonlyMap<number, () => Promise<TextSegment>>): T
   const opened = new Map<number, Promise<TextSegment>>();
   const segment = (number: number) => {
     const open = segments.get(number);
-    if (!open) throw new GossamerError("Damaged", `there is no segment ${number} of texts; get the index again`);
+    if (!open) {
+      throw new GossamerError("Damaged", `there is no segment ${number} of texts; get the index again`);
+    }
     const before = opened.get(number);
     if (before) return before;
     const promise = open();

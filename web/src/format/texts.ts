@@ -167,7 +167,8 @@ async function readTable(source: ByteSource, name: string, signal?: AbortSignal)
   if (crc32(tail.subarray(0, -4), crc32(head)) !== trailer.getUint32(12, true)) {
     throw damaged(`the checksum of ${name} does not fit`);
   }
-  return { length, blockBytes, entries: viewOf(tail), ends: endsOf(tail, count, source.size - tailBytes, name) };
+  const ends = endsOf(tail, count, source.size - tailBytes, name);
+  return { length, blockBytes, entries: viewOf(tail), ends };
 }
 
 function checkHead(head: Uint8Array, name: string): number {
@@ -188,8 +189,8 @@ function checkHead(head: Uint8Array, name: string): number {
     );
   }
   const blockBytes = view.getUint32(12, true);
-  if (blockBytes === 0 || blockBytes > MOST_BLOCK_BYTES) throw damaged(`${name} has blocks of ${blockBytes} bytes`);
-  return blockBytes;
+  if (blockBytes > 0 && blockBytes <= MOST_BLOCK_BYTES) return blockBytes;
+  throw damaged(`${name} has blocks of ${blockBytes} bytes, where 1 to ${MOST_BLOCK_BYTES} can be`);
 }
 
 function endsOf(tail: Uint8Array, count: number, tableAt: number, name: string): Float64Array {

@@ -13,7 +13,9 @@ export function byteReader(bytes: Uint8Array, what: string): ByteReader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   const advance = (count: number) => {
-    if (count > bytes.length - at) throw new GossamerError("Damaged", `${what} end too early; get the file again`);
+    if (count > bytes.length - at) {
+      throw new GossamerError("Damaged", `${what} end too early; get the file again`);
+    }
     at += count;
     return at - count;
   };

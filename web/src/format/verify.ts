@@ -123,8 +123,12 @@ function verifyChunks(documents: Table, lengths: Float64Array): void {
     let available = 0;
     for (const beyond = row + counts[document]!; row < beyond; ++row) {
       const start = ends[row]! - sizes[row]!;
-      if (start < 0 || ends[row]! > lengths[document]!) throw damaged("a chunk that lies beyond its document");
-      if (shared[row]! > available) throw damaged("a chunk that shares headings which the one before has not");
+      if (start < 0 || ends[row]! > lengths[document]!) {
+        throw damaged("a chunk that lies beyond its document");
+      }
+      if (shared[row]! > available) {
+        throw damaged("a chunk that shares headings which the one before has not");
+      }
       available = shared[row]! + owned[row]!;
       if (available > MOST_HEADINGS) throw damaged(`a chunk under ${available} headings`);
       heading = verifyHeadings(headings, heading, owned[row]!, start, lengths[document]!);

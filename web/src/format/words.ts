@@ -108,19 +108,20 @@ async function readHeads(source: ByteSource, signal?: AbortSignal): Promise<Head
   const start = await source.read(0, Math.min(source.size, FIRST_READ), signal);
   checkStart(start);
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
-  const [chunks, terms, count] = [12, 16, 20].map((at) => view.getUint32(at, true)) as [number, number, number];
+  const u32 = (at: number) => view.getUint32(at, true);
+  const [chunks, terms, count, headBytes] = [u32(12), u32(16), u32(20), u32(32)];
   const postingsBytes = Number(view.getBigUint64(24, true));
-  const headBytes = view.getUint32(32, true);
   const blocksAt = HEADER_BYTES + headBytes;
   const postingsAt = source.size - postingsBytes;
-  if (postingsAt < blocksAt || count !== Math.ceil(terms / BLOCK_TERMS) || headBytes < count * LEAST_HEAD_BYTES) {
+  const isCountRight = count === Math.ceil(terms / BLOCK_TERMS) && headBytes >= count * LEAST_HEAD_BYTES;
+  if (postingsAt < blocksAt || !isCountRight) {
     throw damaged("parts that do not fit together");
   }
   const heads =
     blocksAt <= start.length
       ? start.subarray(HEADER_BYTES, blocksAt)
       : await source.read(HEADER_BYTES, headBytes, signal);
-  if (crc32c(heads) !== view.getUint32(36, true)) throw damaged("heads that do not match their checksum");
+  if (crc32c(heads) !== u32(36)) throw damaged("heads that do not match their checksum");
   const blocks = parseHeads(heads, count, { blocksAt, postingsAt, size: source.size });
   return { chunks, terms, blocksAt, postingsAt, blocks };
 }
@@ -160,7 +161,8 @@ function parseHeads(
       first,
     };
     const isRising = !next || compareBytes(first, next.first) < 0;
-    if (!isRising || head.length < 0 || end > postingsAt || head.postingsEnd > size || head.postingsAt > head.postingsEnd) {
+    const isBlockWithin = head.length >= 0 && end <= postingsAt;
+    if (!isRising || !isBlockWithin || !(head.postingsAt <= head.postingsEnd && head.postingsEnd <= size)) {
       throw damaged("blocks that do not fit together");
     }
     return head;
@@ -202,7 +204,12 @@ function blockOf(blocks: readonly BlockHead[], term: Uint8Array): number {
   return low - 1;
 }
 
-function findInBlock(block: Uint8Array, head: BlockHead, count: number, wanted: Uint8Array): TermPlace | null {
+function findInBlock(
+  block: Uint8Array,
+  head: BlockHead,
+  count: number,
+  wanted: Uint8Array,
+): TermPlace | null {
   const reader = byteReader(block, "the words");
   let at = head.postingsAt;
   let term = new Uint8Array();
@@ -224,10 +231,16 @@ function findInBlock(block: Uint8Array, head: BlockHead, count: number, wanted: 
     if (order === 0) return place;
     if (order > 0) return null;
   }
+  if (reader.at !== block.length) throw damaged("another number of terms than it says");
   return null;
 }
 
-function unpackPostings(term: string, place: TermPlace, bytes: Uint8Array | undefined, most: number): Postings {
+function unpackPostings(
+  term: string,
+  place: TermPlace,
+  bytes: Uint8Array | undefined,
+  most: number,
+): Postings {
   if (!bytes || crc32c(bytes) !== place.checksum) throw damaged("postings that do not match their checksum");
   const reader = byteReader(bytes, "the words");
   const chunks = new Uint32Array(place.count);

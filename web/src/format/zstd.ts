@@ -172,7 +172,7 @@ function readSequences(frame: Frame, block: Uint8Array, start: number, literals:
   else if (count > 127) count = ((count - 128) << 8) + next();
   if (count === 0) {
     if (at !== block.length) throw broken("bytes behind its literals");
-    copyLiterals(frame, literals);
+    copyLiterals(frame, literals, 0, literals.length);
     return;
   }
   const modes = next();
@@ -215,7 +215,7 @@ function runSequences(frame: Frame, stream: Uint8Array, count: number, literals:
     const code = lengths.symbols[length]!;
     const literalLength = LITERAL.bases[code]! + bits.read(LITERAL.bits[code]!);
     if (literalLength > literals.length - used) throw broken("fewer literals than are used");
-    copyLiterals(frame, literals.subarray(used, used + literalLength));
+    copyLiterals(frame, literals, used, used + literalLength);
     used += literalLength;
     copyMatch(frame, distanceOf(frame, value, literalLength), matchLength);
     if (bits.left < 0) throw broken("sequences that are cut off");
@@ -225,14 +225,16 @@ function runSequences(frame: Frame, stream: Uint8Array, count: number, literals:
     offset = offsets.bases[offset]! + bits.read(offsets.bits[offset]!);
   }
   if (bits.left !== 0) throw broken("sequences that do not end where they should");
-  copyLiterals(frame, literals.subarray(used));
+  copyLiterals(frame, literals, used, literals.length);
 }
 
 /** How far back a match lies: a new distance, or one of the last three. */
 function distanceOf({ recent }: Frame, value: number, literalLength: number): number {
   if (value > 3) {
-    [recent[2], recent[1], recent[0]] = [recent[1], recent[0], value - 3];
-    return recent[0];
+    recent[2] = recent[1];
+    recent[1] = recent[0];
+    recent[0] = value - 3;
+    return value - 3;
   }
   const which = value - (literalLength > 0 ? 1 : 0);
   if (which === 0) return recent[0];
@@ -243,20 +245,25 @@ function distanceOf({ recent }: Frame, value: number, literalLength: number): nu
   return distance;
 }
 
-function copyLiterals(frame: Frame, literals: Uint8Array): void {
-  const end = reserve(frame, literals.length);
-  frame.out.set(literals, frame.filled);
+function copyLiterals(frame: Frame, literals: Uint8Array, from: number, to: number): void {
+  const { out, filled } = frame;
+  const end = reserve(frame, to - from);
+  if (to - from > FEW) out.set(literals.subarray(from, to), filled);
+  else for (let at = filled; at < end; ++at) out[at] = literals[from + at - filled]!;
   frame.filled = end;
 }
 
 function copyMatch(frame: Frame, distance: number, length: number): void {
   const { out, filled } = frame;
-  if (distance < 1 || distance > filled) throw broken("a match from before its beginning");
+  if (!(distance >= 1 && distance <= filled)) throw broken("a match from before its beginning");
   const end = reserve(frame, length);
-  // A match may reach into itself, so it is copied from its front.
-  for (let at = filled; at < end; ++at) out[at] = out[at - distance]!;
+  // A match may reach into itself: it is then copied from its front.
+  if (length > FEW && distance >= length) out.copyWithin(filled, filled - distance, end - distance);
+  else for (let at = filled; at < end; ++at) out[at] = out[at - distance]!;
   frame.filled = end;
 }
+
+const FEW = 64; // bytes that are copied one by one sooner than by a call
 
 const LIMITS = [
   { log: 9, symbols: 36 },

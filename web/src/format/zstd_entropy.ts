@@ -40,7 +40,11 @@ export function reversedBits(stream: Uint8Array): ReversedBits {
 }
 
 /** Reads how often symbols occur, and makes a table of it; gives where what follows begins. */
-export function fseFrom(bytes: Uint8Array, at: number, most: { log: number; symbols: number }): [Fse, number] {
+export function fseFrom(
+  bytes: Uint8Array,
+  at: number,
+  most: { log: number; symbols: number },
+): [Fse, number] {
   let bit = 8 * at;
   const peek = (count: number) => {
     const byte = bit >> 3;
@@ -69,8 +73,14 @@ export function fseFrom(bytes: Uint8Array, at: number, most: { log: number; symb
     }
     shares.push(value - 1);
     left -= Math.abs(value - 1);
-    if (value === 1) for (let more = 3; more === 3; ) for (let i = (more = take(2)); i > 0; --i) shares.push(0);
-    if (left < 0 || shares.length > most.symbols || bit > 8 * bytes.length) throw broken("a table that does not end");
+    // After a symbol that does not occur: how many more of them follow.
+    for (let more = value === 1 ? 3 : 0; more === 3; ) {
+      more = take(2);
+      shares.push(...new Array<number>(more).fill(0));
+    }
+    if (left < 0 || shares.length > most.symbols || bit > 8 * bytes.length) {
+      throw broken("a table that does not end");
+    }
   }
   return [fseOf(shares, log), (bit + 7) >> 3];
 }
@@ -115,8 +125,8 @@ export function huffmanFrom(bytes: Uint8Array, at: number): [Huffman, number] {
   if (end > bytes.length) throw broken("a code that is cut off");
   const packed = bytes.subarray(at + 1, end);
   if (head < 128) return [huffmanOf(weightsFrom(packed)), end];
-  const weights = Array.from({ length: count }, (_, i) => (i % 2 ? packed[i >> 1]! & 15 : packed[i >> 1]! >> 4));
-  return [huffmanOf(weights), end];
+  const weightAt = (i: number) => (i % 2 === 1 ? packed[i >> 1]! & 15 : packed[i >> 1]! >> 4);
+  return [huffmanOf(Array.from({ length: count }, (_, i) => weightAt(i))), end];
 }
 
 /** Fills `out` from a stream, which must hold just that. */

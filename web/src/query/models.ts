@@ -12,7 +12,7 @@ import type { OpenOptions } from "../worker/messages.ts";
 import { loadEncoder } from "./encoder.ts";
 import type { Meter } from "./meter.ts";
 import { once } from "./once.ts";
-import type { Services } from "./services.ts";
+import type { LoadedModel, Services } from "./services.ts";
 
 /** The model of one index, loaded when first asked for. */
 export interface IndexModel {
@@ -40,13 +40,12 @@ export function modelOf(
   services: Services,
   meter: Meter,
 ): IndexModel {
-  const file = once(() => findFile(stamp, origin, options, services, meter));
+  const find = once(() => findModel(stamp, origin, options, services, meter));
   const embedder = once(async () => {
     const { encoder, server } = options;
-    if (encoder) return checked(stamp, await loadEncoder(encoder, stamp, await services.text()));
+    if (encoder) return checked(stamp, await loadEncoder(encoder, await services.text()));
     try {
-      const model = (await services.text()).model(await file());
-      return checked(stamp, staticEmbedder(model));
+      return staticEmbedder((await find()).model);
     } catch (error) {
       const isMissing = error instanceof GossamerError && error.reason === "MissingModel";
       // Questions can be embedded where the index is.
@@ -54,12 +53,13 @@ export function modelOf(
       throw error;
     }
   });
-  return { embedder, file };
+  return { embedder, file: async () => (await find()).file };
 }
 
 /** A model file by its address, for a new index. */
-export async function fetchModel(url: string, meter: Meter): Promise<Uint8Array> {
-  const remote = await openRemote(url, { headBytes: 1 << 22 });
+export async function fetchModel(url: string, meter: Meter, token = ""): Promise<Uint8Array> {
+  const headers: Record<string, string> = token === "" ? {} : { authorization: `Bearer ${token}` };
+  const remote = await openRemote(url, { headBytes: 1 << 22, headers });
   try {
     if (remote.size > MOST_MODEL_BYTES) {
       const limit = `${MOST_MODEL_BYTES} bytes are the most`;
@@ -86,36 +86,58 @@ export async function keepModel(storage: Storage, fingerprint: string, bytes: Ui
   }
 }
 
-async function findFile(
+async function findModel(
   stamp: ModelStamp,
   origin: string,
   options: Pick<OpenOptions, "model" | "server">,
   services: Services,
   meter: Meter,
-): Promise<Uint8Array> {
-  const storage = await services.storage();
-  const kept = await readKept(storage, stamp.fingerprint);
-  if (kept) return kept;
+): Promise<LoadedModel> {
+  const known = services.models.get(stamp.fingerprint) ?? (await readKept(stamp, services));
+  if (known) return known;
+  const { server } = options;
   const tried: string[] = [];
+  let away: unknown = null; // a host that did not answer may well have it
   for (const url of addressesOf(stamp, origin, options)) {
-    const bytes = await fetchModel(url, meter).catch((error: unknown) => {
+    const isServed = server !== undefined && new URL(url).origin === new URL(server.url).origin;
+    const file = await fetchModel(url, meter, isServed ? server.token : "").catch((error: unknown) => {
       // What the page asked for by name must be there; elsewhere the model may well not be.
       if (options.model !== undefined || !isAbsent(error)) throw error;
       tried.push(url);
+      if (error instanceof GossamerError && error.reason === "Unreachable") away ??= error;
       return null;
     });
-    if (bytes) {
-      await checkFile(stamp, bytes, services);
-      await keepModel(storage, stamp.fingerprint, bytes);
-      return bytes;
-    }
+    if (!file) continue;
+    const loaded = await loadModel(file, services, stamp);
+    await keepModel(await services.storage(), stamp.fingerprint, file);
+    return loaded;
   }
+  if (away !== null && !server) throw away;
   const where = tried.length > 0 ? `not found at ${tried.join(" nor ")}` : "not to be found here";
   throw new GossamerError(
     "MissingModel",
     `the model ${stamp.name} of this index is ${where}; put ${fileNameOf(stamp.name)} beside the index, ` +
       "or give its address as `model`",
   );
+}
+
+/** Loads a model for all indexes of the worker; ModelMismatch if it is not the one that `stamp` names. */
+export async function loadModel(
+  file: Uint8Array,
+  services: Services,
+  stamp?: ModelStamp,
+): Promise<LoadedModel> {
+  const model = (await services.text()).model(file);
+  try {
+    if (stamp) checked(stamp, model);
+  } catch (error) {
+    model.free();
+    throw error;
+  }
+  const loaded = services.models.get(model.fingerprint) ?? { file, model };
+  if (loaded.model !== model) model.free();
+  services.models.set(model.fingerprint, loaded);
+  return loaded;
 }
 
 function addressesOf(
@@ -138,31 +160,24 @@ function isAbsent(error: unknown): boolean {
   return error instanceof GossamerError && ["NoIndex", "Unreachable", "WrongState"].includes(error.reason);
 }
 
-async function readKept(storage: Storage, fingerprint: string): Promise<Uint8Array | null> {
-  const name = folderOf(fingerprint);
+/** The model from storage; null if it is not there, or not whole. */
+async function readKept(stamp: ModelStamp, services: Services): Promise<LoadedModel | null> {
+  const storage = await services.storage();
+  const name = folderOf(stamp.fingerprint);
   if (!(await storage.names()).includes(name)) return null;
   try {
     const source = await (await storage.folder(name)).open(MODEL_FILE);
-    const bytes = await source.read(0, source.size);
+    const file = await source.read(0, source.size);
     source.close();
-    return bytes;
+    return await loadModel(file, services, stamp);
   } catch (error) {
-    if (error instanceof GossamerError) return null; // evicted, or never complete
+    if (error instanceof GossamerError) return null; // evicted, damaged, or never complete
     throw error;
   }
 }
 
 function folderOf(fingerprint: string): string {
   return `${MODEL_PREFIX}${fingerprint.slice(0, 40)}`;
-}
-
-async function checkFile(stamp: ModelStamp, bytes: Uint8Array, services: Services): Promise<void> {
-  const model = (await services.text()).model(bytes);
-  try {
-    checked(stamp, model);
-  } finally {
-    model.free();
-  }
 }
 
 function checked<T extends { name: string; fingerprint: string }>(stamp: ModelStamp, model: T): T {

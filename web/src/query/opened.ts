@@ -9,10 +9,10 @@ import type { WordRanking } from "../lexical/ranking.ts";
 import { rankByPostings } from "../lexical/words.ts";
 import type { VectorSource } from "../records.ts";
 import { askChunks, askVectors } from "../sync/vectors.ts";
-import { rowsOf } from "../tiers/rows.ts";
+import { storedRows } from "../tiers/rows.ts";
 import { openVectors } from "../tiers/vectors.ts";
 import type { VectorTiers } from "../tiers/vectors.ts";
-import type { OpenOptions } from "../worker/messages.ts";
+import type { CacheReport, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
 import { allowedDocuments } from "./filters/scope.ts";
 import { parseFilter } from "./filters/expression.ts";
 import { roundToHalf } from "./half.ts";
@@ -60,7 +60,6 @@ export class OpenedState {
   readonly #alone = queue();
   readonly #questions = new Map<string, Float32Array>();
   readonly #allowed = new Map<string, Uint8Array>();
-  readonly #notes: string[] = [];
   #layout: ChunkLayout | null = null;
   readonly #engine = once(() => this.#openEngine());
 
@@ -103,25 +102,27 @@ export class OpenedState {
   /** What a query reads: a new look at the texts. */
   async searchable(): Promise<Searchable> {
     const text = await this.#kept.services.text();
-    const passages = this.passages();
+    const said = new Set(this.target.notes);
+    const passages = this.passages(said);
     return {
       text,
       layout: this.layout,
       passages,
-      notes: [...this.target.notes, ...this.#notes.splice(0)],
+      notes: () => [...said],
       hasVectors: this.target.parts.engine !== null,
       engine: async (signal) => (await waitFor(this.#engine(), signal)).index,
       questionVector: (question, signal) => this.#questionVector(question, signal),
-      supply: (search, counts, signal) => this.#supply(search, passages, counts, signal),
+      supply: (search, counts, signal) => this.#supply(search, passages, said, counts, signal),
       rankWords: (query, best) => this.#rankWords(query, best),
       alone: this.#alone,
       bytesFetched: () => this.#kept.meter.bytes,
     };
   }
 
-  passages(): Passages {
+  /** A new look at the texts; what is to be known of a server that is away goes to `said`. */
+  passages(said = new Set<string>()): Passages {
     const { parts } = this.target;
-    return new Passages(parts.catalogue, parts.texts, this.#chunkAsker());
+    return new Passages(parts.catalogue, parts.texts, this.#chunkAsker(said));
   }
 
   /** Says of each chunk whether a filter lets it through; undefined without a filter. */
@@ -139,6 +140,22 @@ export class OpenedState {
   async setBudget(bytes: number): Promise<void> {
     this.cache.setBudget(bytes);
     (await this.#engine.begun)?.tiers?.setBudget(bytes);
+  }
+
+  /** Finds how little memory does for these questions, and takes it. */
+  async optimise(
+    questions: readonly string[],
+    { share, accessMs }: OptimiseOptions,
+    signal?: AbortSignal,
+  ): Promise<CacheReport> {
+    const { tiers } = await this.#engine();
+    if (!tiers) {
+      const where = `vectors come from ${this.vectorSource} here`;
+      throw new GossamerError("WrongState", `only the cache of stored vectors is optimised; ${where}`);
+    }
+    const vectors = await Promise.all(questions.map((question) => this.#questionVector(question, signal)));
+    const target = { ...(share ? { share } : {}), ...(accessMs ? { accessMs } : {}) };
+    return this.#alone(() => tiers.optimise(vectors, { ...target, ...(signal ? { signal } : {}) }));
   }
 
   /** Lets go of everything; a search under way fails with WrongState. */
@@ -172,9 +189,9 @@ export class OpenedState {
     const residentBytes = isOutside ? this.#kept.budget : 0;
     const index = engine.open(parts, { ...(pack ? { pack } : {}), residentBytes });
     if (!isOutside) return { engine, index, tiers: null };
-    const rows = rowsOf(container.slice(SECTIONS.vectors), index);
-    const eviction = this.#kept.options.eviction ?? "hub";
-    const tiers = openVectors(index, rows, { budget: this.#kept.budget, eviction });
+    const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
+    const { eviction } = this.#kept.options;
+    const tiers = openVectors(index, rows, { budget: this.#kept.budget, ...(eviction ? { eviction } : {}) });
     return { engine, index, tiers };
   }
 
@@ -191,15 +208,17 @@ export class OpenedState {
   async #supply(
     search: EngineSearch,
     passages: Passages,
+    said: Set<string>,
     counts: SupplyCounts,
     signal?: AbortSignal,
   ): Promise<void> {
     const { index, tiers } = await this.#engine();
     if (tiers) {
-      const before = { ...tiers.stats };
+      const before = tiers.stats;
       await tiers.run(search, signal);
-      counts.read += tiers.stats.rowsRead - before.rowsRead;
-      counts.cached += tiers.stats.rowsCached - before.rowsCached;
+      const { wasm, js, storage } = tiers.stats;
+      counts.read += storage.rows - before.storage.rows;
+      counts.cached += wasm.hits + js.hits - before.wasm.hits - before.js.hits;
       return;
     }
     const isAsked = this.vectorSource === "server";
@@ -208,7 +227,7 @@ export class OpenedState {
       cache: this.cache,
       passages,
       embedder: isAsked ? null : this.model.embedder,
-      ask: isAsked ? this.#vectorAsker() : null,
+      ask: isAsked ? this.#vectorAsker(said) : null,
     };
     await supplyAll(search, suppliers, counts, signal);
   }
@@ -226,36 +245,37 @@ export class OpenedState {
   }
 
   /** Asks the server for vectors; where it does not answer that is a note, no error. */
-  #vectorAsker(): AskVectors {
+  #vectorAsker(said: Set<string>): AskVectors {
     const { server } = this.#kept.options;
-    const { dim } = this.target.parts.manifest.model;
+    const { model, uuid } = this.target.parts.manifest;
     return async (ids, signal) => {
       if (!server) return { mask: new Uint8Array(ids.length), rows: new Float32Array(0) };
       try {
-        return await askVectors(server.url, server.token ?? "", ids, dim, signal);
+        return await askVectors({ ...server, index: uuid }, ids, model.dim, signal);
       } catch (error) {
-        this.#noteAway(server.url, error);
+        said.add(noteOf(server.url, error));
         return { mask: new Uint8Array(ids.length), rows: new Float32Array(0) };
       }
     };
   }
 
-  #chunkAsker(): AskChunks | null {
+  #chunkAsker(said: Set<string>): AskChunks | null {
     const { server } = this.#kept.options;
+    const { uuid } = this.target.parts.manifest;
     if (!server) return null;
     return async (ids, signal) => {
       try {
-        return await askChunks(server.url, server.token ?? "", ids, signal);
+        return await askChunks({ ...server, index: uuid }, ids, signal);
       } catch (error) {
-        this.#noteAway(server.url, error);
+        said.add(noteOf(server.url, error));
         return ids.map(() => null);
       }
     };
   }
+}
 
-  #noteAway(url: string, error: unknown): void {
-    const isAway = error instanceof GossamerError && error.reason === "Unreachable";
-    if (!isAway) throw error;
-    this.#notes.push(`the server at ${url} did not answer: ${error.message}; answered from what is here`);
-  }
+/** The note of a server that does not answer; any other error is one. */
+function noteOf(url: string, error: unknown): string {
+  if (!(error instanceof GossamerError) || error.reason !== "Unreachable") throw error;
+  return `the server at ${url} did not answer: ${error.message}; answered from what is here`;
 }

@@ -8,6 +8,7 @@ import { checkOf } from "../format/hashes.ts";
 import type { TextSpan, TextStore } from "../format/parts.ts";
 import { decodeText } from "../format/text.ts";
 import type { Span } from "../records.ts";
+import type { AwayChunk } from "../sync/vectors.ts";
 import { contextLine, embeddedText } from "./embedded.ts";
 
 /** A chunk with its text: what it says, and what was embedded. */
@@ -22,16 +23,6 @@ export interface Passage {
   readonly body: string;
   readonly embedded: string;
   readonly place: Span; // first and last line (page, ...); zeros where nobody counted
-}
-
-/** The text of a chunk as a server gives it. */
-export interface AwayChunk {
-  readonly id: number;
-  readonly title: string;
-  readonly body: string;
-  readonly embedded: string;
-  readonly first: number;
-  readonly last: number;
 }
 
 /** Gives the texts of chunks that are kept by a server alone; null where it has not got one, all null

@@ -29,8 +29,9 @@ export interface Searchable {
   readonly text: TextCore;
   readonly layout: ChunkLayout;
   readonly passages: Passages;
-  readonly notes: readonly string[]; // what there is to know of the index itself
   readonly hasVectors: boolean; // false while nothing is indexed
+  /** What there is to know of the index and of a server that is away. */
+  notes(): string[];
   /** Loaded when first asked for. */
   engine(signal?: AbortSignal): Promise<EngineIndex>;
   /** The vector of a question, rounded as kept ones are. */
@@ -196,7 +197,7 @@ function withoutStale(index: Searchable, query: Query): Query {
 }
 
 function notesOf(index: Searchable, { near, hasNoWords }: Rankings, hits: readonly Hit[]): string[] {
-  const notes = [...index.notes];
+  const notes = index.notes();
   if (near && near.counts.outOfReach > 0) {
     notes.push(
       `${near.counts.outOfReach} of the nearest chunks were ranked by their codes alone: ` +

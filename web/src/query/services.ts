@@ -1,14 +1,22 @@
 import { loadBuilder, loadEngine, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
 import type { Engine } from "../core/engine.ts";
-import type { TextCore } from "../core/text.ts";
+import type { StaticModel, TextCore } from "../core/text.ts";
 import { GossamerError } from "../errors.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { once } from "./once.ts";
 
+/** A model file, and what the text core made of it. */
+export interface LoadedModel {
+  readonly file: Uint8Array;
+  readonly model: StaticModel;
+}
+
 /** What all indexes of a worker share. */
 export interface Services {
+  /** Models that were loaded, by fingerprint: indexes of one model share it, as do all states of one. */
+  readonly models: Map<string, LoadedModel>;
   storage(): Promise<Storage>;
   text(): Promise<TextCore>;
   /** A new engine: its memory goes when the index that it is for is closed. */
@@ -21,6 +29,7 @@ export interface Services {
 export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
   const open = once(async () => storage ?? openStorage());
   return {
+    models: new Map(),
     storage: open,
     text: once(() => loadText(wasm)),
     newEngine: () => loadEngine(wasm),

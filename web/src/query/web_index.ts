@@ -116,7 +116,8 @@ export class WebIndex {
     const text = await this.#kept.services.text();
     const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
     const files = (await folder?.files()) ?? [];
-    const cacheBytes = state.cache.bytes + (opened?.tiers?.stats.bytes ?? 0);
+    const tiers = opened?.tiers?.stats;
+    const jsBytes = state.cache.bytes + (tiers?.js.bytes ?? 0);
     return {
       name,
       origin,
@@ -125,9 +126,9 @@ export class WebIndex {
       chunks: parts.catalogue.chunkCount,
       documents: parts.catalogue.documentCount,
       vectors: state.vectorSource,
-      memoryBytes: wasmBytes + state.cache.bytes,
+      memoryBytes: wasmBytes + jsBytes,
       wasmBytes,
-      cacheBytes,
+      cacheBytes: jsBytes + (tiers?.wasm.bytes ?? 0),
       cacheBudget: this.#kept.budget,
       storageBytes: files.reduce((sum, file) => sum + file.size, 0),
       storageKind: folder ? this.#storage.kind : "none",
@@ -144,10 +145,10 @@ export class WebIndex {
 
   /** Finds how little memory keeps searches as fast as asked (WebANNS, algorithm 2). WrongState where
    * vectors are not read from the file. */
-  async optimiseCache(options: OptimiseOptions = {}): Promise<CacheReport> {
+  async optimiseCache(options: OptimiseOptions, signal?: AbortSignal): Promise<CacheReport> {
     return this.#withState(async (state) => {
-      const report = await state.optimise(options.questions ?? this.#latest, options);
-      this.#kept.budget = report.budget;
+      const report = await state.optimise(options.questions ?? this.#latest, options, signal);
+      this.#kept.budget = Math.max(LEAST_BUDGET, report.bytesAfter);
       return report;
     });
   }
@@ -156,11 +157,12 @@ export class WebIndex {
   async reopen(old: OpenedState): Promise<void> {
     await this.#reopening(async () => {
       if (this.#state !== old) return; // another search was first
-      const { name } = old.target;
-      const again = name !== "" && typeof this.#target !== "string" ? name : this.#target;
-      const opened = await openTarget(again, this.#kept.options, this.#storage, this.#kept.meter);
+      const { isLocal } = old.target;
+      // What is kept of a remote file is in use as long as it is open, and may have to go.
+      if (!isLocal) await old.close();
+      const opened = await openTarget(this.#target, this.#kept.options, this.#storage, this.#kept.meter);
       this.#state = new OpenedState(opened, this.#kept);
-      await old.close();
+      if (isLocal) await old.close();
     });
   }
 
@@ -190,17 +192,16 @@ export class WebIndex {
     throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
   }
 
-  /** Runs `work`; where a remote file was replaced or what is kept of it is damaged, once more with it
-   * fetched anew. */
+  /** Runs `work`; where a remote file turns out to be another one or damaged, once more with it opened
+   * anew. */
   async #withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
     const state = await this.state();
-    const { isLocal, folder, name } = state.target;
+    const { isLocal, name } = state.target;
     if (isLocal) return name === "" ? work(state) : explainingLoss(name, () => work(state));
     try {
       return await work(state);
     } catch (error) {
       if (!(error instanceof GossamerError) || !["Damaged", "Truncated"].includes(error.reason)) throw error;
-      for (const file of (await folder?.files()) ?? []) await folder?.removeFile(file.name);
       await this.reopen(state);
       return work(this.#state);
     }

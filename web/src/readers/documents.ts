@@ -10,6 +10,7 @@ import { languageOf, shebangLanguage } from "./languages.ts";
 
 const HEAD_BYTES = 1 << 16; // a title that comes later is none
 const MAX_TITLE = 300;
+const MAX_LINE = 2000; // of a line that is looked at for a title: patterns must not be slow
 const FENCE = /^ {0,3}(```|~~~)/;
 const ATX = /^ {0,3}# +(\S.*?)(?: +#+)? *$/;
 const UNDERLINE = /^ {0,3}=+ *$/;
@@ -68,7 +69,8 @@ export function headOf(text: Uint8Array): string {
 function firstHeading(body: string): string {
   let fence = "";
   let above = "";
-  for (const line of linesOf(body)) {
+  for (const whole of linesOf(body)) {
+    const line = whole.slice(0, MAX_LINE);
     const mark = FENCE.exec(line)?.[1];
     if (mark !== undefined && (fence === "" || fence === mark)) {
       fence = fence ? "" : mark;

@@ -10,10 +10,21 @@ const MOST_CONTROLS = 0.05;
 const MOST_REPLACED = 0.1;
 // Control characters that stand in texts: \b \t \n \f \r and escape.
 const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
-const DECLARABLE =
-  /^(?:(?:cp|windows-?)(?:125\d|866|874|932|949)|(?:iso-?)?(?:8859|latin)[-_]?\d{1,2}|iso-(?:8859-\d{1,2}|2022-jp)|(?:us-)?ascii|gbk?|gb2312|gb18030|big5(?:-?hkscs)?|shift[-_]?jis|euc[-_](?:jp|kr)|koi8[-_][ru]|macintosh|tis[-_]?620|ks_c_5601-1987)$/i;
-const DECLARATION =
-  /<meta[^>]{0,256}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w.:-]{1,40})|^\s{0,64}<\?xml[^>]{0,128}?encoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})/i;
+const DECLARABLE = new RegExp(
+  "^(?:(?:cp|windows-?)(?:125\\d|866|874|932|949)|(?:iso-?)?(?:8859|latin)[-_]?\\d{1,2}" +
+    "|iso-(?:8859-\\d{1,2}|2022-jp)|(?:us-)?ascii|gbk?|gb2312|gb18030|big5(?:-?hkscs)?" +
+    "|shift[-_]?jis|euc[-_](?:jp|kr)|koi8[-_][ru]|macintosh|tis[-_]?620|ks_c_5601-1987)$",
+  "i",
+);
+const DECLARATION = new RegExp(
+  "<meta[^>]{0,256}?charset\\s{0,8}=\\s{0,8}[\"']?\\s{0,8}([\\w.:-]{1,40})" +
+    "|^\\s{0,64}<\\?xml[^>]{0,128}?encoding\\s{0,8}=\\s{0,8}[\"']([\\w.:-]{1,40})",
+  "i",
+);
+// What 0x80 to 0x9f are on Windows. Not every TextDecoder knows, though the standard says so.
+const WINDOWS =
+  "€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd" +
+  "\ufffd‘’“”•–—˜™š›œ\ufffdžŸ";
 
 /** `data` as UTF-8; Unreadable or LeftOut for what is not text.
  *
@@ -49,6 +60,11 @@ export function isBinary(head: Uint8Array): boolean {
   return begin.includes(0) ? wideEncoding(begin) === "" : hasManyControls(head);
 }
 
+/** Text in what files not in Unicode are most often in, windows-1252. */
+export function fromWindows(data: Uint8Array): string {
+  return byteString(data).replace(/[\x80-\x9f]/g, (letter) => WINDOWS.charAt(letter.charCodeAt(0) - 0x80));
+}
+
 function markedEncoding(data: Uint8Array): string {
   const [a, b, c, d] = data;
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32" : "utf-16le";
@@ -57,7 +73,8 @@ function markedEncoding(data: Uint8Array): string {
 }
 
 function converted(data: Uint8Array, encoding: string): Uint8Array {
-  const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(data);
+  const isWindows = encoding === "windows-1252";
+  const text = isWindows ? fromWindows(data) : new TextDecoder(encoding, { ignoreBOM: true }).decode(data);
   refuseFlood(text.slice(0, HEAD_BYTES));
   return utf8(text);
 }

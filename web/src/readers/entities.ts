@@ -1,5 +1,7 @@
 // Named and numbered characters of HTML: the names of HTML 4, which is what people write.
 
+import { fromWindows } from "./encoding.ts";
+
 // U+00A0 to U+00FF in their order. These are known without a semicolon too.
 const LATIN =
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg " +
@@ -51,7 +53,6 @@ const WITH_SEMICOLON = new Map<string, number>([
 ]);
 const REFERENCE = /&(?:#([0-9]+|[xX][0-9a-fA-F]+);?|([^\t\n\f <&#;]{1,32});?)/g;
 const REPLACED = "\ufffd";
-const WINDOWS = new TextDecoder("windows-1252");
 
 /** The text with the characters that its references stand for; what is no reference stays. */
 export function unescapeHtml(text: string): string {
@@ -65,7 +66,7 @@ function numbered(digits: string): string {
   const isHex = digits.startsWith("x") || digits.startsWith("X");
   const point = isHex ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10);
   if (point === 0 || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return REPLACED;
-  if (point >= 0x80 && point < 0xa0) return WINDOWS.decode(Uint8Array.of(point));
+  if (point >= 0x80 && point < 0xa0) return fromWindows(Uint8Array.of(point));
   const isControl = (point < 0x20 && ![9, 10, 12, 13].includes(point)) || point === 0x7f || point === 0xb;
   const isNone = (point & 0xfffe) === 0xfffe || (point >= 0xfdd0 && point <= 0xfdef);
   if (point === 0xd) return "\r";

@@ -75,8 +75,11 @@ const BINARY_OF_EXTENSION = byExtension(BINARY);
 const SECRETS = SECRET_NAMES.split(" ").map(patternOf);
 const HTML_BEGIN = /^(?:\xef\xbb\xbf)?\s*(?:<!--[^>]*-->\s*)?<(?:!doctype html|html)[\s>]/i;
 // An mbox "From " line, or header lines of which one is known to stand in every message.
-const MAIL_BEGIN =
-  /^(?:From \S+ [^\n]*\n)?(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){0,64}?(?:Return-Path|Received|Message-ID|MIME-Version|Delivered-To):/i;
+const MAIL_BEGIN = new RegExp(
+  "^(?:From \\S+ [^\\n]*\\n)?(?:[A-Za-z][\\w-]*:[^\\n]*\\n(?:[ \\t][^\\n]*\\n)*){0,64}?" +
+    "(?:Return-Path|Received|Message-ID|MIME-Version|Delivered-To):",
+  "i",
+);
 
 /** The kind of a file by its name, or else by its first HEAD_BYTES; "" if it is binary. Source code
  * gives the name of its language, text of no other kind gives "text". */

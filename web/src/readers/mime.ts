@@ -4,7 +4,7 @@
 import { decoded } from "../chunking/bytes.ts";
 import { GossamerError } from "../errors.ts";
 import { splitWords, stripEnd, stripStart } from "../query/python_text.ts";
-import { decodeToUtf8 } from "./encoding.ts";
+import { decodeToUtf8, fromWindows } from "./encoding.ts";
 import { extractHtml } from "./html.ts";
 
 const MAX_HEADER_BYTES = 200_000;
@@ -50,9 +50,10 @@ export function headersOf(data: string): Headers {
 /** A header decoded, as one line; "" where there is none. */
 export function headerOf(headers: Headers, name: string): string {
   const raw = (headers.get(name) ?? "").slice(0, MAX_HEADER_CHARS);
-  const words = guessed(raw).replace(ENCODED_WORD, (_, charset: string, how: string, text: string) =>
-    decodedBody(how.toLowerCase() === "b" ? fromBase64(text) : fromQuoted(text.replaceAll("_", " ")), charset),
-  );
+  const words = guessed(raw).replace(ENCODED_WORD, (_, charset: string, how: string, text: string) => {
+    const isBase64 = how.toLowerCase() === "b";
+    return decodedBody(isBase64 ? fromBase64(text) : fromQuoted(text.replaceAll("_", " ")), charset);
+  });
   return [...splitWords(words).join(" ")].slice(0, MAX_LINE_CHARS).join("");
 }
 
@@ -136,7 +137,7 @@ function bodyText(part: Part, maxBytes: number): string {
   const encoding = (part.headers.get("content-transfer-encoding") ?? "").trim().toLowerCase();
   const body =
     encoding === "quoted-printable"
-      ? fromQuoted(part.body.replace(/[ \t]+(?=\r?\n)/g, "").replace(/=\r?\n/g, ""))
+      ? fromQuoted(part.body.replace(/(?<![ \t])[ \t]+(?=\r?\n)/g, "").replace(/=\r?\n/g, ""))
       : encoding === "base64"
         ? fromBase64(part.body)
         : bytesOf(part.body);
@@ -171,7 +172,7 @@ function guessed(raw: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(raw));
   } catch {
-    return new TextDecoder("windows-1252").decode(bytesOf(raw));
+    return fromWindows(bytesOf(raw));
   }
 }
 

@@ -61,10 +61,7 @@ function joinedBytes(parts: readonly Uint8Array[], size: number): Uint8Array {
 function columnsOf(header: string): string {
   const counts = DELIMITERS.map((mark) => header.split(mark).length);
   const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ",";
-  const names = header.split(delimiter).map((name) => {
-    const bare = stripped(name).replace(/^"+|"+$/g, "");
-    return stripped(bare);
-  });
+  const names = header.split(delimiter).map((name) => stripped(without(stripped(name), '"')));
   const isNone = names.length < 2 || names.some((name) => name === "" || /^\p{Nd}/u.test(name));
   return isNone ? "" : [...names.join(", ")].slice(0, MAX_COLUMNS_CHARS).join("");
 }
@@ -88,7 +85,7 @@ function stringsOf(record: unknown): string[] {
     if (Array.isArray(value)) {
       for (const inner of value.toReversed()) waiting.push([key, inner]);
     } else if (typeof value === "object" && value !== null) {
-      waiting.push(...entriesOf(value as Record<string, unknown>).reverse());
+      for (const entry of entriesOf(value as Record<string, unknown>).reverse()) waiting.push(entry);
     } else if (typeof value === "string" && stripped(value) !== "") {
       found.push(key ? `${key}: ${value}` : value);
     }
@@ -109,5 +106,14 @@ function stripped(text: string): string {
 }
 
 function stripAscii(text: string): string {
-  return text.replace(/^[ \t\n\r\f\v]+/, "").replace(/[ \t\n\r\f\v]+$/, "");
+  return without(text, " \t\n\r\f\v");
+}
+
+/** Without these characters at both ends. Not by a pattern: one tries every run of them to its end. */
+function without(text: string, characters: string): string {
+  let begin = 0;
+  let end = text.length;
+  while (begin < end && characters.includes(text.charAt(begin))) begin += 1;
+  while (end > begin && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(begin, end);
 }

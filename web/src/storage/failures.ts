@@ -9,13 +9,14 @@ export function cleared(folder: string, file = ""): GossamerError {
 
 /** Storage has no room for `needed` bytes more. */
 export function full(needed: number, free: number): GossamerError {
-  const what = `storage is full: ${needed} bytes more were to be written, ${Math.max(0, free)} are free`;
+  const counted = `the browser counts ${Math.max(0, free)} free`;
+  const what = `storage is full: ${needed} bytes were to be written, ${counted}`;
   const advice = "remove an index or free some room";
   return new GossamerError("Unwritable", `${what}; what was there before is untouched: ${advice}`);
 }
 
-/** Throws what a failure of the browser's storage means: NoIndex, Locked, Unwritable (full) or Unavailable. `needed`
- * bytes were to be written. */
+/** Throws what a failure of the browser's storage means: NoIndex, Locked, Unwritable (full) or
+ * Unavailable. `needed` bytes were to be written. */
 export async function failStorage(
   error: unknown,
   folder: string,

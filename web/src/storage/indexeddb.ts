@@ -123,7 +123,8 @@ async function createFile(folder: string, file: string, database: Database): Pro
   async function change(needed: number, work: (stores: Stores) => Promise<unknown>): Promise<void> {
     if (!isOpen) throw new GossamerError("WrongState", `the file ${file} is closed: create it again`);
     try {
-      await attempt(folder, () => database.run("readwrite", (stores) => expectFolder(stores, folder, work)), needed);
+      const checked = (stores: Stores) => expectFolder(stores, folder, work);
+      await attempt(folder, () => database.run("readwrite", checked), needed);
     } catch (error) {
       await abandon().catch(() => {});
       throw error;
@@ -159,7 +160,8 @@ async function createFile(folder: string, file: string, database: Database): Pro
   async function abandon(): Promise<void> {
     if (!isOpen) return;
     isOpen = false;
-    await attempt(folder, () => database.run("readwrite", (stores) => removeFile(stores, folder, file + PART)));
+    const undo = (stores: Stores) => removeFile(stores, folder, file + PART);
+    await attempt(folder, () => database.run("readwrite", undo));
   }
 
   await change(0, async (stores) => {
@@ -170,7 +172,11 @@ async function createFile(folder: string, file: string, database: Database): Pro
 }
 
 /** Nothing is written to a folder that another tab removed, or that was cleared, meanwhile. */
-async function expectFolder<T>(stores: Stores, folder: string, work: (stores: Stores) => Promise<T>): Promise<T> {
+async function expectFolder<T>(
+  stores: Stores,
+  folder: string,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
   if ((await result(stores.folders.getKey(folder))) === undefined) throw cleared(folder);
   return work(stores);
 }

@@ -11,7 +11,8 @@ export async function whileLocked<T>(
   const manager = globalThis.navigator?.locks;
   if (!manager) return whileLockedHere(lock, what, waits, work);
   const taken = Symbol("taken");
-  const result = await manager.request(lock, { ifAvailable: !waits }, async (held) => (held ? work() : taken));
+  const options = { ifAvailable: !waits };
+  const result = await manager.request(lock, options, async (held) => (held ? work() : taken));
   if (result === taken) throw locked(what);
   return result as T;
 }

@@ -72,7 +72,10 @@ export async function opfsStorage(): Promise<Storage> {
 
 function rawFiles(name: string, open: () => Promise<FileSystemDirectoryHandle>): RawFiles {
   /** Runs what touches storage; its failures get our reasons. */
-  async function attempt<T>(file: string, work: (handle: FileSystemDirectoryHandle) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    file: string,
+    work: (folder: FileSystemDirectoryHandle) => Promise<T>,
+  ): Promise<T> {
     try {
       return await work(await open());
     } catch (error) {
@@ -189,8 +192,9 @@ async function createRaw(folder: string, handle: OpfsFile): Promise<RawSink> {
     async write(bytes) {
       try {
         const written = sync.write(bytes, { at });
+        // Chromium says 4294967288 where there is no room, others may write less.
+        if (written !== bytes.length) throw full(bytes.length, await freeBytes());
         at += written;
-        if (written < bytes.length) throw full(bytes.length - written, await freeBytes());
       } catch (error) {
         await failStorage(error, folder, { file, needed: bytes.length });
       }
@@ -226,7 +230,10 @@ async function createByPromises(folder: string, handle: OpfsFile): Promise<RawSi
 
 /** A snapshot takes no lock, so nobody is kept from replacing the file; if somebody does while it is
  * read, the next try reads what is there then. */
-async function readWhole(open: () => Promise<FileSystemDirectoryHandle>, file: string): Promise<Uint8Array | null> {
+async function readWhole(
+  open: () => Promise<FileSystemDirectoryHandle>,
+  file: string,
+): Promise<Uint8Array | null> {
   for (let tried = 1; ; ++tried) {
     try {
       const handle = await (await open()).getFileHandle(file);

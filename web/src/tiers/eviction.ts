@@ -22,9 +22,8 @@ export interface Eviction {
   choose(slots: Slots): number;
 }
 
-// So many slots, taken at random, stand for all: the oldest of them is old enough.
-const LRU_SAMPLE = 8;
-const HUB_SAMPLE = 16;
+// So many slots, taken at random, stand for all: the worst of them is bad enough.
+const SAMPLE = 8;
 
 /** The slot that was filled first goes first. */
 export function fifo(): Eviction {
@@ -49,33 +48,18 @@ export function lru(seed = 1): Eviction {
     name: "lru",
     choose(slots) {
       const stamps = slots.stamps();
-      let oldest = -1;
-      for (const slot of sample(slots, LRU_SAMPLE, random)) {
-        if (oldest < 0 || stampOf(stamps, slot) < stampOf(stamps, oldest)) oldest = slot;
-      }
-      return oldest;
+      return leastOf(slots, random, (slot) => stamps[slot] ?? 0);
     },
   };
 }
 
-/** Keeps what every search passes: nodes of upper layers, and those that many links lead to. Of
- * some rows taken at random the older half is looked at; the least of a hub among them goes. */
+/** Keeps what every search passes: nodes of upper layers, and those that many links lead to. The
+ * least of a hub among some rows taken at random goes first. */
 export function hub(seed = 1): Eviction {
   const random = numbers(seed);
   return {
     name: "hub",
-    choose(slots) {
-      const stamps = slots.stamps();
-      const found = sample(slots, HUB_SAMPLE, random);
-      found.sort((a, b) => stampOf(stamps, a) - stampOf(stamps, b));
-      let least = -1;
-      let leastWorth = Infinity;
-      for (const slot of found.slice(0, Math.ceil(found.length / 2))) {
-        const worth = worthOf(slots, slots.nodeAt(slot));
-        if (worth < leastWorth) [least, leastWorth] = [slot, worth];
-      }
-      return least;
-    },
+    choose: (slots) => leastOf(slots, random, (slot) => worthOf(slots, slots.nodeAt(slot))),
   };
 }
 
@@ -93,17 +77,19 @@ export function evictionOf(name: EvictionName): Eviction {
   return makers[name]();
 }
 
-function sample(slots: Slots, count: number, random: () => number): number[] {
-  const found: number[] = [];
-  for (let tried = 0; tried < 2 * count && found.length < count; tried++) {
-    const slot = Math.floor(random() * slots.capacity);
-    if (!slots.isBusy(slot)) found.push(slot);
+/** The slot of the least worth among some taken at random; -1 if all of them are busy. */
+function leastOf(slots: Slots, random: () => number, worthAt: (slot: number) => number): number {
+  let least = -1;
+  let leastWorth = Infinity;
+  const { capacity } = slots;
+  for (let tried = 0, found = 0; tried < 2 * SAMPLE && found < SAMPLE; tried++) {
+    const slot = Math.floor(random() * capacity);
+    if (slots.isBusy(slot)) continue;
+    found++;
+    const worth = worthAt(slot);
+    if (worth < leastWorth) [least, leastWorth] = [slot, worth];
   }
-  return found;
-}
-
-function stampOf(stamps: Uint32Array, slot: number): number {
-  return stamps[slot] ?? 0;
+  return least;
 }
 
 /** Numbers between 0 and 1, the same ones each time: what is evicted can be repeated. */

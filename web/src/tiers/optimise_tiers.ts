@@ -3,7 +3,7 @@ import { GossamerError, throwIfAborted } from "../errors.ts";
 import { optimiseRows, watchCache } from "./optimiser.ts";
 import type { CacheStep, CacheTarget, CacheWatch, QueryTest } from "./optimiser.ts";
 import type { RowSource } from "./rows.ts";
-import type { VectorTiers } from "./tiers.ts";
+import type { VectorTiers } from "./vectors.ts";
 
 /** What storage may cost (see CacheTarget), and what the test queries ask for. */
 export interface OptimiseOptions extends CacheTarget {

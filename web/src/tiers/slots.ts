@@ -41,15 +41,13 @@ export class SlotKeeper implements Slots {
     return this.busy[slot] === this.round;
   }
 
-  /** Rows that are needed now stay where they are until the round is over. Gives how many rows of
-   * the round will find no slot, because the round itself needs them all. */
-  beginRound(nodes: Uint32Array): number {
+  /** Rows of these nodes stay where they are until the round is over. */
+  beginRound(nodes: Uint32Array): void {
     this.round++;
     for (const node of nodes) {
       const slot = this.rows.slotOf(node);
       if (slot >= 0) this.busy[slot] = this.round;
     }
-    return Math.max(0, nodes.length - this.rows.capacity);
   }
 
   /** An empty slot, busy from now on; -1 if the round itself needs all rows that are in memory. */

@@ -60,6 +60,9 @@ export interface FailedSource {
   readonly message: string;
 }
 
+// What is wrong with one input alone: all others go on.
+const FAULTS_OF_INPUT = ["InvalidArgument", "Unreadable", "LeftOut"];
+
 /** Makes a change the state of the index in a folder, at once or not at all.
  *
  * `state` is the index as it is open, null for a new one or whatever is there. Locked if another tab
@@ -132,7 +135,7 @@ async function run(
     parts,
     tools.pack,
     tools.embedder,
-    (done, total) => onProgress?.({ phase: "embedding", done, total }),
+    (done) => onProgress?.({ phase: "embedding", done, total: 0 }),
     signal,
   );
   try {
@@ -145,7 +148,9 @@ async function run(
       onProgress?.({ phase: "reading", done, total: change.total ?? 0 });
     }
     await updater.finish();
-    if (parts && updater.sources.isUnchanged) return updater.report(parts.catalogue, parts.manifest.generation);
+    if (parts && updater.sources.isUnchanged) {
+      return updater.report(parts.catalogue, parts.manifest.generation);
+    }
     return await commit(parts, tools, files, updater);
   } finally {
     vectors.close();
@@ -175,14 +180,9 @@ class Updater {
 
   async add(input: Input): Promise<void> {
     throwIfAborted(this.tools.signal);
-    try {
-      const looked = lookAt(input);
-      if (this.sources.isSame(looked.source)) this.sources.keep(looked.source);
-      else await this.put(looked);
-    } catch (error) {
-      if (!isFaultOfInput(error)) throw error;
-      this.failed.push({ source: labelOf(input), reason: error.reason, message: error.message });
-    }
+    const looked = this.orFailed(input, () => lookAt(input));
+    if (looked && this.sources.isSame(looked.source)) this.sources.keep(looked.source);
+    else if (looked) await this.put(looked, input);
     await this.vectors.letOthersRun();
   }
 
@@ -202,16 +202,14 @@ class Updater {
     };
   }
 
-  private async put({ source, prepare }: Looked): Promise<void> {
+  private async put({ source, prepare }: Looked, input: Input): Promise<void> {
     const { embedder } = this.tools;
-    let prepared: PreparedDocument[];
-    try {
-      prepared = prepare((text) => embedder.tokenStarts(text), this.chunkTokens);
-    } catch (error) {
-      if (!isFaultOfInput(error)) throw error;
-      this.sources.leaveOut(withoutText(source, error));
-      throw error;
-    }
+    const prepared = this.orFailed(
+      input,
+      () => prepare((text) => embedder.tokenStarts(text), this.chunkTokens),
+      (error) => this.sources.leaveOut(withoutText(source, error)),
+    );
+    if (!prepared) return;
     const documents = await this.store(prepared.filter((document) => document.spans.length > 0));
     const kind = prepared[0]?.record.kind ?? source.kind;
     const { ids, known } = this.sources.put({ source: { ...source, kind }, documents });
@@ -222,6 +220,18 @@ class Updater {
         const id = ids[place++] as number;
         if (!reused.has(id)) await this.vectors.add(id, embeddedOf(document, span));
       }
+    }
+  }
+
+  /** What `work` gives; null if this input alone is to blame that it gives nothing. */
+  private orFailed<T>(input: Input, work: () => T, note?: (error: GossamerError) => void): T | null {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof GossamerError) || !FAULTS_OF_INPUT.includes(error.reason)) throw error;
+      this.failed.push({ source: labelOf(input), reason: error.reason, message: error.message });
+      note?.(error);
+      return null;
     }
   }
 
@@ -249,12 +259,6 @@ class Updater {
     }
     return documents;
   }
-}
-
-/** Whether one input alone is to blame: all others go on. */
-function isFaultOfInput(error: unknown): error is GossamerError {
-  const reasons = ["InvalidArgument", "Unreadable", "LeftOut"];
-  return error instanceof GossamerError && reasons.includes(error.reason);
 }
 
 async function commit(

@@ -5,6 +5,8 @@ import { startDigest } from "../format/hashes.ts";
 import { numberOfFile, type FileEntry, type FileKind } from "../format/manifest.ts";
 import type { ByteSink, Folder } from "../storage/storage.ts";
 
+// Storage takes few large writes far better than many small ones.
+const WRITE_BYTES = 1 << 18;
 const ENDINGS: Readonly<Record<FileKind, string>> = { vectors: "gsm", catalogue: "gsc", texts: "gst" };
 const INDEX_FILE = /^(?:vectors|catalogue|texts)-\d+\.(?:gsm|gsc|gst)(?:\.part)?$/;
 
@@ -12,6 +14,7 @@ const INDEX_FILE = /^(?:vectors|catalogue|texts)-\d+\.(?:gsm|gsc|gst)(?:\.part)?
 export interface IndexFile {
   readonly name: string;
   readonly number: number;
+  /** The bytes must not change before the file is closed. */
   write(bytes: Uint8Array): Promise<void>;
   /** Makes sure it is there; what the manifest says of it. */
   close(): Promise<FileEntry>;
@@ -40,15 +43,26 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
     made.push(name);
     const digest = startDigest();
     let size = 0;
+    let pending: Uint8Array[] = [];
+    let pendingBytes = 0;
+    const flush = async (): Promise<void> => {
+      const bytes = joined(pending, pendingBytes);
+      pending = [];
+      pendingBytes = 0;
+      if (bytes.length) await sink.write(bytes);
+    };
     return {
       name,
       number,
       write: async (bytes) => {
         digest.update(bytes);
         size += bytes.length;
-        await sink.write(bytes);
+        pending.push(bytes);
+        pendingBytes += bytes.length;
+        if (pendingBytes >= WRITE_BYTES) await flush();
       },
       close: async () => {
+        await flush();
         await sink.close();
         open.delete(sink);
         return { name, size, digest: digest.hex() };
@@ -68,6 +82,18 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
       for (const name of made) await folder.removeFile(name).catch(() => {});
     },
   };
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only) return only;
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /** Deletes files of states that were never committed or are replaced; what another tab still reads

@@ -68,7 +68,8 @@ export function checkText(input: TextInput): void {
   const markup: unknown = input.markup ?? "plain";
   const isKnown = typeof markup === "string" && (MARKUPS.includes(markup) || markup.startsWith("code/"));
   if (!isKnown) {
-    throw invalid(`${said}: its markup must be ${MARKUPS.join(", ")} or code/LANGUAGE, got ${String(markup)}`);
+    const expected = `${MARKUPS.join(", ")} or code/LANGUAGE`;
+    throw invalid(`${said}: its markup must be ${expected}, got ${String(markup)}`);
   }
   for (const [key, value] of Object.entries(input.metadata ?? {})) {
     if (isValue(value)) continue;
@@ -79,7 +80,8 @@ export function checkText(input: TextInput): void {
 
 /** Hashes everything that was said of a text, as Python does. */
 export function hashOfGiven(input: TextInput): bigint {
-  const said = `[${[input.title ?? "", input.markup ?? "plain"].map(jsonOf).join(", ")}, ${metadataOf(input)}]`;
+  const { title = "", markup = "plain" } = input;
+  const said = `[${jsonOf(title)}, ${jsonOf(markup)}, ${metadataOf(input)}]`;
   const text = utf8(input.text);
   const rest = utf8(said);
   const whole = new Uint8Array(text.length + rest.length);

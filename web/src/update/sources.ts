@@ -6,6 +6,8 @@ import { changeCatalogue, type PutSource, type SourceName } from "../format/chan
 
 // A check has 32 bits: among more chunks than these two different ones may well share it.
 const MOST_TOLD_APART = 10_000;
+// Of a file that Python read right after it was written: its content is compared, as it is here.
+const READ_AGAIN = 0;
 
 type Outcome = "added" | "replaced" | "unchanged" | "leftOut";
 
@@ -68,7 +70,7 @@ export class Sources {
       known !== null &&
       known.status === "indexed" &&
       known.contentHash === source.contentHash &&
-      known.readerVersion === source.readerVersion
+      [source.readerVersion, READ_AGAIN].includes(known.readerVersion)
     );
   }
 
@@ -89,7 +91,7 @@ export class Sources {
     const known = before
       ? new Map(before.checks.map((check, place) => [check, before.ids[place] as number]))
       : this.knownChunks(row);
-    if (before) this.leaving.push(...before.ids);
+    if (before) this.leaveIds(before.ids);
     else if (row !== null) this.leave(row);
     if (this.inStep.has(key)) {
       this.steps.push([]);
@@ -155,7 +157,11 @@ export class Sources {
 
   private leave(row: number): void {
     this.touched.delete(row);
-    if (!this.removed.has(row)) this.leaving.push(...this.chunksOf(row));
+    if (!this.removed.has(row)) this.leaveIds(this.chunksOf(row));
+  }
+
+  private leaveIds(ids: readonly number[]): void {
+    for (const id of ids) this.leaving.push(id);
   }
 
   private chunksOf(row: number): number[] {

@@ -36,7 +36,7 @@ export class GrowingVectors {
     private readonly index: EngineIndex,
     private readonly isOwn: boolean, // the file has a codebook of its own
     private readonly embedder: ChunkEmbedder,
-    private readonly onEmbedded: (done: number, total: number) => void,
+    private readonly onEmbedded: (done: number) => void,
     private readonly signal?: AbortSignal,
   ) {}
 
@@ -45,7 +45,7 @@ export class GrowingVectors {
     parts: IndexParts | null,
     pack: Uint8Array,
     embedder: ChunkEmbedder,
-    onEmbedded: (done: number, total: number) => void,
+    onEmbedded: (done: number) => void,
     signal?: AbortSignal,
   ): Promise<GrowingVectors> {
     const container = parts?.engine ?? null;
@@ -96,7 +96,7 @@ export class GrowingVectors {
     this.index.add(batch.map((one) => one.id), roundToHalf(vectors.slice()));
     this.waiting = [];
     this.embedded += batch.length;
-    this.onEmbedded(this.embedded, this.embedded);
+    this.onEmbedded(this.embedded);
     await this.letOthersRun();
   }
 

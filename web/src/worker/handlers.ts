@@ -4,9 +4,9 @@ import { GossamerError } from "../errors.ts";
 import { isModelFolder } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
-import { addFiles, addTexts, buildIndex, exportIndex, followIndex, importIndex, pullIndex, removeSources } from "./changes.ts";
-import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
 import type { OnProgress } from "../records.ts";
+import { addFiles, addTexts, buildIndex, exportIndex, importIndex, removeSources } from "./changes.ts";
+import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
 
 /** What a call may use besides its arguments. */
 export interface Job {
@@ -41,7 +41,6 @@ export function makeHandlers(services: Services): Handlers {
       return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services));
     },
     build: async (job, name, options) => enter(await buildIndex(services, name, options, job)),
-    follow: async (job, name, url, options) => enter(await followIndex(services, name, url, options, job)),
     names: async () => (await (await services.storage()).names()).filter((name) => !isModelFolder(name)),
     removeIndex: async (_, name) => {
       for (const [handle, index] of indexes) {
@@ -64,7 +63,6 @@ export function makeHandlers(services: Services): Handlers {
     addFiles: async (job, handle, files) => addFiles(services, find(handle), files, job),
     remove: async (job, handle, sources) => removeSources(services, find(handle), sources, job),
     exportFile: async (job, handle) => exportIndex(services, find(handle), job),
-    pull: async (job, handle) => pullIndex(services, find(handle), job),
     status: async (_, handle) => find(handle).status(),
     setMemoryBudget: async (_, handle, bytes) => {
       await find(handle).setMemoryBudget(bytes);

@@ -1,30 +1,21 @@
 // What a page and its worker say to each other. Everything is plain data that survives structured
 // cloning; errors travel as reason and message.
 
-import type {
-  EvictionName,
-  IndexStatus,
-  Progress,
-  Results,
-  SearchOptions,
-  Value,
-  VectorSource,
-} from "../records.ts";
 import type { Reason } from "../errors.ts";
+import type { EvictionName, IndexStatus, Progress, Results, SearchOptions, VectorSource } from "../records.ts";
+import type { CacheReport } from "../tiers/optimise_tiers.ts";
+import type { ChangeReport } from "../update/change.ts";
+import type { TextInput } from "../update/inputs.ts";
 
-/** A text that a page gives, under an id of its own. */
-export interface TextInput {
-  readonly id: string;
-  readonly text: string;
-  readonly title?: string;
-  readonly markup?: string; // "plain" (the usual), "markdown", "rows"
-  readonly metadata?: Readonly<Record<string, Value>>;
-}
+export type { CacheReport } from "../tiers/optimise_tiers.ts";
+export type { ChangeReport, FailedSource } from "../update/change.ts";
+export type { TextInput } from "../update/inputs.ts";
 
-/** A file with the path it is to be found under; its name without one. */
-export interface FileInput {
+/** A file that the user picked, with the path it is to be found under. */
+export interface PickedFile {
   readonly file: Blob;
   readonly path: string;
+  readonly mtime: number; // milliseconds
 }
 
 /** Where a server is, and what it lets in. */
@@ -33,12 +24,11 @@ export interface ServerAddress {
   readonly token?: string;
 }
 
-/** An encoder that runs in onnxruntime-web: the files of it and of the model, by address. */
+/** An encoder that runs in onnxruntime-web, by the addresses that the page serves it at. */
 export interface EncoderFiles {
   readonly runtime: string; // the module of onnxruntime-web
-  readonly model: string; // model.onnx
-  readonly vocabulary: string; // vocab.txt
-  readonly fingerprint?: string; // of the model; that of the index without it
+  readonly wasmPaths?: string; // folder of its .wasm files; that of the module without it
+  readonly folder: string; // of the model: model.onnx, vocab.txt, gossamer-model.json
 }
 
 export interface OpenOptions {
@@ -47,45 +37,22 @@ export interface OpenOptions {
   readonly encoder?: EncoderFiles; // instead of a model file
   readonly vectors?: VectorSource; // what suits the index without it
   readonly memoryBudget?: number; // bytes for vectors in memory; 32 MiB
-  readonly eviction?: EvictionName; // "hub"
+  readonly eviction?: EvictionName; // "lru"
   readonly server?: ServerAddress; // what is not in the file is asked there
   readonly keepLocal?: boolean; // whether what was fetched is kept in storage; true
   readonly signal?: AbortSignal;
 }
 
 export interface BuildOptions {
-  readonly model?: string | URL; // model file; pocket.model.gossamer beside the page without it
+  readonly model?: string | URL; // model file; pocket.model.gossamer beside worker.js without it
   readonly chunkTokens?: number; // all that the model takes without it
 }
 
-export interface FollowOptions {
-  readonly token?: string;
-  readonly texts?: "kept" | "away"; // kept
-  readonly mode?: string; // "codes" (the usual), "slim", "slim:int8", ...
-  readonly model?: string | URL;
-}
-
-/** What a change to an index did. */
-export interface ChangeReport {
-  readonly added: number; // sources
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly chunks: number; // in the index now
-  readonly failed: readonly { readonly source: string; readonly reason: string }[];
-}
-
-/** What the optimiser of the cache found (see README). */
+/** What storage may cost from now on; see README. At least one of `share` and `accessMs`. */
 export interface OptimiseOptions {
   readonly questions?: readonly string[]; // to measure with; the latest ones without them
-  readonly share?: number; // of its time that a search may wait for storage: WebANNS' p; 0.8
-  readonly latencyMs?: number; // that a search may take: WebANNS' T; 100
-}
-
-export interface CacheReport {
-  readonly budget: number; // bytes, from now on
-  readonly before: number;
-  readonly steps: readonly { readonly budget: number; readonly fetches: number; readonly ms: number }[];
+  readonly share?: number; // of the time of a search (WebANNS' p)
+  readonly accessMs?: number; // milliseconds of each search (WebANNS' T)
 }
 
 /** A chunk with the text around it. */
@@ -114,7 +81,6 @@ export type Wire<T> = Omit<T, "signal">;
 export interface Calls {
   open: { args: [target: string | Blob, options: Wire<OpenOptions>]; value: OpenedIndex };
   build: { args: [name: string | null, options: BuildOptions]; value: OpenedIndex };
-  follow: { args: [name: string, url: string, options: FollowOptions]; value: OpenedIndex };
   names: { args: []; value: string[] };
   removeIndex: { args: [name: string]; value: null };
   storage: { args: []; value: StorageStatus };
@@ -122,10 +88,9 @@ export interface Calls {
   search: { args: [handle: number, question: string, options: Wire<SearchOptions>]; value: Results };
   similar: { args: [handle: number, id: number, options: Wire<SearchOptions>]; value: Results };
   add: { args: [handle: number]; value: ChangeReport }; // the texts come as they are asked for
-  addFiles: { args: [handle: number, files: readonly FileInput[]]; value: ChangeReport };
+  addFiles: { args: [handle: number, files: readonly PickedFile[]]; value: ChangeReport };
   remove: { args: [handle: number, sources: readonly string[]]; value: ChangeReport };
   exportFile: { args: [handle: number]; value: Blob };
-  pull: { args: [handle: number]; value: ChangeReport };
   status: { args: [handle: number]; value: IndexStatus };
   setMemoryBudget: { args: [handle: number, bytes: number]; value: null };
   optimiseCache: { args: [handle: number, options: OptimiseOptions]; value: CacheReport };

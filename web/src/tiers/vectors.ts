@@ -28,6 +28,9 @@ export interface TierUse {
 export interface TierStats {
   readonly searches: number;
   readonly rounds: number; // how often a search had to stop for rows
+  readonly bytes: number; // of rows in memory, used or not
+  readonly rowsCached: number; // rows that searches found in memory, in either tier
+  readonly rowsRead: number; // rows that they did not
   readonly wasm: TierUse;
   readonly js: TierUse;
   readonly storage: {
@@ -77,6 +80,13 @@ export function openVectors(index: EngineIndex, rows: RowSource, options: TierOp
     );
   }
   return new Tiers(index, resident, rows, options);
+}
+
+/** A row that a round wants and that is not in Wasm memory. */
+interface Absent {
+  readonly node: number;
+  slot: number; // where it goes; -1 if there is no room
+  row: Uint8Array | null; // where it goes instead
 }
 
 class Tiers implements VectorTiers {
@@ -150,6 +160,9 @@ class Tiers implements VectorTiers {
     return {
       searches: this.searches,
       rounds: this.rounds,
+      bytes: (this.resident.capacity + this.slab.capacity) * rowBytes,
+      rowsCached: this.wasm.hits + this.js.hits,
+      rowsRead: this.storage.rows,
       wasm: { ...use(this.resident), ...this.wasm, evictions: this.slots.evictions },
       js: { ...use(this.slab), ...this.js, evictions: this.slots.demotions },
       storage: { ...this.storage },
@@ -159,16 +172,20 @@ class Tiers implements VectorTiers {
   async warm(signal?: AbortSignal): Promise<void> {
     const nodes = this.slots.nodesToFill(this.index.nodeCount);
     for (let at = 0; at < nodes.length && this.slots.freeCount > 0; at += WARM_ROWS) {
+      throwIfAborted(signal);
       const some = nodes.subarray(at, at + WARM_ROWS);
-      const read = await this.rows.readRows(some, signal);
-      this.checkRead(read, some.length);
+      const read = this.rows.readRowsNow ? null : await this.rows.readRows(some, signal);
+      if (read) this.checkRead(read, some.length);
+      const filled: Absent[] = [];
       some.forEach((node, i) => {
         if (this.resident.slotOf(node) >= 0) return;
         const slot = this.slots.takeFree();
         if (slot === undefined) return;
-        this.resident.bytesOf(slot).set(this.rowAt(read, i));
-        this.resident.place(slot, node);
+        filled.push({ node, slot, row: null });
+        if (read) this.resident.bytesOf(slot).set(this.rowAt(read, i));
       });
+      if (!read) this.readInto(filled);
+      else for (const { node, slot } of filled) this.resident.place(slot, node);
     }
   }
 
@@ -186,38 +203,51 @@ class Tiers implements VectorTiers {
     this.slots.resize(0);
   }
 
-  // Rows go from storage straight to their slots.
+  // Rows go from storage straight to their slots. Those of JavaScript's memory change places with
+  // those that they evict, before rows that are read push them out.
   private supplyNow(search: EngineSearch, nodes: Uint32Array): void {
     const { resident, index } = this;
-    const left = new Uint8Array(this.slots.beginRound(nodes) * index.rowBytes);
-    const read: { node: number; slot: number; into: number }[] = [];
-    let leftCount = 0;
-    for (const node of nodes) {
-      if (resident.slotOf(node) >= 0) continue;
-      const slot = this.slots.take();
-      const into = slot < 0 ? leftCount++ : -1;
-      const target = slot < 0 ? this.rowAt(left, into) : resident.bytesOf(slot);
-      if (this.slab.take(node, target)) {
-        this.js.hits++;
-        if (slot >= 0) resident.place(slot, node);
-      } else {
-        this.js.misses++;
-        read.push({ node, slot, into });
-      }
-    }
-    this.readInto(read, left);
-    search.supplyRows(left);
+    this.slots.beginRound(nodes);
+    const absent: Absent[] = [];
+    for (const node of nodes) if (resident.slotOf(node) < 0) absent.push({ node, slot: -1, row: null });
+    const read = absent.filter((one) => !this.exchange(one));
+    this.js.hits += absent.length - read.length;
+    this.js.misses += read.length;
+    for (const one of read) one.slot = this.slots.take();
+    const left = absent.filter((one) => one.slot < 0);
+    const rows = new Uint8Array(left.length * index.rowBytes);
+    left.forEach((one, i) => {
+      const row = this.rowAt(rows, i);
+      if (one.row) row.set(one.row);
+      one.row = row;
+    });
+    if (read.length > 0) this.readInto(read);
+    search.supplyRows(rows);
   }
 
-  private readInto(read: { node: number; slot: number; into: number }[], left: Uint8Array): void {
-    if (read.length === 0) return;
+  /** Moves a row from JavaScript's memory to a slot, or holds it apart; false if it is not there. */
+  private exchange(absent: Absent): boolean {
+    if (!this.slab.has(absent.node)) return false;
+    const row = new Uint8Array(this.index.rowBytes);
+    this.slab.take(absent.node, row);
+    absent.slot = this.slots.take();
+    if (absent.slot < 0) {
+      absent.row = row;
+    } else {
+      this.resident.bytesOf(absent.slot).set(row);
+      this.resident.place(absent.slot, absent.node);
+    }
+    return true;
+  }
+
+  private readInto(read: readonly Absent[]): void {
     const { resident } = this;
     const started = this.now();
     try {
       const nodes = read.map(({ node }) => node);
       this.rows.readRowsNow?.(nodes, (i) => {
-        const { slot, into } = read[i] as (typeof read)[number];
-        return slot < 0 ? this.rowAt(left, into) : resident.bytesOf(slot);
+        const { slot, row } = read[i] as Absent;
+        return row ?? resident.bytesOf(slot);
       });
     } catch (error) {
       for (const { slot } of read) if (slot >= 0) this.slots.giveBack(slot);
@@ -256,7 +286,8 @@ class Tiers implements VectorTiers {
       this.noteRead(asked.length, this.now() - started);
       absent.forEach((i, at) => this.rowAt(held, i).set(this.rowAt(read, at)));
     }
-    const left = new Uint8Array(this.slots.beginRound(nodes) * index.rowBytes);
+    this.slots.beginRound(nodes);
+    const left = new Uint8Array(Math.max(0, nodes.length - resident.capacity) * index.rowBytes);
     let leftCount = 0;
     nodes.forEach((node, i) => {
       if (resident.slotOf(node) >= 0) return;

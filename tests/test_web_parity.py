@@ -1,0 +1,154 @@
+"""The same file and the same questions: a page finds what Python finds, wherever vectors are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+from search_site import MODEL, POLICY, call, chromium, export_index, imported, start, write_package
+from static_site import StaticSite
+
+from gossamer import Index
+from gossamer.query.described import record_results
+from gossamer.single.engine import EngineChoice
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+K = 8
+SEARCHES = (
+    ("how are vectors compressed", None),
+    ("what happens when two people change the same text", None),
+    ("codebook", None),
+    ("which files does the index folder hold?", None),
+    ("choose a model for another language", None),
+    ("recall", 'type == "markdown" and "decisions" in path'),
+    ("byte ranges of a file", 'extension == "md"'),
+    ("words without an index", "size > 2000"),
+    ("graph of neighbors", 'not (path == "nowhere")'),
+    ("nothing passes this", 'type == "pdf"'),
+    ("zzzyqx", None),
+)
+MODES = ("hybrid", "semantic", "lexical")
+ENGINES = {
+    "codes": EngineChoice(),
+    "int8": EngineChoice("int8", "slim"),
+    "f16": EngineChoice("f16", "full"),
+}
+
+_SEARCH = """async (gossamer, target, options, searches, k) => {
+  const index = await gossamer.open(target, options);
+  const found = [];
+  for (const { question, mode, filter } of searches) {
+    const where = filter === null ? {} : { filter };
+    found.push(await index.search(question, { k, mode, ...where }));
+  }
+  const status = await index.status();
+  await index.close();
+  return { found, status };
+}"""
+
+
+@dataclass
+class Asked:
+    """A question, and what Python found."""
+
+    question: str
+    mode: str
+    filter: str | None
+    hits: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticSite]:
+    folder = tmp_path_factory.mktemp("parity")
+    index = Index.create(folder / "index", model=MODEL)
+    index.add_paths([DOCS])
+    public = folder / "public"
+    public.mkdir()
+    write_package(public)
+    for name, engine in ENGINES.items():
+        export_index(index, public / f"{name}.gossamer", engine)
+    with StaticSite(public, POLICY) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def asked(site: StaticSite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Asked]]:
+    folder = tmp_path_factory.mktemp("imported")
+    return {
+        name: ask(imported(site.folder / f"{name}.gossamer", folder / name)) for name in ENGINES
+    }
+
+
+def ask(index: Index) -> list[Asked]:
+    asked = []
+    for question, where in SEARCHES:
+        for mode in MODES:
+            results = index.search(question, K, mode=mode, where=where)
+            described = record_results(question, results, is_full=False).hits
+            hits = [
+                {
+                    "id": hit.id,
+                    "location": one.location,
+                    "line": one.line,
+                    "first": hit.first,
+                    "last": hit.last,
+                    "title": hit.title,
+                    "text": hit.text,
+                    "snippet": one.snippet,
+                    "shown": [one.snippet[start:end] for start, end in one.highlights],
+                    "ranks": dict(hit.ranks),
+                    "score": hit.score,
+                    "distance": hit.distance,
+                }
+                for hit, one in zip(results, described, strict=True)
+            ]
+            asked.append(Asked(question, mode, where, hits))
+    return asked
+
+
+@pytest.fixture(scope="module")
+def page(site: StaticSite) -> Iterator[Page]:
+    with chromium() as browser:
+        page = browser.new_page()
+        start(page, site.url)
+        yield page
+
+
+@pytest.mark.parametrize(
+    ("file", "vectors"),
+    [
+        ("codes", "recompute"),
+        ("int8", "ranges"),
+        ("f16", "ranges"),
+        ("f16", "recompute"),
+    ],
+)
+def test_a_page_finds_what_python_finds(
+    page: Page, asked: dict[str, list[Asked]], file: str, vectors: str
+) -> None:
+    questions = [{"question": a.question, "mode": a.mode, "filter": a.filter} for a in asked[file]]
+
+    answer = call(page, _SEARCH, f"./{file}.gossamer", {"vectors": vectors}, questions, K)
+
+    assert answer["status"]["vectors"] == vectors
+    for one, results in zip(asked[file], answer["found"], strict=True):
+        compare(one, results["hits"])
+
+
+def compare(asked: Asked, hits: list[dict[str, Any]]) -> None:
+    said = f"{asked.question} ({asked.mode}, {asked.filter})"
+    assert [hit["id"] for hit in hits] == [hit["id"] for hit in asked.hits], said
+    for hit, expected in zip(hits, asked.hits, strict=True):
+        assert shown(hit) == expected["shown"], said
+        for name in expected.keys() - {"shown", "score", "distance"}:
+            assert hit[name] == expected[name], f"{said}: {name}"
+        assert hit["score"] == pytest.approx(expected["score"], abs=1e-9), said
+        assert hit["distance"] == pytest.approx(expected["distance"], abs=1e-5), said
+
+
+def shown(hit: dict[str, Any]) -> list[str]:
+    """Give the highlighted words; places in JavaScript's texts are in UTF-16."""
+    units = hit["snippet"].encode("utf-16-le")
+    return [units[2 * start : 2 * end].decode("utf-16-le") for start, end in hit["highlights"]]

@@ -1,0 +1,78 @@
+// Fetches and compiles the Wasm modules; each is compiled once in a worker.
+
+import { GossamerError } from "../errors.ts";
+import type { Engine } from "./engine.ts";
+import { startCore } from "./memory.ts";
+import type { TextCore } from "./text.ts";
+import { wasmEngine } from "./wasm_engine.ts";
+import { wasmText } from "./wasm_text.ts";
+
+/** Where the modules come from: a folder on a server, files in a package. */
+export interface WasmFiles {
+  fetch(name: string): Promise<BufferSource | Response>;
+}
+
+/** The engine that opens and searches: with relaxed SIMD where the browser has it. */
+export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
+  const isRelaxed = hasRelaxedSimd();
+  const module = await compiled(wasm, isRelaxed ? "gossamer-relaxed.wasm" : "gossamer.wasm");
+  return wasmEngine(module, isRelaxed ? "relaxed" : "simd", false);
+}
+
+/** The engine that also makes and changes indexes. */
+export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
+  return wasmEngine(await compiled(wasm, "gossamer-build.wasm"), "simd", true);
+}
+
+/** Words, tokens and token-table models. */
+export async function loadText(wasm: WasmFiles): Promise<TextCore> {
+  return wasmText(startCore(await compiled(wasm, "gossamer-text.wasm")));
+}
+
+// The smallest module with an instruction of relaxed SIMD.
+// prettier-ignore
+const RELAXED_PROBE = new Uint8Array([
+  0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, // header
+  1, 5, 1, 0x60, 0, 1, 0x7b, // a function without arguments gives a v128
+  3, 2, 1, 0,
+  10, 15, 1, 13, 0, 0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0xfd, 0x80, 2, 0x0b, // relaxed swizzle
+]);
+
+/** Whether this browser has relaxed SIMD. */
+export function hasRelaxedSimd(): boolean {
+  return WebAssembly.validate(RELAXED_PROBE);
+}
+
+const modules = new WeakMap<WasmFiles, Map<string, Promise<WebAssembly.Module>>>();
+
+function compiled(wasm: WasmFiles, name: string): Promise<WebAssembly.Module> {
+  const known = modules.get(wasm) ?? new Map<string, Promise<WebAssembly.Module>>();
+  modules.set(wasm, known);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const module = compile(wasm, name);
+  known.set(name, module);
+  module.catch(() => known.delete(name)); // the next call tries again
+  return module;
+}
+
+async function compile(wasm: WasmFiles, name: string): Promise<WebAssembly.Module> {
+  const given = await wasm.fetch(name).catch((error: unknown) => {
+    throw new GossamerError("Unreachable", `${name} could not be fetched: ${String(error)}`);
+  });
+  try {
+    if (!(given instanceof Response)) return await WebAssembly.compile(given);
+    if (!given.ok) {
+      throw new GossamerError(
+        "Unreachable",
+        `${name} could not be fetched: the server answered ${given.status}; put it beside the worker`,
+      );
+    }
+    const isStreamed = given.headers.get("content-type")?.startsWith("application/wasm") ?? false;
+    if (isStreamed) return await WebAssembly.compileStreaming(given);
+    return await WebAssembly.compile(await given.arrayBuffer());
+  } catch (error) {
+    if (error instanceof GossamerError) throw error;
+    throw new GossamerError("Damaged", `${name} is no module that this browser runs: ${String(error)}`);
+  }
+}

@@ -1,0 +1,334 @@
+// Engine over gossamer.wasm: an instance for each index, so that its memory goes with it.
+
+import { GossamerError } from "../errors.ts";
+import type {
+  BuildEngineOptions,
+  Engine,
+  EngineIndex,
+  EngineParts,
+  EngineRequest,
+  EngineSearch,
+  Nearest,
+  OpenEngineOptions,
+  Strategy,
+} from "./engine.ts";
+import { startCore } from "./memory.ts";
+import type { Core } from "./memory.ts";
+import { residentRows } from "./resident.ts";
+
+// In the order of the enums in C++.
+const STRATEGIES = ["auto", "scan", "walk", "two-level", "best-first", "lazy", "exact"] as const;
+const METRICS = ["ip", "cosine", "l2"] as const;
+const SCALARS = ["f32", "f16", "int8"] as const;
+const KEEPS = ["none", "hot", "all"] as const;
+const GRAPHS = ["none", "full", "hub", "slim"] as const;
+const MOST = 0xffffffff;
+
+/** An engine over a compiled module. */
+export function wasmEngine(
+  module: WebAssembly.Module,
+  kernels: "simd" | "relaxed",
+  canBuild: boolean,
+): Engine {
+  const cores = new Set<Core>();
+  /** Starts an instance for what `make` gives the address of. */
+  const start = (make: (core: Core) => number): EngineIndex => {
+    const core = startCore(module);
+    const handle = make(core);
+    cores.add(core);
+    return indexOf(core, handle, () => cores.delete(core));
+  };
+  const checkBuilds = (): void => {
+    if (!canBuild) fail("WrongState", "this engine only searches; load the one that builds for changes");
+  };
+  return {
+    kernels,
+    canBuild,
+    open: (parts, options) => start((core) => openParts(core, parts, options ?? {})),
+    create: (pack) => {
+      checkBuilds();
+      return start((core) =>
+        core.lend([pack], (address) => core.call("index_create", address as number, pack.length)),
+      );
+    },
+    build: (vectors, dim, options) => {
+      checkBuilds();
+      return start((core) => buildIndex(core, vectors, dim, options));
+    },
+    memoryBytes: () => [...cores].reduce((sum, core) => sum + core.memoryBytes(), 0),
+  };
+}
+
+function openParts(core: Core, parts: EngineParts, options: OpenEngineOptions): number {
+  const head = core.give(parts.head);
+  const handle = core.call("parts_new", head, parts.head.length, parts.fileSize);
+  for (const [kind, bytes] of parts.sections) {
+    core.call("parts_attach", handle, kind, core.give(bytes), bytes.length);
+  }
+  const pack = options.pack ?? null;
+  core.lend([pack], (address) =>
+    core.call("index_open", handle, address as number, pack?.length ?? 0, options.residentBytes ?? -1),
+  );
+  return handle;
+}
+
+function buildIndex(
+  core: Core,
+  vectors: Float32Array,
+  dim: number,
+  options: BuildEngineOptions,
+): number {
+  if (!Number.isInteger(dim) || dim < 1) fail("InvalidArgument", `expected a dimension, got ${dim}`);
+  const count = checkRows(vectors, dim);
+  const ids = options.ids === undefined ? null : idsOf(options.ids);
+  if (ids !== null && ids.length !== count) {
+    fail("InvalidArgument", `expected one id for each vector: ${ids.length} ids and ${count} vectors came`);
+  }
+  const values = Float64Array.of(
+    dim,
+    placeOf(METRICS, options.metric ?? "ip", "metric"),
+    placeOf(SCALARS, options.scalar ?? "f16", "scalar"),
+    placeOf(KEEPS, options.keep ?? "none", "keep"),
+    placeOf(GRAPHS, options.graph ?? "none", "graph"),
+    Math.min(wholeNumber(options.maxDegree ?? 0, "maxDegree"), MOST),
+    Math.min(wholeNumber(options.effort ?? 0, "effort"), MOST),
+  );
+  const pack = options.pack ?? null;
+  return core.lend([vectors, ids, values, pack], (rows, names, options_, packed) =>
+    core.call(
+      "index_build",
+      ...([rows, count, names, options_, packed, pack?.length ?? 0] as number[]),
+    ),
+  );
+}
+
+function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
+  const info = (field: number): number => {
+    core.call("index_info", handle);
+    return core.numbers(10)[field] as number;
+  };
+  const dim = info(0);
+  const rowBytes = info(7);
+  const isDetached = info(9) === 1;
+  const lendIds = <T>(ids: readonly number[], use: (address: number, count: number) => T): T =>
+    core.lend([idsOf(ids)], (address) => use(address as number, ids.length));
+  return {
+    dim,
+    metric: METRICS[info(1)] as EngineIndex["metric"],
+    scalar: SCALARS[info(2)] as EngineIndex["scalar"],
+    keep: KEEPS[info(3)] as EngineIndex["keep"],
+    graph: GRAPHS[info(4)] as EngineIndex["graph"],
+    get count() {
+      return info(5);
+    },
+    get nodeCount() {
+      return info(6);
+    },
+    rowBytes,
+    codeBytes: info(8),
+    isDetached,
+    resident: isDetached ? residentRows(core, handle, rowBytes) : null,
+    search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
+    estimate: (query, best, allowed) => {
+      const may = allowed === undefined ? null : idsOf(allowed);
+      return core.lend([checkQuery(query, dim), may], (vector, ids) =>
+        nearestOf(
+          core,
+          core.call(
+            "index_estimate",
+            ...([handle, vector, Math.min(wholeNumber(best, "best"), MOST), ids, may?.length ?? 0] as number[]),
+          ),
+        ),
+      );
+    },
+    ids: () => Array.from(core.numbers(core.call("index_ids", handle))),
+    nodesOf: (ids) =>
+      lendIds(ids, (address, count) => core.words(core.call("index_nodes_of", handle, address, count))),
+    verify: () => void core.call("index_verify", handle),
+    free: () => {
+      core.break("this index was closed; open it again");
+      forget();
+    },
+    ...changesOf(core, handle, dim, lendIds),
+  };
+}
+
+type Changes = Pick<
+  EngineIndex,
+  "add" | "addCodes" | "codesOf" | "remove" | "applyDelta" | "save"
+>;
+
+function changesOf(
+  core: Core,
+  handle: number,
+  dim: number,
+  lendIds: <T>(ids: readonly number[], use: (address: number, count: number) => T) => T,
+): Changes {
+  /** What fails on its way may have changed half of the index: nothing is unwound. */
+  const change = <T>(use: () => T): T => {
+    if (!core.has("index_add")) {
+      fail("WrongState", "this engine only searches; open the index with the one that builds");
+    }
+    try {
+      return use();
+    } catch (error) {
+      core.break("a change of this index failed and may have been made in part; open it again");
+      throw error;
+    }
+  };
+  return {
+    add: (ids, vectors) => {
+      const names = idsOf(ids);
+      const count = checkRows(vectors, dim);
+      if (count !== ids.length) {
+        fail("InvalidArgument", `expected one id for each vector: ${ids.length} ids and ${count} vectors came`);
+      }
+      change(() =>
+        core.lend([names, vectors], (own, rows) =>
+          core.call("index_add", handle, own as number, count, rows as number),
+        ),
+      );
+    },
+    addCodes: (ids, codes) => {
+      const names = idsOf(ids);
+      change(() =>
+        core.lend([names, codes], (own, bytes) =>
+          core.call("index_add_codes", ...([handle, own, ids.length, bytes, codes.length] as number[])),
+        ),
+      );
+    },
+    codesOf: (ids) =>
+      lendIds(ids, (address, count) => core.bytes(core.call("index_codes_of", handle, address, count))),
+    remove: (ids) => {
+      const names = idsOf(ids);
+      change(() =>
+        core.lend([names], (own) => core.call("index_remove", handle, own as number, ids.length)),
+      );
+    },
+    applyDelta: (delta) => {
+      change(() =>
+        core.lend([delta], (address) =>
+          core.call("index_apply_delta", handle, address as number, delta.length),
+        ),
+      );
+    },
+    save: (options) => change(() => saved(core, handle, options ?? {})),
+  };
+}
+
+function saved(
+  core: Core,
+  handle: number,
+  options: { codebook?: boolean; calibration?: boolean },
+): Uint8Array {
+  const wants = [options.codebook ?? true, options.calibration ?? true].map(Number) as [number, number];
+  const count = core.call("index_save", handle, ...wants);
+  const places = core.words(2 * count);
+  let size = 0;
+  for (let i = 1; i < places.length; i += 2) size += places[i] as number;
+  const file = new Uint8Array(size);
+  let end = 0;
+  for (let i = 0; i < places.length; i += 2) {
+    const length = places[i + 1] as number;
+    file.set(new Uint8Array(core.buffer(), places[i] as number, length), end);
+    end += length;
+  }
+  return file;
+}
+
+function startSearch(
+  core: Core,
+  index: number,
+  query: Float32Array,
+  request: EngineRequest,
+): EngineSearch {
+  const strategy = placeOf(STRATEGIES, request.strategy ?? "auto", "strategy");
+  const allowed = request.allowed === undefined ? null : idsOf(request.allowed);
+  const k = Math.min(wholeNumber(request.k, "k"), MOST);
+  const lent = [query, effortOf(request), allowed];
+  const search = core.lend(lent, (vector, effort, may) =>
+    core.call(
+      "search_new",
+      ...([index, vector, k, request.recall, strategy, effort, may, allowed?.length ?? 0] as number[]),
+    ),
+  );
+  const supply = (name: string, values: Uint8Array | Float32Array, missing?: Uint8Array): void => {
+    const flags = missing ?? null;
+    core.lend([values, flags], (address, absent) =>
+      core.call(name, ...([search, address, values.length, absent, flags?.length ?? 0] as number[])),
+    );
+  };
+  let isFree = false;
+  return {
+    strategy: STRATEGIES[core.call("search_strategy", search)] as Strategy,
+    wanted: () => Array.from(core.numbers(core.call("search_wanted", search))),
+    wantedNodes: () => core.words(core.call("search_wanted_nodes", search)),
+    supply: (vectors, missing) => supply("search_supply", vectors, missing),
+    supplyRows: (rows, missing) => supply("search_supply_rows", rows, missing),
+    nearest: () => nearestOf(core, core.call("search_nearest", search)),
+    counters: () => {
+      core.call("search_counters", search);
+      const [rounds, vectorsAsked, distances, codesTouched, hops] = core.numbers(5) as unknown as [
+        number, number, number, number, number,
+      ];
+      return { rounds, vectorsAsked, distances, codesTouched, hops };
+    },
+    free: () => {
+      if (!isFree) core.call("search_free", search);
+      isFree = true;
+    },
+  };
+}
+
+function nearestOf(core: Core, count: number): Nearest {
+  const ids = Array.from(core.numbers(count));
+  return { ids, distances: Array.from(core.floats(count, core.second())) };
+}
+
+/** The effort as C++ takes it; null leaves it to the recall. */
+function effortOf(request: EngineRequest): Float64Array | null {
+  if (request.effort === undefined) return null;
+  const { rerank = 0, margin = 4, beam = 64, ratio = 0.1, batch = 16 } = request.effort;
+  return Float64Array.of(
+    Math.min(wholeNumber(rerank, "rerank"), MOST),
+    margin,
+    Math.min(wholeNumber(beam, "beam"), MOST),
+    ratio,
+    Math.min(wholeNumber(batch, "batch"), MOST),
+  );
+}
+
+function checkQuery(query: Float32Array, dim: number): Float32Array {
+  if (query.length === dim) return query;
+  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got ${query.length}`);
+}
+
+function checkRows(vectors: Float32Array, dim: number): number {
+  const count = vectors.length / dim;
+  if (Number.isInteger(count)) return count;
+  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got ${vectors.length} numbers`);
+}
+
+function idsOf(ids: readonly number[]): Float64Array {
+  for (const id of ids) {
+    if (!Number.isSafeInteger(id) || id < 0) {
+      fail("InvalidArgument", `ids are whole numbers from 0 to 2^53 - 1, got ${id}`);
+    }
+  }
+  return Float64Array.from(ids);
+}
+
+function wholeNumber(value: number, name: string): number {
+  if (Number.isInteger(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
+  return fail("InvalidArgument", `${name} must be a whole number from 0 on, got ${value}`);
+}
+
+function placeOf<T extends string>(names: readonly T[], name: T, what: string): number {
+  const place = names.indexOf(name);
+  if (place >= 0) return place;
+  return fail("InvalidArgument", `unknown ${what} '${name}'; it is one of ${names.join(", ")}`);
+}
+
+function fail(reason: ConstructorParameters<typeof GossamerError>[0], message: string): never {
+  throw new GossamerError(reason, message);
+}

@@ -1,0 +1,165 @@
+// TextCore over gossamer-text.wasm.
+
+import { GossamerError } from "../errors.ts";
+import type { Core } from "./memory.ts";
+import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Wraps an instance of gossamer-text.wasm. */
+export function wasmText(core: Core): TextCore {
+  const lendText = <T>(text: Uint8Array, use: (address: number, size: number) => T): T =>
+    core.lend([text], (address) => use(address as number, text.length));
+  const readText = (count: number): string => decoder.decode(core.bytes(count));
+  return {
+    lexicalPass: (question, allowed) => openPass(core, question, allowed ?? null),
+    termsOf: (question) =>
+      lendText(encoder.encode(question), (address, size) =>
+        parted(readText(core.call("terms_of", address, size)), "\n"),
+      ),
+    termsOfText: (text) =>
+      lendText(text, (address, size) =>
+        parted(readText(core.call("terms_of_text", address, size)), " "),
+      ),
+    findTerms: (text, question) => {
+      // The question stands behind the text.
+      const asked = encoder.encode(question);
+      const both = new Uint8Array(text.length + asked.length);
+      both.set(text);
+      both.set(asked, text.length);
+      return lendText(both, (address) =>
+        core.words(core.call("find_terms", address, text.length, asked.length)),
+      );
+    },
+    tokenizer: (vocabulary, isLowercase) => {
+      const handle = lendText(vocabulary, (address, size) =>
+        core.call("tokenizer_new", address, size, isLowercase ? 1 : 0),
+      );
+      return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
+    },
+    model: (file) => openModel(core, file),
+    crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
+    memoryBytes: () => core.memoryBytes(),
+  };
+}
+
+function openPass(core: Core, question: string, allowed: Uint8Array | null): LexicalPass {
+  const asked = encoder.encode(question);
+  const pass = core.lend([asked, allowed], (text, may) =>
+    core.call("pass_new", text as number, asked.length, may as number, allowed?.length ?? 0),
+  );
+  const terms = parted(decoder.decode(core.bytes(core.call("pass_terms", pass))), "\n");
+  return {
+    terms,
+    addBuffer(text, starts, ends, numbers) {
+      const count = starts.length;
+      if (ends.length !== count || numbers.length !== count) {
+        throw new GossamerError("InvalidArgument", "expected as many starts as ends and numbers");
+      }
+      const spans = new Uint32Array(3 * count);
+      spans.set(starts);
+      spans.set(ends, count);
+      spans.set(numbers, 2 * count);
+      core.lend([text, spans], (bytes, table) =>
+        core.call("pass_add_buffer", pass, bytes as number, text.length, table as number, count),
+      );
+    },
+    addCounts(number, bytes, found, counts) {
+      const table = Uint32Array.from([...found, ...counts]);
+      core.lend([table], (address) =>
+        core.call("pass_add_counts", pass, number, bytes, address as number, found.length),
+      );
+    },
+    addOthers: (chunks, bytes) => void core.call("pass_add_others", pass, chunks, bytes),
+    top(best) {
+      const count = core.call("pass_top", pass, Math.min(best, 0xffffffff));
+      const numbers = Array.from(core.numbers(count + terms.length));
+      return {
+        numbers: numbers.slice(0, count),
+        scores: Array.from(core.floats(count, core.second())),
+        chunksWith: numbers.slice(count),
+      };
+    },
+    free: once(() => core.call("pass_free", pass)),
+  };
+}
+
+function tokenizerOf(core: Core, handle: number, free: () => void): Tokenizer {
+  const tokens = (text: Uint8Array): number =>
+    core.lend([text], (address) =>
+      core.call("tokenizer_tokens", handle, address as number, text.length),
+    );
+  return {
+    tokenStarts: (text) => core.words(tokens(text), core.second()),
+    tokenIds: (text) => core.words(tokens(text)),
+    idOf: (piece) => {
+      const bytes = encoder.encode(piece);
+      return core.lend(
+        [bytes],
+        (address) => core.call("tokenizer_id", handle, address as number, bytes.length) | 0,
+      );
+    },
+    free,
+  };
+}
+
+function openModel(core: Core, file: Uint8Array): StaticModel {
+  const handle = core.lend([file], (address) =>
+    core.call("model_new", address as number, file.length),
+  );
+  const description = describe(decoder.decode(core.bytes(core.call("model_description", handle))));
+  const dim = core.call("model_dim", handle);
+  const maxTokens = core.call("model_max_tokens", handle);
+  const embed = (text: string): { tokens: number; vector: Float32Array } => {
+    const bytes = encoder.encode(text);
+    const tokens = core.lend([bytes], (address) =>
+      core.call("model_embed", handle, address as number, bytes.length),
+    );
+    return { tokens, vector: core.floats(dim) };
+  };
+  return {
+    ...tokenizerOf(core, core.call("model_tokenizer", handle), once(() => core.call("model_free", handle))),
+    ...description,
+    dim,
+    maxTokens,
+    embed(texts) {
+      const rows = new Float32Array(texts.length * dim);
+      texts.forEach((text, i) => {
+        const { tokens, vector } = embed(text);
+        if (tokens > maxTokens) {
+          throw new GossamerError(
+            "InvalidArgument",
+            `text ${i} has ${tokens} tokens, the model takes ${maxTokens} at most; make shorter chunks`,
+          );
+        }
+        rows.set(vector, i * dim);
+      });
+      return rows;
+    },
+    embedQuestion: (text) => embed(text).vector,
+  };
+}
+
+function describe(json: string): { name: string; fingerprint: string } {
+  let found: unknown;
+  try {
+    found = JSON.parse(json);
+  } catch {
+    found = null;
+  }
+  const { name, fingerprint } = (found ?? {}) as { name?: unknown; fingerprint?: unknown };
+  if (typeof name === "string" && typeof fingerprint === "string") return { name, fingerprint };
+  throw new GossamerError("Damaged", "the model file does not say its name and fingerprint");
+}
+
+const parted = (text: string, separator: string): string[] => (text === "" ? [] : text.split(separator));
+
+/** Frees once, however often it is called. */
+function once(free: () => void): () => void {
+  let isFree = false;
+  return () => {
+    if (!isFree) free();
+    isFree = true;
+  };
+}

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { loadEngine, loadBuilder } from "../src/core/load.ts";
+import { partsOf, builtWasm } from "./wasm_files.ts";
+const engine = await loadEngine(builtWasm);
+const f = new Uint8Array(readFileSync(`/tmp/helperA/f32.g`));
+const t = performance.now();
+const index = engine.open(partsOf(f));
+console.log(f.length, engine.memoryBytes(), performance.now() - t);
+index.search(new Float32Array(384).fill(0.1), { k: 10, recall: 0.9, strategy: "best-first" });
+console.log(engine.memoryBytes());
+const b = await loadBuilder(builtWasm);
+const v = new Float32Array(3000 * 384).map(() => Math.random() - 0.5);
+const t2 = performance.now();
+const built = b.build(v, 384, { keep: "all", graph: "full", scalar: "f16", metric: "cosine", maxDegree: 16 });
+console.log("build 3000", performance.now() - t2, b.memoryBytes());
+const t3 = performance.now();
+built.add(Array.from({ length: 200 }, (_, i) => 10000 + i), v.slice(0, 200 * 384));
+console.log("add 200", performance.now() - t3, built.count, built.save().length);

@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { memorySource } from "../src/bytes/memory.ts";
+import type { ByteSource } from "../src/bytes/source.ts";
+import { GossamerError } from "../src/errors.ts";
+import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
+import { crc32, crc32c, digestOf } from "../src/format/hashes.ts";
+import {
+  readManifest,
+  readSingleManifest,
+  writeManifest,
+  writeSingleManifest,
+} from "../src/format/manifest.ts";
+import { openTexts, packTexts } from "../src/format/texts.ts";
+import { openWords, writeWords } from "../src/format/words.ts";
+import { dataFile, expected, readDamaged, readHostile } from "./format_parts.ts";
+
+const CHECK = new TextEncoder().encode("123456789");
+
+test("checksums are those of their standards, in one go or in pieces", () => {
+  assert.equal(crc32(CHECK), 0xcbf43926);
+  assert.equal(crc32c(CHECK), 0xe3069283);
+  const long = Uint8Array.from({ length: 1000 }, (_, i) => i * 31);
+  for (const cut of [0, 1, 7, 8, 500, 999]) {
+    assert.equal(crc32c(long.subarray(cut), crc32c(long.subarray(0, cut))), crc32c(long));
+  }
+});
+
+test("every section of the engine's files has its checksum", async () => {
+  for (const name of ["all-full", "hot", "slim-source", "deletions", "none"]) {
+    const container = await openContainer(memorySource(engineFile(name)));
+
+    const sections = await container.sections(container.kinds);
+
+    assert.equal(sections.size, container.kinds.length);
+    assert.equal(container.kinds[0], SECTIONS.meta);
+  }
+});
+
+test("a file that is written anew from its sections has the same bytes", async () => {
+  for (const bytes of [engineFile("slim-source"), dataFile("single.gossamer")]) {
+    const container = await openContainer(memorySource(bytes));
+    const sections = await container.sections(container.kinds);
+
+    const again = writeContainer([...sections].map(([kind, part]) => ({ kind, bytes: part })));
+
+    assert.deepEqual(again, bytes);
+  }
+});
+
+test("what is wrong with a file is said by its reason", async () => {
+  const whole = engineFile("none");
+  const changed = (at: number, byte: number) => whole.map((old, i) => (i === at ? byte : old));
+  const cases: [Uint8Array, string][] = [
+    [changed(0, 65), "NotGossamer"],
+    [changed(8, 2), "UnknownVersion"],
+    [whole.slice(0, 30), "Truncated"],
+    [whole.slice(0, -1), "Truncated"],
+    [Uint8Array.from([...whole, 0]), "Damaged"],
+    [changed(26, 1), "Damaged"],
+    [changed(70, 1), "Damaged"],
+    [writeContainer([{ kind: 11, bytes: CHECK }]), "UnknownVersion"],
+    [writeContainer([1, 1].map((kind) => ({ kind, bytes: CHECK }))), "Damaged"],
+  ];
+  for (const [bytes, reason] of cases) {
+    await assert.rejects(openContainer(memorySource(bytes)), { reason });
+  }
+  assert.deepEqual((await openContainer(memorySource(writeContainer([])))).kinds, []);
+});
+
+test("opening a file reads its start once, and nothing twice that was in it", async () => {
+  const { source, reads } = counted(dataFile("single.gossamer"));
+
+  const container = await openContainer(source);
+  await container.sections([SECTIONS.manifest, SECTIONS.catalogue]);
+  await container.slice(SECTIONS.words).read(0, 8);
+
+  assert.deepEqual(reads, [[0, source.size]]);
+});
+
+test("a part of a section beyond its end is refused", async () => {
+  const container = await openContainer(memorySource(dataFile("single.gossamer")));
+  const words = container.slice(SECTIONS.words);
+
+  await assert.rejects(words.read(words.size - 4, 5), { reason: "Truncated" });
+  await assert.rejects(words.read(-1, 5), { reason: "Truncated" });
+  assert.throws(() => words.readNow?.(words.size - 4, new Uint8Array(5)), { reason: "Truncated" });
+});
+
+test("damage to a file is found in its header, its table or its sections", async () => {
+  const whole = engineFile("none");
+  const read = async (bytes: Uint8Array) => {
+    const container = await openContainer(memorySource(bytes));
+    return container.sections(container.kinds);
+  };
+
+  await readDamaged(whole, read, 37);
+  await readHostile(writeContainer([{ kind: 1, bytes: CHECK }]), read, 300);
+});
+
+test("a manifest says what Python wrote, and is written so that it comes back", () => {
+  const bytes = dataFile("MANIFEST.gossamer");
+
+  const manifest = readManifest(bytes);
+
+  assert.deepEqual(manifest.model.probe, [0.25, -1e-7]);
+  assert.deepEqual(manifest.settings.walk, { effort: { beam: 9 }, é: null });
+  const names = ["catalogue-3.gsc", "texts-2.gst", "vectors-3.gsm"];
+  assert.deepEqual(manifest.files.map(({ name }) => name), names);
+  assert.deepEqual(readManifest(writeManifest(manifest)), manifest);
+  assert.deepEqual(readSingleManifest(writeSingleManifest(manifest)), { ...manifest, files: [] });
+});
+
+test("damaged manifests are refused", async () => {
+  await readDamaged(dataFile("MANIFEST.gossamer"), readManifest);
+  const single = writeSingleManifest(readManifest(dataFile("MANIFEST.gossamer")));
+  await readHostile(single, readSingleManifest, 500);
+  const other = new TextEncoder().encode('{"format":"gossamer index","version":2}\n');
+  const signed = new TextEncoder().encode(`${digestOf(other)}\n`);
+  assert.throws(() => readManifest(Uint8Array.from([...other, ...signed])), { reason: "UnknownVersion" });
+  assert.throws(() => readManifest(CHECK), { reason: "NotGossamer" });
+});
+
+test("texts are those that Python wrote, across blocks and in one read", async () => {
+  const { source, reads } = counted(dataFile("texts-1.gst"));
+  const segment = await openTexts(source);
+  const before = reads.length;
+
+  const texts = await segment.readMany(expected.texts.map(({ offset, length }) => [offset, offset + length]));
+  await segment.read(100, 9000);
+
+  assert.deepEqual(texts.map(digestOf), expected.texts.map(({ digest }) => digest));
+  assert.equal(reads.length - before, Math.ceil(segment.length / 8192));
+});
+
+test("texts that are written come back, however many", async () => {
+  for (const lengths of [[], [0], [5, 0, 8187, 1], [20_000, 3, 8192, 30_000]]) {
+    const texts = lengths.map((length) => Uint8Array.from({ length }, (_, i) => i % 251));
+
+    const { bytes, offsets } = await packTexts(texts);
+
+    const segment = await openTexts(memorySource(bytes));
+    const spans = texts.map((text, i) => [offsets[i]!, offsets[i]! + text.length] as const);
+    assert.deepEqual(await segment.readMany(spans), texts);
+    await assert.rejects(segment.read(0, segment.length + 1), { reason: "Damaged" });
+  }
+});
+
+test("damaged texts are refused", async () => {
+  const read = async (bytes: Uint8Array) => {
+    const segment = await openTexts(memorySource(bytes));
+    return digestOf(await segment.read(0, segment.length));
+  };
+
+  await readDamaged(dataFile("texts-1.gst"), read, 23);
+  await readHostile((await packTexts([new Uint8Array(90)])).bytes, read, 200);
+});
+
+test("words are found where Python finds them", async () => {
+  const words = await openWords(memorySource(dataFile("words.gsw")));
+  const terms = Object.keys(expected.words);
+
+  const found = await words.find(terms);
+
+  for (const { term, chunks, counts } of found) {
+    assert.deepEqual([[...chunks], [...counts]], expected.words[term], term);
+  }
+  assert.equal(words.chunks, 151);
+});
+
+test("words are found with one read for blocks and one for postings", async () => {
+  const { source, reads } = counted(dataFile("words.gsw"));
+  const words = await openWords(source);
+
+  await words.find(["tea", "leaf", "nowhere"]);
+
+  assert(reads.length <= 1 + 3 + 2);
+});
+
+test("words that are written come back, blocks of them and none", async () => {
+  for (const count of [0, 1, 128, 129, 1000]) {
+    const lists = Array.from({ length: count }, (_, i) => ({
+      term: `é${(i * 7919) % 1000}`,
+      chunks: Uint32Array.of(i, i + 300, 100_000 + 3 * i),
+      counts: Uint32Array.of(1, 2, 200 + i),
+    }));
+
+    const words = await openWords(memorySource(writeWords(200_000, lists)));
+
+    assert.deepEqual(await words.find(lists.map(({ term }) => term)), lists);
+    assert.equal((await words.find(["é"]))[0]?.chunks.length, 0);
+  }
+});
+
+test("damaged words are refused", async () => {
+  const terms = Object.keys(expected.words);
+  const read = async (bytes: Uint8Array) => {
+    const words = await openWords(memorySource(bytes));
+    const found = await words.find(terms);
+    return found.map(({ chunks, counts }) => [[...chunks], [...counts]]);
+  };
+
+  const [chunks, counts] = [Uint32Array.of(1, 5), Uint32Array.of(1, 9)];
+  const small = writeWords(9, terms.slice(0, 9).map((term) => ({ term, chunks, counts })));
+
+  await readDamaged(small, read);
+  await readDamaged(dataFile("words.gsw"), read, 211);
+  await readHostile(small, read, 300);
+});
+
+function engineFile(name: string): Uint8Array {
+  const url = new URL(`../../tests/data/format/v1/${name}.gossamer`, import.meta.url);
+  return new Uint8Array(readFileSync(url));
+}
+
+/** A source that notes what is read of it. */
+function counted(bytes: Uint8Array): { source: ByteSource; reads: [number, number][] } {
+  const reads: [number, number][] = [];
+  const source = {
+    size: bytes.length,
+    read: async (at: number, length: number) => {
+      reads.push([at, length]);
+      if (at + length > bytes.length) throw new GossamerError("Truncated", "the source ends before");
+      return bytes.slice(at, at + length);
+    },
+    close: () => undefined,
+  };
+  return { source, reads };
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { memorySource } from "../src/bytes/memory.ts";
+import { GossamerError } from "../src/errors.ts";
+import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
+import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
+import { checkOf, digestOf } from "../src/format/hashes.ts";
+import { writeManifest } from "../src/format/manifest.ts";
+import { openEngineParts, partsOfFile, partsOfFolder } from "../src/format/parts.ts";
+import type { IndexParts } from "../src/format/parts.ts";
+import { memoryStorage } from "../src/storage/memory.ts";
+import type { Folder } from "../src/storage/storage.ts";
+import { dataFile, readDamaged } from "./format_parts.ts";
+
+test("a single file has all texts of its chunks, as they were embedded", async () => {
+  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")));
+
+  const texts = await chunkTexts(parts);
+
+  assert(texts.length > 8);
+  assert(texts.every((text) => text.length > 0));
+  assert.deepEqual(parts.texts.segments, [1]);
+  assert.equal(parts.manifest.model.name, "tiny");
+  assert.equal(parts.catalogue.find(false, "text 3"), null);
+  assert.equal(checkOf(texts[0]!), parts.catalogue.checks([parts.catalogue.chunkIds[0]!])[0]);
+});
+
+test("words of a single file are in the chunks that it says", async () => {
+  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")));
+  const texts = await chunkTexts(parts);
+
+  const [leaf, nowhere] = await parts.words!.find(["leaf", "nowhere"]);
+
+  const holding = [...texts.keys()].filter((number) => / leaf /.test(` ${texts[number]} `));
+  assert(holding.length > 0);
+  assert(holding.every((number) => leaf!.chunks.includes(number)));
+  assert.equal(nowhere!.chunks.length, 0);
+});
+
+test("the engine gets its own sections, without vectors unless they are asked for", async () => {
+  const container = await openContainer(memorySource(dataFile("single.gossamer")));
+
+  const { head, fileSize, sections } = await openEngineParts(container, { withVectors: false });
+
+  assert.equal(fileSize, dataFile("single.gossamer").length);
+  assert.equal(head.length, 64 + 32 * container.kinds.length);
+  assert(sections.has(SECTIONS.meta) && sections.has(SECTIONS.codes));
+  assert([...sections.keys()].every((kind) => kind < 32 && kind !== SECTIONS.vectors));
+});
+
+test("a folder is opened by its manifest, and only whole", async () => {
+  const folder = await folderWith("index");
+
+  const parts = await partsOfFolder(folder);
+
+  assert.deepEqual(await chunkTexts(parts), await chunkTexts(await fileParts()));
+  assert.equal(parts.words, null);
+  parts.close();
+
+  const sink = await folder.create("catalogue-1.gsc");
+  const damaged = writeCatalogue((await fileParts()).catalogue);
+  damaged[damaged.length - 9]! ^= 1;
+  await sink.write(damaged);
+  await sink.close();
+  await assert.rejects(partsOfFolder(folder), { reason: "Damaged" });
+});
+
+test("a folder without an index says so", async () => {
+  const folder = await (await memoryStorage()).folder("nothing");
+
+  await assert.rejects(partsOfFolder(folder), { reason: "NoIndex" });
+});
+
+test("a file of vectors alone is no index to search", async () => {
+  const file = writeContainer([{ kind: 1, bytes: new Uint8Array(136) }]);
+
+  await assert.rejects(partsOfFile(memorySource(file)), { reason: "NotGossamer" });
+});
+
+test("damage to a single file is found before anything is made of it", async () => {
+  const read = async (bytes: Uint8Array) => {
+    const parts = await partsOfFile(memorySource(bytes));
+    const [tea] = await parts.words!.find(["tea"]);
+    return [await chunkTexts(parts), [...tea!.chunks], parts.manifest];
+  };
+
+  await readDamaged(dataFile("single.gossamer"), read, 97);
+});
+
+test("what could not be fetched is asked for again", async () => {
+  const { bytes, farAt } = await longFile();
+  let isBroken = true;
+  const read = async (at: number, length: number) => {
+    if (isBroken && at >= farAt) throw new GossamerError("Unreachable", "the server does not answer");
+    return bytes.slice(at, at + length);
+  };
+  const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined });
+
+  await assert.rejects(parts.texts.read(1, 0, 10), { reason: "Unreachable" });
+  await assert.rejects(parts.words!.find(["tea"]), { reason: "Unreachable" });
+  isBroken = false;
+
+  assert.equal((await parts.texts.read(1, 0, 10)).length, 10);
+  assert((await parts.words!.find(["tea"]))[0]!.chunks.length > 0);
+});
+
+/** The single file with so much before words and texts that they are not in its start. */
+async function longFile(): Promise<{ bytes: Uint8Array; farAt: number }> {
+  const container = await openContainer(memorySource(dataFile("single.gossamer")));
+  const far: number[] = [SECTIONS.words, SECTIONS.texts];
+  const sections = [...(await container.sections(container.kinds))].map(([kind, bytes]) => ({ kind, bytes }));
+  const bytes = writeContainer([
+    ...sections.filter(({ kind }) => !far.includes(kind)),
+    { kind: 63, bytes: new Uint8Array(1 << 16) },
+    ...sections.filter(({ kind }) => far.includes(kind)),
+  ]);
+  return { bytes, farAt: 1 << 16 };
+}
+
+async function fileParts(): Promise<IndexParts> {
+  return partsOfFile(memorySource(dataFile("single.gossamer")));
+}
+
+async function chunkTexts(parts: IndexParts): Promise<string[]> {
+  const { catalogue } = parts;
+  const rows = catalogue.documentRows(catalogue.chunkIds);
+  const { starts, ends } = catalogue.spans(catalogue.chunkIds);
+  const { segments, offsets } = catalogue.textPlaces;
+  const spans = [...rows].map((row, i) => ({
+    segment: segments[row]!,
+    start: offsets[row]! + starts[i]!,
+    end: offsets[row]! + ends[i]!,
+  }));
+  const texts = await parts.texts.readMany(spans);
+  return texts.map((text) => new TextDecoder().decode(text));
+}
+
+/** The single file as a folder of storage. */
+async function folderWith(name: string): Promise<Folder> {
+  const folder = await (await memoryStorage()).folder(name);
+  const container = await openContainer(memorySource(dataFile("single.gossamer")));
+  const catalogue = readCatalogue(await container.section(SECTIONS.catalogue));
+  const files = {
+    "catalogue-1.gsc": writeCatalogue(catalogue),
+    "texts-1.gst": await container.section(SECTIONS.texts),
+  };
+  for (const [file, bytes] of Object.entries(files)) {
+    const sink = await folder.create(file);
+    await sink.write(bytes);
+    await sink.close();
+  }
+  const entries = Object.entries(files).map(([file, bytes]) => ({
+    name: file,
+    size: bytes.length,
+    digest: digestOf(bytes),
+  }));
+  await folder.writeManifest(writeManifest({ ...(await fileParts()).manifest, files: entries }));
+  return folder;
+}

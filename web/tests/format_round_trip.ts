@@ -1,0 +1,34 @@
+// Reads what Python wrote into a folder and writes it anew into another one, for tests/test_web_format.py.
+import { readFile, writeFile } from "node:fs/promises";
+
+import { memorySource } from "../src/bytes/memory.ts";
+import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
+import { openContainer, writeContainer } from "../src/format/container.ts";
+import { readManifest, writeManifest } from "../src/format/manifest.ts";
+import { openTexts, packTexts } from "../src/format/texts.ts";
+import { openWords, writeWords } from "../src/format/words.ts";
+import { rawZstdFrame } from "../src/format/zstd.ts";
+
+const [from, to] = process.argv.slice(2) as [string, string];
+const read = async (name: string) => new Uint8Array(await readFile(`${from}/${name}`));
+const write = (name: string, bytes: Uint8Array) => writeFile(`${to}/${name}`, bytes);
+
+for (const name of ["empty", "varied", "many"]) {
+  await write(`${name}.gsc`, writeCatalogue(readCatalogue(await read(`${name}.gsc`))));
+}
+await write("MANIFEST.gossamer", writeManifest(readManifest(await read("MANIFEST.gossamer"))));
+
+const texts = await openTexts(memorySource(await read("texts-1.gst")));
+await write("texts-1.gst", (await packTexts([await texts.read(0, texts.length)])).bytes);
+
+const terms = JSON.parse(new TextDecoder().decode(await read("terms.json"))) as string[];
+const words = await openWords(memorySource(await read("words.gsw")));
+await write("words.gsw", writeWords(words.chunks, await words.find(terms)));
+
+const container = await openContainer(memorySource(await read("single.gossamer")));
+const sections = [...(await container.sections(container.kinds))];
+await write("single.gossamer", writeContainer(sections.map(([kind, bytes]) => ({ kind, bytes }))));
+
+for (const length of [0, 1, 131_072, 131_073, 300_000]) {
+  await write(`${length}.zst`, rawZstdFrame(new Uint8Array(length).fill(length % 7)));
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { GossamerError } from "../src/errors.ts";
+import type { Hit, Mode, VectorSource } from "../src/records.ts";
+import { makeServices } from "../src/query/services.ts";
+import type { Services } from "../src/query/services.ts";
+import { WebIndex } from "../src/query/web_index.ts";
+import { keepModel } from "../src/query/models.ts";
+import { memoryStorage } from "../src/storage/memory.ts";
+
+interface Expected {
+  readonly searches: { question: string; mode: Mode; filter: string | null; hits: Partial<Hit>[] }[];
+  readonly similar: { id: number; ids: number[] };
+  readonly context: { before: string; text: string; after: string };
+}
+
+const data = (name: string) => new URL(`data/query/${name}`, import.meta.url);
+const wasm = {
+  fetch: async (name: string) => readFileSync(fileURLToPath(new URL(`../wasm/built/${name}`, import.meta.url))),
+};
+const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));
+
+/** Services with the model in storage, as after a first search. */
+async function withModel(): Promise<Services> {
+  const storage = memoryStorage();
+  const services = makeServices(wasm, storage);
+  const { fingerprint } = (await services.text()).model(model);
+  await keepModel(storage, fingerprint, model);
+  return services;
+}
+
+async function openFile(name: string, options: { vectors?: VectorSource } = {}): Promise<WebIndex> {
+  const file = new Blob([readFileSync(data(`${name}.gossamer`))]);
+  return WebIndex.open(file, options, await withModel());
+}
+
+function expected(name: string): Expected {
+  return JSON.parse(readFileSync(data(`${name}.json`), "utf8")) as Expected;
+}
+
+function failsWith(reason: string, part: string): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof GossamerError, String(error));
+    assert.equal(error.reason, reason);
+    assert.ok(error.message.includes(part), error.message);
+    return true;
+  };
+}
+
+async function compare(name: string, vectors?: VectorSource): Promise<void> {
+  const index = await openFile(name, vectors ? { vectors } : {});
+  for (const { question, mode, filter, hits } of expected(name).searches) {
+    const found = await index.search(question, { k: 6, mode, ...(filter === null ? {} : { filter }) });
+    const said = `${question} (${mode}, ${filter})`;
+    assert.deepEqual(found.hits.map((hit) => hit.id), hits.map((hit) => hit.id), said);
+    found.hits.forEach((hit, i) => {
+      const { score, distance, ...rest } = hits[i] as Hit;
+      assert.ok(Math.abs(hit.score - score) < 1e-12, said);
+      if (distance === null) assert.equal(hit.distance, null, said);
+      else assert.ok(Math.abs((hit.distance ?? 9) - distance) < 1e-5, `${said}: ${hit.distance}, ${distance}`);
+      for (const [key, value] of Object.entries(rest)) {
+        assert.deepEqual(hit[key as keyof Hit], value, `${said}: ${key}`);
+      }
+    });
+  }
+  await index.close();
+}
+
+test("vectors recomputed from the texts give the hits of Python", async () => {
+  await compare("index");
+});
+
+test("vectors that are stored in the file give the hits of Python", async () => {
+  await compare("index-vectors");
+});
+
+test("an index that keeps vectors can recompute them as well", async () => {
+  const index = await openFile("index-vectors", { vectors: "recompute" });
+
+  const found = await index.search("whales that live in the sea", { k: 1 });
+
+  assert.equal(found.hits[0]?.source, "whales");
+  assert.ok(found.explanation.chunksEmbedded > 0);
+});
+
+test("the second search finds vectors in memory", async () => {
+  const index = await openFile("index");
+  await index.search("codebook model pack");
+
+  const again = await index.search("codebook model pack");
+
+  assert.ok(again.explanation.chunksCached > 0);
+  assert.equal(again.explanation.chunksEmbedded, 0);
+});
+
+test("similar chunks and the text around one are those of Python", async () => {
+  const { similar, context } = expected("index");
+  const index = await openFile("index");
+
+  const found = await index.similar(similar.id, { k: 4 });
+
+  assert.deepEqual(found.hits.map((hit) => hit.id), similar.ids);
+  assert.deepEqual(await index.context(similar.id, 40), context);
+});
+
+test("a lexical search loads neither engine nor model", async () => {
+  const file = new Blob([readFileSync(data("index.gossamer"))]);
+  const services = { ...makeServices(wasm, memoryStorage()), newEngine: () => assert.fail("was loaded") };
+  const index = await WebIndex.open(file, {}, services);
+
+  const found = await index.search("whales", { mode: "lexical", k: 1 });
+
+  assert.equal(found.hits[0]?.source, "whales");
+});
+
+test("without its model an index says what to do", async () => {
+  const file = new Blob([readFileSync(data("index.gossamer"))]);
+  const index = await WebIndex.open(file, {}, makeServices(wasm, memoryStorage()));
+
+  await assert.rejects(index.search("whales"), failsWith("MissingModel", "pocket.model.gossamer"));
+});
+
+test("a search that makes no sense is refused", async () => {
+  const index = await openFile("index");
+
+  await assert.rejects(index.search("whales", { k: 0 }), failsWith("InvalidArgument", "k must be at least 1"));
+  await assert.rejects(index.search("?!"), failsWith("InvalidArgument", "a word or a number"));
+  await assert.rejects(index.search("x", { filter: "type =" }), failsWith("InvalidArgument", "write =="));
+  await assert.rejects(index.search("x", { mode: "fast" as Mode }), failsWith("InvalidArgument", "mode"));
+  await assert.rejects(index.context(99999), failsWith("UnknownId", "99999"));
+});
+
+test("asking for more hits than chunks returns every chunk", async () => {
+  const index = await openFile("index");
+  const { chunks } = await index.status();
+
+  const found = await index.search("whales", { k: 100_000 });
+
+  assert.equal(found.hits.length, chunks);
+});
+
+test("an aborted search is cancelled", async () => {
+  const index = await openFile("index");
+  const abort = new AbortController();
+  const search = index.search("codebook", { signal: abort.signal });
+
+  abort.abort();
+
+  await assert.rejects(search, failsWith("Cancelled", "cancelled"));
+});
+
+test("a name that is not in storage is no index", async () => {
+  await assert.rejects(WebIndex.open("notes", {}, await withModel()), failsWith("NoIndex", "named notes"));
+});
+
+test("a file that is damaged is never searched", async () => {
+  const bytes = readFileSync(data("index.gossamer"));
+  const outcomes = new Set<string>();
+  for (let at = 0; at < bytes.length; at += 997) {
+    const damaged = Uint8Array.from(bytes);
+    damaged[at] = (damaged[at] ?? 0) ^ 0x55;
+    try {
+      const index = await WebIndex.open(new Blob([damaged]), {}, await withModel());
+      const found = await index.search("whales that live in the sea", { k: 3 });
+      for (const hit of found.hits) assert.ok(hit.text.length > 0);
+      outcomes.add("answered");
+    } catch (error) {
+      assert.ok(error instanceof GossamerError, String(error));
+      outcomes.add(error.reason);
+    }
+  }
+  assert.ok(outcomes.has("Damaged"), [...outcomes].join());
+});
+
+test("a closed index says so", async () => {
+  const index = await openFile("index");
+  await index.close();
+
+  await assert.rejects(index.search("whales"), failsWith("WrongState", "closed"));
+});

@@ -1,0 +1,170 @@
+// Changes with the real engine, tokenizer and model.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { inflateSync } from "node:zlib";
+
+import { memorySource } from "../src/bytes/memory.ts";
+import { chunkDocument } from "../src/chunking/chunks.ts";
+import { loadBuilder, loadText } from "../src/core/load.ts";
+import { staticEmbedder } from "../src/embed/static.ts";
+import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
+import { documentOf } from "../src/readers/documents.ts";
+import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
+import type { Folder } from "../src/storage/storage.ts";
+import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
+import { exportFile, importFile } from "../src/update/export.ts";
+
+const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
+const BUILT = new URL("../wasm/built/", import.meta.url);
+const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new URL(name, BUILT))) };
+const TEXT = await loadText(FILES);
+const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
+const EMBEDDER = staticEmbedder(TEXT.model(PACK));
+const OUTCOMES = ["taken", "Damaged", "NotGossamer", "UnknownVersion", "Truncated"];
+const TEXTS = [
+  { id: "tea", text: "Green tea is brewed with water that is not quite boiling.", title: "Tea" },
+  { id: "rail", text: "The night train to Vienna leaves at nine from platform four." },
+  { id: "cat", text: "Our cat sleeps in the sun all day long.", metadata: { year: 2024 } },
+];
+
+async function newFolder(name = "notes"): Promise<Folder> {
+  return memoryStorage(makeDisk()).folder(name);
+}
+
+function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
+  const builder = () => loadBuilder(FILES);
+  return applyChange(null, wanted, { folder, embedder: EMBEDDER, builder, pack: PACK });
+}
+
+/** The source of the chunk whose code is nearest to a question. */
+async function nearest(parts: IndexParts, question: string): Promise<string> {
+  assert.ok(parts.engine);
+  const engine = await loadBuilder(FILES);
+  const index = engine.open(await openEngineParts(parts.engine, { withVectors: true }), { pack: PACK });
+  index.verify();
+  const [id = 0] = index.estimate(await EMBEDDER.embedQuestion(question), 1).ids;
+  const [document = 0] = parts.catalogue.documentRows([id]);
+  return parts.catalogue.paths[parts.catalogue.sourceRows[document] ?? 0] ?? "";
+}
+
+async function exported(folder: Folder): Promise<Uint8Array> {
+  const parts = await partsOfFolder(folder);
+  const blob = await exportFile(parts, { text: TEXT });
+  parts.close();
+  return new Uint8Array(await blob.arrayBuffer());
+}
+
+test("texts are cut with the vocabulary of BERT as Python cuts them", () => {
+  const data = JSON.parse(readFileSync(new URL("data/chunks.json", import.meta.url), "utf8")) as {
+    texts: Record<string, { markup: string; text: string }>;
+    cases: { name: string; size: number; line: string; spans: { bert: unknown } }[];
+  };
+  const vocabulary = inflateSync(readFileSync(new URL("bert-uncased.vocab.zz", MODELS)));
+  const tokenizer = TEXT.tokenizer(vocabulary, true);
+  for (const { name, size, line, spans } of data.cases) {
+    const { text, markup } = data.texts[name] ?? { text: "", markup: "" };
+    const document = documentOf(new TextEncoder().encode(text), "text", { markup });
+
+    const found = chunkDocument(document, (bytes) => tokenizer.tokenStarts(bytes), size, line);
+
+    assert.deepEqual(found.map(({ start, end, context }) => [start, end, context]), spans.bert, name);
+  }
+});
+
+test("what is added is found by its meaning, and what is removed is not", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: TEXTS });
+  const before = await nearest(await partsOfFolder(folder), "a hot drink");
+
+  const report = await change(folder, { removes: ["tea"], adds: [{ id: "rail", text: "A boat to Crete." }] });
+
+  assert.equal(before, "tea");
+  assert.deepEqual([report.removed, report.replaced, report.chunks], [1, 1, 2]);
+  assert.equal(await nearest(await partsOfFolder(folder), "sailing to an island"), "rail");
+});
+
+test("chunks of a changed file keep their codes", async () => {
+  const folder = await newFolder();
+  const section = (word: string) => `# ${word}\n\n${`All about ${word}. `.repeat(90)}\n\n`;
+  const sections = ["Tea", "Trains", "Cats"].map(section);
+  const file = (text: string) => ({ path: "docs/x.md", bytes: new TextEncoder().encode(text) });
+  const first = await change(folder, { adds: [file(sections.join(""))] });
+
+  const second = await change(folder, { adds: [file(`${sections.join("")}# Boats\n\nAll about boats.\n`)] });
+
+  assert.ok(second.embedded < first.embedded);
+  assert.equal(await nearest(await partsOfFolder(folder), "boats"), "docs/x.md");
+});
+
+test("an exported file opens with its words, and is the same each time", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: TEXTS });
+
+  const file = await exported(folder);
+
+  const parts = await partsOfFile(memorySource(file));
+  const [vienna, titled] = (await parts.words?.find(["vienna", "tea"])) ?? [];
+  assert.deepEqual([...(vienna?.chunks ?? [])], [1]);
+  assert.deepEqual([...(titled?.counts ?? [])], [2]);
+  assert.equal(await nearest(parts, "a hot drink"), "tea");
+  assert.deepEqual(await exported(folder), file);
+});
+
+test("a file that is imported is the index it was, and can be changed", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: [...TEXTS, { path: "a/b.pdf", bytes: new Uint8Array([1]) }] });
+  const file = await exported(folder);
+  const other = await newFolder("other");
+
+  await importFile(memorySource(file), other);
+
+  assert.deepEqual(await exported(other), file);
+  const report = await change(other, { adds: TEXTS });
+  assert.deepEqual([report.unchanged, report.embedded], [3, 0]);
+});
+
+test("an import in place of an index takes its place whole", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: TEXTS });
+  const file = await exported(folder);
+  await change(folder, { removes: ["cat"] });
+
+  await assert.rejects(importFile(memorySource(file), folder), { reason: "InvalidArgument" });
+  await importFile(memorySource(file), folder, { replaces: true });
+
+  assert.deepEqual(await exported(folder), file);
+});
+
+test("a damaged or cut file is refused, and nothing is left of it", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: TEXTS });
+  const file = await exported(folder);
+  for (let at = 3; at < file.length; at += 97) {
+    const broken = file.slice();
+    broken[at] = (broken[at] ?? 0) ^ 0x55;
+    for (const bytes of [broken, file.slice(0, at)]) {
+      const other = await newFolder("other");
+
+      const outcome = await importFile(memorySource(bytes), other).then(
+        () => "taken",
+        (error: { reason: string }) => error.reason,
+      );
+
+      // Zeros between sections and words, which a folder does not keep, are not looked at.
+      if (outcome === "taken") assert.deepEqual(await exported(other), file);
+      else assert.deepEqual(await other.files(), []);
+      assert.ok(OUTCOMES.includes(outcome), outcome);
+    }
+  }
+});
+
+test("an empty index is exported and imported too", async () => {
+  const folder = await newFolder();
+  await change(folder, {});
+  const other = await newFolder("other");
+
+  await importFile(memorySource(await exported(folder)), other);
+
+  assert.equal((await partsOfFolder(other)).catalogue.chunkCount, 0);
+});
