@@ -36,8 +36,9 @@ ENGINES = {
     "f16": EngineChoice("f16", "full"),
 }
 
-_SEARCH = """async (gossamer, target, options, searches, k) => {
-  const index = await gossamer.open(target, options);
+_SEARCH = """async (gossamer, target, options, searches, k, isPicked) => {
+  const from = isPicked ? await (await fetch(target)).blob() : target;
+  const index = await gossamer.open(from, options);
   const found = [];
   for (const { question, mode, filter } of searches) {
     const where = filter === null ? {} : { filter };
@@ -133,6 +134,21 @@ def test_a_page_finds_what_python_finds(
     answer = call(page, _SEARCH, f"./{file}.gossamer", {"vectors": vectors}, questions, K)
 
     assert answer["status"]["vectors"] == vectors
+    for one, results in zip(asked[file], answer["found"], strict=True):
+        compare(one, results["hits"])
+
+
+@pytest.mark.parametrize("file", ["codes", "f16"])
+@pytest.mark.parametrize("name", [None, "kept"])
+def test_a_file_that_was_picked_gives_the_same_hits_also_from_storage(
+    page: Page, asked: dict[str, list[Asked]], file: str, name: str | None
+) -> None:
+    questions = [{"question": a.question, "mode": a.mode, "filter": a.filter} for a in asked[file]]
+    options = {"model": "./pocket.model.gossamer"} | ({"name": f"{name} {file}"} if name else {})
+
+    answer = call(page, _SEARCH, f"./{file}.gossamer", options, questions, K, True)
+
+    assert answer["status"]["vectors"] == ("recompute" if file == "codes" else "stored")
     for one, results in zip(asked[file], answer["found"], strict=True):
         compare(one, results["hits"])
 

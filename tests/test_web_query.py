@@ -347,6 +347,21 @@ def test_a_change_of_one_tab_is_found_in_the_other(
     assert results["hits"][0]["source"] == "new"
 
 
+def test_two_tabs_search_one_remote_index_side_by_side(
+    context: BrowserContext, page: Page, public: Path, versions: tuple[bytes, bytes]
+) -> None:
+    (public / "both.gossamer").write_bytes(versions[1])
+    other = context.new_page()
+    start(other, page.url)
+
+    for question in ("volcanoes", "recall of a search", "volcanoes"):
+        texts = [
+            [hit["text"] for hit in call(tab, _SEARCH, "./both.gossamer", question)["hits"]]
+            for tab in (page, other)
+        ]
+        assert texts[0] == texts[1]
+
+
 def test_a_private_index_whose_storage_was_cleared_says_what_can_be_done(page: Page) -> None:
     call(page, "async (g, texts) => { await (await g.build('lost', texts)).close(); }", TEXTS[:3])
     call(page, "(gossamer) => gossamer.remove('lost')")

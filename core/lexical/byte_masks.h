@@ -4,6 +4,8 @@
 #include <cstdint>
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 namespace gossamer {
@@ -51,6 +53,28 @@ inline ByteMasks masks_of(const char* bytes) {
       return static_cast<std::uint64_t>(static_cast<std::uint16_t>(_mm_movemask_epi8(mask))) << i;
     };
     masks.word |= bits(_mm_or_si128(word, v));
+    masks.digit |= bits(digit);
+    masks.upper |= bits(is_within(v, 'A', 'Z'));
+    masks.high |= bits(v);
+  }
+  return masks;
+}
+#elif defined(__wasm_simd128__)
+inline ByteMasks masks_of(const char* bytes) {
+  const auto is_within = [](v128_t v, char low, char high) {
+    return wasm_v128_and(wasm_i8x16_ge(v, wasm_i8x16_splat(low)),
+                         wasm_i8x16_le(v, wasm_i8x16_splat(high)));
+  };
+  ByteMasks masks;
+  for (std::size_t i = 0; i < kMaskBytes; i += 16) {
+    const v128_t v = wasm_v128_load(bytes + i);
+    const v128_t lowered = wasm_v128_or(v, wasm_i8x16_const_splat(0x20));
+    const v128_t digit = is_within(v, '0', '9');
+    const v128_t word = wasm_v128_or(is_within(lowered, 'a', 'z'), digit);
+    const auto bits = [i](v128_t mask) {
+      return static_cast<std::uint64_t>(wasm_i8x16_bitmask(mask)) << i;
+    };
+    masks.word |= bits(wasm_v128_or(word, v));
     masks.digit |= bits(digit);
     masks.upper |= bits(is_within(v, 'A', 'Z'));
     masks.high |= bits(v);

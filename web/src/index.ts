@@ -93,7 +93,8 @@ export class Gossamer {
   ): Promise<GossamerIndex> {
     const { signal, onProgress, ...rest } = options;
     const extras = { signal, onProgress, texts };
-    return new GossamerIndex(this.#client, await this.#client.call("build", [name, absoluteOptions(rest)], extras));
+    const built = await this.#client.call("build", [name, absoluteOptions(rest)], extras);
+    return new GossamerIndex(this.#client, built);
   }
 
   /** The names of the indexes in storage. */
@@ -210,7 +211,9 @@ function extrasOf({ signal, onProgress }: JobOptions): CallExtras {
 function targetOf(target: string | URL | Blob): string | Blob {
   if (target instanceof URL) return target.href;
   if (typeof target !== "string") return target;
-  if (target === "") throw new GossamerError("InvalidArgument", "an address, a file or a name was expected, got \"\"");
+  if (target === "") {
+    throw new GossamerError("InvalidArgument", 'an address, a file or a name was expected, got ""');
+  }
   return target.includes("://") || /^[./]/.test(target) ? absolute(target) : target;
 }
 

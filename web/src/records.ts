@@ -76,7 +76,7 @@ export interface SearchOptions {
   readonly k?: number; // 10
   readonly recall?: number; // 0.9
   readonly mode?: Mode; // "hybrid"
-  readonly filter?: string; // as in Python: `type = "markdown" and path ~ "docs/*"`
+  readonly filter?: string; // as in Python: `type == "markdown" and "docs" in path`
   readonly signal?: AbortSignal;
 }
 

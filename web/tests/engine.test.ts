@@ -155,7 +155,10 @@ test("an index that is closed gives its memory back", () => {
 
 test("the engine that searches does not build", () => {
   refuses("WrongState", () => engine.create(sharedPack()));
-  refuses("WrongState", () => openGolden(engine, "none").remove([1]));
+  const index = openGolden(engine, "none");
+  refuses("WrongState", () => index.remove([1]));
+  refuses("WrongState", () => index.codesOf([1]));
+  assert.equal(index.count, COUNT);
 });
 
 test("an index grows from a pack, and what is saved opens again", () => {

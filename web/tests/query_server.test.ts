@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { GossamerError } from "../src/errors.ts";
 import { keepModel } from "../src/query/models.ts";
@@ -13,7 +12,7 @@ import { memoryStorage } from "../src/storage/memory.ts";
 import { askChunks, askVectors } from "../src/sync/vectors.ts";
 
 const wasm = {
-  fetch: async (name: string) => readFileSync(fileURLToPath(new URL(`../wasm/built/${name}`, import.meta.url))),
+  fetch: async (name: string) => readFileSync(new URL(`../wasm/built/${name}`, import.meta.url)),
 };
 const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));
 const file = readFileSync(new URL("data/query/index.gossamer", import.meta.url));

@@ -161,7 +161,7 @@ test("a read that fails leaves the tiers as they were, and the next one works", 
       ...whole,
       read: async (...args) => (failing(), whole.read(...args)),
       readMany: async (...args) => (failing(), whole.readMany?.(...args) ?? []),
-      ...(isSync ? { readNow: (at: number, into: Uint8Array) => (failing(), whole.readNow?.(at, into)) } : {}),
+      readNow: (at, into) => (failing(), whole.readNow?.(at, into)),
     };
     if (!isSync) delete (source as { readNow?: unknown }).readNow;
     const index = new SimulatedIndex(COUNT, 0);

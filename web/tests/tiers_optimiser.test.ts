@@ -144,7 +144,9 @@ test("over real tiers the optimiser keeps what queries use, and watches those th
   assert.equal(report.bytesSaved, (count - report.rowsAfter) * ROW);
   assert.equal(tiers.stats.bytes, report.bytesAfter);
   assert.equal(report.steps[0]?.accesses, 0);
-  for (let i = 0; i < 400; i++) await tiers.run(index.engine.search(Float32Array.of(i * 37), { k: 1, recall: 1 }));
+  for (let i = 0; i < 400; i++) {
+    await tiers.run(index.engine.search(Float32Array.of(i * 37), { k: 1, recall: 1 }));
+  }
   assert.ok(tiers.stats.bytes > report.bytesAfter);
 });
 

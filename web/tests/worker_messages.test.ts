@@ -19,7 +19,7 @@ function fakeWorker(): { worker: WorkerLike & { die(type: string): void }; port:
   };
   const worker = {
     postMessage: pass(hostTarget),
-    addEventListener: (type: string, listener: (event: Event) => void) => target.addEventListener(type, listener),
+    addEventListener: target.addEventListener.bind(target),
     terminate: () => undefined,
     die: (type: string) => void target.dispatchEvent(new Event(type)),
   };

@@ -122,7 +122,8 @@ async function orAborted(waiting: Promise<void>, signal?: AbortSignal): Promise<
   signal.removeEventListener("abort", stop);
 }
 
-function watchSilence(ms: number): { signal: AbortSignal; heard(): void; stop(): void } {
+/** A signal that is aborted once nothing was heard for so long. */
+export function watchSilence(ms: number): { signal: AbortSignal; heard(): void; stop(): void } {
   const controller = new AbortController();
   const expire = () => controller.abort(new Error(`nothing came for ${ms / 1000} seconds`));
   let timer = setTimeout(expire, ms);

@@ -1,6 +1,5 @@
 // Engine over gossamer.wasm: an instance for each index, so that its memory goes with it.
 
-import { GossamerError } from "../errors.ts";
 import type {
   BuildEngineOptions,
   Engine,
@@ -15,6 +14,8 @@ import type {
 import { startCore } from "./memory.ts";
 import type { Core } from "./memory.ts";
 import { residentRows } from "./resident.ts";
+import { changesOf } from "./wasm_changes.ts";
+import { checkPairs, checkQuery, checkRows, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
 
 // In the order of the enums in C++.
 const STRATEGIES = ["auto", "scan", "walk", "two-level", "best-first", "lazy", "exact"] as const;
@@ -81,9 +82,7 @@ function buildIndex(
   if (!Number.isInteger(dim) || dim < 1) fail("InvalidArgument", `expected a dimension, got ${dim}`);
   const count = checkRows(vectors, dim);
   const ids = options.ids === undefined ? null : idsOf(options.ids);
-  if (ids !== null && ids.length !== count) {
-    fail("InvalidArgument", `expected one id for each vector: ${ids.length} ids and ${count} vectors came`);
-  }
+  if (ids !== null) checkPairs(ids.length, count);
   const values = Float64Array.of(
     dim,
     placeOf(METRICS, options.metric ?? "ip", "metric"),
@@ -131,15 +130,11 @@ function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
     search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
     estimate: (query, best, allowed) => {
       const may = allowed === undefined ? null : idsOf(allowed);
-      return core.lend([checkQuery(query, dim), may], (vector, ids) =>
-        nearestOf(
-          core,
-          core.call(
-            "index_estimate",
-            ...([handle, vector, Math.min(wholeNumber(best, "best"), MOST), ids, may?.length ?? 0] as number[]),
-          ),
-        ),
-      );
+      const most = Math.min(wholeNumber(best, "best"), MOST);
+      return core.lend([checkQuery(query, dim), may], (vector, ids) => {
+        const values = [handle, vector, most, ids, may?.length ?? 0] as number[];
+        return nearestOf(core, core.call("index_estimate", ...values));
+      });
     },
     ids: () => Array.from(core.numbers(core.call("index_ids", handle))),
     nodesOf: (ids) =>
@@ -151,89 +146,6 @@ function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
     },
     ...changesOf(core, handle, dim, lendIds),
   };
-}
-
-type Changes = Pick<
-  EngineIndex,
-  "add" | "addCodes" | "codesOf" | "remove" | "applyDelta" | "save"
->;
-
-function changesOf(
-  core: Core,
-  handle: number,
-  dim: number,
-  lendIds: <T>(ids: readonly number[], use: (address: number, count: number) => T) => T,
-): Changes {
-  /** What fails on its way may have changed half of the index: nothing is unwound. */
-  const change = <T>(use: () => T): T => {
-    if (!core.has("index_add")) {
-      fail("WrongState", "this engine only searches; open the index with the one that builds");
-    }
-    try {
-      return use();
-    } catch (error) {
-      core.break("a change of this index failed and may have been made in part; open it again");
-      throw error;
-    }
-  };
-  return {
-    add: (ids, vectors) => {
-      const names = idsOf(ids);
-      const count = checkRows(vectors, dim);
-      if (count !== ids.length) {
-        fail("InvalidArgument", `expected one id for each vector: ${ids.length} ids and ${count} vectors came`);
-      }
-      change(() =>
-        core.lend([names, vectors], (own, rows) =>
-          core.call("index_add", handle, own as number, count, rows as number),
-        ),
-      );
-    },
-    addCodes: (ids, codes) => {
-      const names = idsOf(ids);
-      change(() =>
-        core.lend([names, codes], (own, bytes) =>
-          core.call("index_add_codes", ...([handle, own, ids.length, bytes, codes.length] as number[])),
-        ),
-      );
-    },
-    codesOf: (ids) =>
-      lendIds(ids, (address, count) => core.bytes(core.call("index_codes_of", handle, address, count))),
-    remove: (ids) => {
-      const names = idsOf(ids);
-      change(() =>
-        core.lend([names], (own) => core.call("index_remove", handle, own as number, ids.length)),
-      );
-    },
-    applyDelta: (delta) => {
-      change(() =>
-        core.lend([delta], (address) =>
-          core.call("index_apply_delta", handle, address as number, delta.length),
-        ),
-      );
-    },
-    save: (options) => change(() => saved(core, handle, options ?? {})),
-  };
-}
-
-function saved(
-  core: Core,
-  handle: number,
-  options: { codebook?: boolean; calibration?: boolean },
-): Uint8Array {
-  const wants = [options.codebook ?? true, options.calibration ?? true].map(Number) as [number, number];
-  const count = core.call("index_save", handle, ...wants);
-  const places = core.words(2 * count);
-  let size = 0;
-  for (let i = 1; i < places.length; i += 2) size += places[i] as number;
-  const file = new Uint8Array(size);
-  let end = 0;
-  for (let i = 0; i < places.length; i += 2) {
-    const length = places[i + 1] as number;
-    file.set(new Uint8Array(core.buffer(), places[i] as number, length), end);
-    end += length;
-  }
-  return file;
 }
 
 function startSearch(
@@ -296,39 +208,4 @@ function effortOf(request: EngineRequest): Float64Array | null {
     ratio,
     Math.min(wholeNumber(batch, "batch"), MOST),
   );
-}
-
-function checkQuery(query: Float32Array, dim: number): Float32Array {
-  if (query.length === dim) return query;
-  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got ${query.length}`);
-}
-
-function checkRows(vectors: Float32Array, dim: number): number {
-  const count = vectors.length / dim;
-  if (Number.isInteger(count)) return count;
-  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got ${vectors.length} numbers`);
-}
-
-function idsOf(ids: readonly number[]): Float64Array {
-  for (const id of ids) {
-    if (!Number.isSafeInteger(id) || id < 0) {
-      fail("InvalidArgument", `ids are whole numbers from 0 to 2^53 - 1, got ${id}`);
-    }
-  }
-  return Float64Array.from(ids);
-}
-
-function wholeNumber(value: number, name: string): number {
-  if (Number.isInteger(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
-  return fail("InvalidArgument", `${name} must be a whole number from 0 on, got ${value}`);
-}
-
-function placeOf<T extends string>(names: readonly T[], name: T, what: string): number {
-  const place = names.indexOf(name);
-  if (place >= 0) return place;
-  return fail("InvalidArgument", `unknown ${what} '${name}'; it is one of ${names.join(", ")}`);
-}
-
-function fail(reason: ConstructorParameters<typeof GossamerError>[0], message: string): never {
-  throw new GossamerError(reason, message);
 }

@@ -17,6 +17,7 @@ async function importRuntime(url: string): Promise<Ort> {
     return (await import(/* @vite-ignore */ url)) as Ort;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new GossamerError("MissingModel", `onnxruntime-web at ${url} does not load: ${why}; serve it there`);
+    const said = `onnxruntime-web at ${url} does not load: ${why}`;
+    throw new GossamerError("MissingModel", `${said}; serve it there`);
   }
 }

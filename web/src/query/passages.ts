@@ -112,7 +112,11 @@ export class Passages {
     });
   }
 
-  async #readHere(chunks: readonly Outlined[], isPlaced: boolean, signal?: AbortSignal): Promise<(Passage | null)[]> {
+  async #readHere(
+    chunks: readonly Outlined[],
+    isPlaced: boolean,
+    signal?: AbortSignal,
+  ): Promise<(Passage | null)[]> {
     const spans = chunks.map((chunk) => spansOf(chunk, isPlaced));
     const asked = spans.flatMap((some, i) => some.map((span) => place(documentOf(chunks, i), span)));
     const texts = asked.length > 0 ? await this.#texts.readMany(asked, signal) : [];
@@ -154,6 +158,7 @@ interface Outlined {
 
 const NOTHING = new Uint8Array(0);
 const LINE_END = 10;
+const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function isHere(document: DocumentRecord): boolean {
   return document.segment !== AWAY && document.segment !== VERBATIM;
@@ -183,7 +188,7 @@ function assemble(chunk: Outlined, texts: readonly Uint8Array[], isPlaced: boole
   const pieces = [...texts];
   const before = isPlaced && document.places.length === 0 ? (pieces.shift() ?? NOTHING) : null;
   const titleBytes = document.titleSpan ? (pieces.shift() ?? NOTHING) : null;
-  const title = titleBytes ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(titleBytes) : document.title;
+  const title = titleBytes ? LENIENT.decode(titleBytes) : document.title;
   const inside = pieces.at(-1) ?? NOTHING;
   const decoded = pieces.map(decodeStrictly);
   if (decoded.some((text) => text === null)) return null;

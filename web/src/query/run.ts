@@ -196,7 +196,7 @@ function withoutStale(index: Searchable, query: Query): Query {
   return { ...query, allowed };
 }
 
-function notesOf(index: Searchable, { near, hasNoWords }: Rankings, hits: readonly Hit[]): string[] {
+function notesOf(index: Searchable, { near, words, hasNoWords }: Rankings, hits: readonly Hit[]): string[] {
   const notes = index.notes();
   if (near && near.counts.outOfReach > 0) {
     notes.push(
@@ -204,14 +204,19 @@ function notesOf(index: Searchable, { near, hasNoWords }: Rankings, hits: readon
         "their vectors are to be had from the server only",
     );
   }
-  if (hasNoWords) notes.push("words were not looked for: all texts would have to be downloaded");
-  else if (index.layout.hasAwayTexts) notes.push("words were looked for only in the texts that are kept here");
+  if (hasNoWords) {
+    notes.push("words were not looked for: all texts would have to be downloaded");
+  } else if (words && index.layout.hasAwayTexts) {
+    notes.push("words were looked for only in the texts that are kept here");
+  }
   const without = hits.filter((hit) => hit.text === "").length;
   if (without > 0) {
     notes.push(`${without} of the hits have no text here: it is to be had from the server only`);
   }
   const stale = index.passages.staleRows.size;
-  if (stale > 0) notes.push(`the texts of ${stale} of the sources are not what was indexed; they were left out`);
+  if (stale > 0) {
+    notes.push(`the texts of ${stale} of the sources are not what was indexed; they were left out`);
+  }
   return notes;
 }
 

@@ -54,8 +54,8 @@ export class WebIndex {
 
   /** The state that was committed last, for those who change it. */
   async state(): Promise<OpenedState> {
-    if (this.#isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
-    if (!(await this.#isCurrent(this.#state))) await this.reopen(this.#state);
+    const state = this.#openState();
+    if (!(await this.#isCurrent(state))) await this.reopen(state);
     return this.#state;
   }
 
@@ -187,17 +187,32 @@ export class WebIndex {
     const [passage] = await passages.read([id], false, signal);
     if (passage) return passage;
     if (passages.isAway(id)) {
-      throw new GossamerError("Unreachable", `the text of chunk ${id} is not kept here, and its server is away`);
+      const said = `the text of chunk ${id} is not kept here, and its server is away`;
+      throw new GossamerError("Unreachable", said);
     }
     throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
   }
 
-  /** Runs `work`; where a remote file turns out to be another one or damaged, once more with it opened
-   * anew. */
+  /** Runs `work` on the state that was committed last. */
   async #withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
-    const state = await this.state();
+    const state = this.#openState();
     const { isLocal, name } = state.target;
-    if (isLocal) return name === "" ? work(state) : explainingLoss(name, () => work(state));
+    if (!isLocal) return this.#withRemote(state, work);
+    if (name === "") return work(state);
+    // Whether another tab changed the index is found out meanwhile: it hardly ever did.
+    const [isCurrent, result] = await Promise.allSettled([this.#isCurrent(state), work(state)]);
+    if (isCurrent.status === "fulfilled" && !isCurrent.value) {
+      await this.reopen(state);
+      return explainingLoss(name, () => work(this.#state));
+    }
+    return explainingLoss(name, async () => {
+      if (result.status === "rejected") throw result.reason;
+      return result.value;
+    });
+  }
+
+  /** Runs `work`; where the file turns out to be another one or damaged, once more with it opened anew. */
+  async #withRemote<T>(state: OpenedState, work: (state: OpenedState) => Promise<T>): Promise<T> {
     try {
       return await work(state);
     } catch (error) {
@@ -205,6 +220,11 @@ export class WebIndex {
       await this.reopen(state);
       return work(this.#state);
     }
+  }
+
+  #openState(): OpenedState {
+    if (this.#isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
+    return this.#state;
   }
 
   async #isCurrent(state: OpenedState): Promise<boolean> {

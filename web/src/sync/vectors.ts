@@ -119,10 +119,12 @@ async function refusal({ url }: AskedServer, response: Response): Promise<Gossam
   const said = (await response.text().catch(() => "")).slice(0, MOST_SAID);
   const { status } = response;
   if (status === 401 || status === 403) {
-    return new GossamerError("WrongState", `the server at ${url} wants a token, or another one; give the right one`);
+    const said = `the server at ${url} wants a token, or another one`;
+    return new GossamerError("WrongState", `${said}; give the right one`);
   }
   if (status === 409) {
-    return new GossamerError("WrongState", `the server at ${url} has another index now (${said}); open it again`);
+    const now = `the server at ${url} has another index now (${said})`;
+    return new GossamerError("WrongState", `${now}; open it again`);
   }
   return new GossamerError("Unreachable", `the server at ${url} answered with status ${status}: ${said}`);
 }

@@ -87,7 +87,9 @@ function leastOf(slots: Slots, random: () => number, worthAt: (slot: number) => 
     if (slots.isBusy(slot)) continue;
     found++;
     const worth = worthAt(slot);
-    if (worth < leastWorth) [least, leastWorth] = [slot, worth];
+    if (worth >= leastWorth) continue;
+    least = slot;
+    leastWorth = worth;
   }
   return least;
 }

@@ -38,11 +38,6 @@ export function storedRows(source: ByteSource, at: number, rowBytes: number): Ro
   return { isSync: true, readRowsNow: readerOfRows(readBytes, at, rowBytes), readRows };
 }
 
-/** The rows of an index, where `vectors` is the section of its vectors alone. */
-export function rowsOf(vectors: ByteSource, index: { readonly rowBytes: number }): RowSource {
-  return storedRows(vectors, 0, index.rowBytes);
-}
-
 /** Reads rows by runs of nodes that lie close together: a run of one straight to where it belongs. */
 function readerOfRows(
   readBytes: (at: number, into: Uint8Array) => void,

@@ -8,6 +8,7 @@ export class SlotKeeper implements Slots {
   evictions = 0;
   demotions = 0; // rows that the slab let go for others
   private free: number[] = [];
+  private nodes = new Int32Array(0); // for each slot its node: evictions ask often
   private busy = new Uint32Array(0); // for each slot the round that needs its row
   private round = 0;
 
@@ -26,7 +27,7 @@ export class SlotKeeper implements Slots {
     return this.free.length;
   }
   nodeAt(slot: number): number {
-    return this.rows.nodeAt(slot);
+    return this.nodes[slot] ?? -1;
   }
   stamps(): Uint32Array {
     return this.rows.stamps();
@@ -66,6 +67,12 @@ export class SlotKeeper implements Slots {
     this.free.push(slot);
   }
 
+  /** The slot holds the row of this node now. */
+  place(slot: number, node: number): void {
+    this.rows.place(slot, node);
+    this.nodes[slot] = node;
+  }
+
   /** Another number of slots; rows of those that go move to empty ones, or to the slab. */
   resize(capacity: number): void {
     const { rows } = this;
@@ -74,10 +81,11 @@ export class SlotKeeper implements Slots {
       rows.resize(capacity);
     }
     this.busy = new Uint32Array(rows.capacity);
+    this.nodes = Int32Array.from({ length: rows.capacity }, (_, slot) => rows.nodeAt(slot));
     this.round = 0;
     this.free = [];
     for (let slot = rows.capacity - 1; slot >= 0; slot--) {
-      if (rows.nodeAt(slot) < 0) this.free.push(slot);
+      if (this.nodeAt(slot) < 0) this.free.push(slot);
     }
   }
 
@@ -99,10 +107,11 @@ export class SlotKeeper implements Slots {
     const isChoice = Number.isInteger(slot) && slot >= 0 && slot < rows.capacity;
     if (!isChoice || this.isBusy(slot)) slot = this.busy.findIndex((round) => round !== this.round);
     if (slot < 0) return -1;
-    const node = rows.nodeAt(slot);
+    const node = this.nodeAt(slot);
     if (node >= 0) this.demote(node, slot);
     this.evictions++;
     rows.forget(slot);
+    this.nodes[slot] = -1;
     return slot;
   }
 
@@ -122,7 +131,7 @@ export class SlotKeeper implements Slots {
       this.demote(node, slot);
     } else {
       this.rows.bytesOf(empty).set(this.rows.bytesOf(slot));
-      this.rows.place(empty, node);
+      this.place(empty, node);
     }
   }
 }

@@ -14,32 +14,7 @@ import type { RowSource } from "./rows.ts";
 import { makeSlab } from "./slab.ts";
 import type { Slab } from "./slab.ts";
 import { SlotKeeper } from "./slots.ts";
-
-/** What one tier holds and how often it had what was looked for. */
-export interface TierUse {
-  readonly capacity: number; // rows
-  readonly used: number;
-  readonly bytes: number; // that its rows take, used or not
-  readonly hits: number; // rows that searches found here
-  readonly misses: number; // rows that they did not
-  readonly evictions: number;
-}
-
-export interface TierStats {
-  readonly searches: number;
-  readonly rounds: number; // how often a search had to stop for rows
-  readonly bytes: number; // of rows in memory, used or not
-  readonly rowsCached: number; // rows that searches found in memory, in either tier
-  readonly rowsRead: number; // rows that they did not
-  readonly wasm: TierUse;
-  readonly js: TierUse;
-  readonly storage: {
-    readonly reads: number; // accesses: one for each round that the tiers above could not serve
-    readonly rows: number;
-    readonly bytes: number;
-    readonly ms: number; // spent waiting for them
-  };
-}
+import type { TierStats } from "./stats.ts";
 
 export interface TierOptions {
   readonly budget: number; // bytes of rows in memory, Wasm and JavaScript together
@@ -54,7 +29,8 @@ export interface TierOptions {
 export interface VectorTiers {
   /** Supplies rows until the search wants no more. Searches may be under way side by side. */
   run(search: EngineSearch, signal?: AbortSignal): Promise<void>;
-  /** Another budget; rows that stay in it stay in memory. */
+  /** Another budget; rows that have room in it stay in memory. It stands: what optimise() found is
+   * not watched any longer. */
   setBudget(bytes: number): void;
   readonly budget: number;
   readonly stats: TierStats;
@@ -63,6 +39,7 @@ export interface VectorTiers {
   /** Finds how little memory does, by test queries, and takes it: see optimiser.ts. Watches what
    * comes after, and takes more again when searches read more than they may. */
   optimise(queries: readonly Float32Array[], options: OptimiseOptions): Promise<CacheReport>;
+  /** Lets go of JavaScript's rows; those in Wasm memory go with the index. */
   close(): void;
 }
 
@@ -134,10 +111,15 @@ class Tiers implements VectorTiers {
     this.wasm.misses += asked;
     this.wasm.hits += Math.max(0, search.counters().distances - asked);
     const rowsNow = this.watch?.observe(this.storage.reads - readsBefore);
-    if (rowsNow !== undefined) this.setBudget(rowsNow * this.index.rowBytes);
+    if (rowsNow !== undefined) this.applyBudget(rowsNow * this.index.rowBytes);
   }
 
   setBudget(bytes: number): void {
+    this.applyBudget(bytes);
+    this.watch = null;
+  }
+
+  private applyBudget(bytes: number): void {
     if (!(bytes >= 0)) {
       throw new GossamerError("InvalidArgument", `a memory budget is a number of bytes, not ${bytes}`);
     }
@@ -185,7 +167,7 @@ class Tiers implements VectorTiers {
         if (read) this.resident.bytesOf(slot).set(this.rowAt(read, i));
       });
       if (!read) this.readInto(filled);
-      else for (const { node, slot } of filled) this.resident.place(slot, node);
+      else for (const { node, slot } of filled) this.slots.place(slot, node);
     }
   }
 
@@ -200,7 +182,6 @@ class Tiers implements VectorTiers {
   close(): void {
     this.watch = null;
     this.slab.resize(0);
-    this.slots.resize(0);
   }
 
   // Rows go from storage straight to their slots. Those of JavaScript's memory change places with
@@ -235,7 +216,7 @@ class Tiers implements VectorTiers {
       absent.row = row;
     } else {
       this.resident.bytesOf(absent.slot).set(row);
-      this.resident.place(absent.slot, absent.node);
+      this.slots.place(absent.slot, absent.node);
     }
     return true;
   }
@@ -254,7 +235,7 @@ class Tiers implements VectorTiers {
       throw error;
     }
     this.noteRead(read.length, this.now() - started);
-    for (const { node, slot } of read) if (slot >= 0) resident.place(slot, node);
+    for (const { node, slot } of read) if (slot >= 0) this.slots.place(slot, node);
   }
 
   // While rows are on their way other searches may change the tiers: all rows of the round are
@@ -294,7 +275,7 @@ class Tiers implements VectorTiers {
       const slot = this.slots.take();
       const target = slot < 0 ? this.rowAt(left, leftCount++) : resident.bytesOf(slot);
       target.set(this.rowAt(held, i));
-      if (slot >= 0) resident.place(slot, node);
+      if (slot >= 0) this.slots.place(slot, node);
     });
     search.supplyRows(left);
   }

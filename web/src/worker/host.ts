@@ -5,11 +5,11 @@ import type { Reason } from "../errors.ts";
 import { makeServices, wasmFrom } from "../query/services.ts";
 import { makeHandlers } from "./handlers.ts";
 import type { Handlers, Job } from "./handlers.ts";
-import type { Answer, CallRequest, Port, Request, TextInput } from "./messages.ts";
+import type { Answer, CallRequest, Port, Request, TextBatch } from "./messages.ts";
 
 interface Running {
   readonly abort: AbortController;
-  take: ((batch: { texts: readonly TextInput[]; isLast: boolean }) => void) | null;
+  take: ((batch: TextBatch) => void) | null;
 }
 
 // Progress is told at most so often: a page that draws each step would fall behind.
@@ -77,7 +77,7 @@ function nextBatch(
   id: number,
   call: Running,
   post: (answer: Answer) => void,
-): Promise<{ texts: readonly TextInput[]; isLast: boolean }> {
+): Promise<TextBatch> {
   return new Promise((resolve, reject) => {
     const { signal } = call.abort;
     const stop = () => reject(new GossamerError("Cancelled", "the job was cancelled before it finished"));

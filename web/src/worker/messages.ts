@@ -2,7 +2,14 @@
 // cloning; errors travel as reason and message.
 
 import type { Reason } from "../errors.ts";
-import type { EvictionName, IndexStatus, Progress, Results, SearchOptions, VectorSource } from "../records.ts";
+import type {
+  EvictionName,
+  IndexStatus,
+  Progress,
+  Results,
+  SearchOptions,
+  VectorSource,
+} from "../records.ts";
 import type { CacheReport } from "../tiers/optimise_tiers.ts";
 import type { ChangeReport } from "../update/change.ts";
 import type { TextInput } from "../update/inputs.ts";
@@ -105,10 +112,21 @@ export type Request =
   | { readonly kind: "setup"; readonly wasm: string | null; readonly lock: string }
   | CallRequest
   | { readonly kind: "abort"; readonly id: number }
-  | { readonly kind: "texts"; readonly id: number; readonly texts: readonly TextInput[]; readonly isLast: boolean };
+  | ({ readonly kind: "texts"; readonly id: number } & TextBatch);
+
+/** Texts that the worker asked for. */
+export interface TextBatch {
+  readonly texts: readonly TextInput[];
+  readonly isLast: boolean;
+}
 
 export type CallRequest<Name extends CallName = CallName> = {
-  [N in Name]: { readonly kind: "call"; readonly id: number; readonly name: N; readonly args: Calls[N]["args"] };
+  [N in Name]: {
+    readonly kind: "call";
+    readonly id: number;
+    readonly name: N;
+    readonly args: Calls[N]["args"];
+  };
 }[Name];
 
 /** From the worker to the page. */

@@ -1,0 +1,80 @@
+// Elements made from data. What documents say only ever becomes text nodes: nothing here, or anywhere
+// in this page, parses HTML.
+
+export type Child = Node | string;
+type Attributes = Readonly<Record<string, string>>;
+
+/** The element with this id; it stands in index.html. */
+export function find<T extends Element>(id: string, kind: new () => T): T {
+  const element = document.getElementById(id);
+  if (!(element instanceof kind)) throw new Error(`index.html has no ${kind.name} #${id}`);
+  return element;
+}
+
+/** A new element with these attributes and children; strings become text. */
+export function make<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A new element of a drawing. */
+export function draw<Tag extends keyof SVGElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[Tag] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A button that does something when it is pressed. */
+export function makeButton(attributes: Attributes, label: Child, press: () => void): HTMLButtonElement {
+  const button = make("button", { type: "button", ...attributes }, label);
+  button.addEventListener("click", () => press());
+  return button;
+}
+
+/** A bar that fills a share of its width, 0 to 1; what it shows is said in the text beside it. */
+export function makeBar(share: number): SVGElement {
+  const width = `${Math.min(100, Math.max(0.5, 100 * share)).toFixed(2)}%`;
+  return draw("svg", { class: "bar", "aria-hidden": "true" }, draw("rect", { height: "100%", width }));
+}
+
+/** A list of names and values. */
+export function makeList(facts: readonly (readonly [string, string])[]): HTMLElement {
+  const items = facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+  return make("dl", {}, ...items);
+}
+
+/** A text with some stretches of it marked; spans are of UTF-16, rising, apart. */
+export function markSpans(text: string, spans: readonly (readonly [number, number])[]): Child[] {
+  const children: Child[] = [];
+  let at = 0;
+  for (const [start, end] of spans) {
+    children.push(text.slice(at, start), make("mark", {}, text.slice(start, end)));
+    at = end;
+  }
+  return [...children, text.slice(at)];
+}
+
+/** A text with every one of these words, in lower case, marked. */
+export function markWords(text: string, words: ReadonlySet<string>): Child[] {
+  return text
+    .split(/([\p{L}\p{N}\p{M}]+)/u)
+    .map((piece) => (words.has(piece.toLowerCase()) ? make("mark", {}, piece) : piece));
+}
+
+/** Says something short to those who hear the page. */
+export function announce(message: string): void {
+  const said = find("said", HTMLElement);
+  // The same words twice in a row would not be read again.
+  said.textContent = said.textContent === message ? `${message}\u00a0` : message;
+}
