@@ -1,0 +1,1 @@
+"""Benchmarks of the browser's package: a page driven by Playwright, with its rivals in it."""
