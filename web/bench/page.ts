@@ -43,6 +43,9 @@ const bench = {
       search: (query, k) => worker.call("search", opened, query, { ...request, k }),
     }),
 
+  /** Nothing but the way to the worker and back. */
+  addEcho: (name: string) => void contenders.set(name, { search: (query) => worker.call("echo", query) }),
+
   remove: (name: string) => void contenders.delete(name),
 
   async turns(url: string, dim: number, turns: Turns) {

@@ -94,6 +94,8 @@ const STEPS = {
     return { ...sums, strategy };
   },
 
+  /** The way here and back, and nothing else. */
+  echo: async (query: Float32Array) => ({ ids: [query.length], innerMs: 0 }),
   warm: async (name: string) => find(name).tiers?.warm(),
   stats: async (name: string) => find(name).tiers?.stats ?? null,
 

@@ -43,6 +43,7 @@ export type {
   FailedSource,
   OpenOptions,
   OptimiseOptions,
+  PickedFile,
   ServerAddress,
   StorageStatus,
   TextInput,
@@ -164,9 +165,10 @@ export class GossamerIndex {
     return this.#client.call("add", [this.#handle], { ...extrasOf(options), texts });
   }
 
-  /** Puts files in under their paths (those of a picked folder, else their names). */
-  addFiles(files: Iterable<File>, options: JobOptions = {}): Promise<ChangeReport> {
+  /** Puts files in under their paths: those given with them, those of a picked folder, else their names. */
+  addFiles(files: Iterable<File | PickedFile>, options: JobOptions = {}): Promise<ChangeReport> {
     const inputs = Array.from(files, (file): PickedFile => {
+      if (!(file instanceof File)) return file;
       return { file, path: file.webkitRelativePath || file.name, mtime: file.lastModified };
     });
     return this.#client.call("addFiles", [this.#handle, inputs], extrasOf(options));

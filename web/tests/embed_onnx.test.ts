@@ -8,7 +8,7 @@ import { onnxEmbedder, openOnnxEmbedder, type Ort, type OrtTensor } from "../src
 import { GossamerError } from "../src/errors.ts";
 
 const ENCODER = new TextEncoder();
-const SETTINGS = readSettings(
+const SETTINGS = await readSettings(
   { name: "small", max_length: 8, dim: 2, fingerprint: "ab", text_prompt: "t ", question_prompt: "q " },
   new Uint8Array(),
   new Uint8Array(),
@@ -97,14 +97,14 @@ test("a folder has the fingerprint that Python gives it", async () => {
   const { weights, vocabulary, prompts } = expected.folder;
   const stated = { max_length: 128, pooling: "cls", question_prompt: prompts[0], text_prompt: prompts[1] };
 
-  const settings = readSettings(stated, ENCODER.encode(weights), ENCODER.encode(vocabulary));
+  const settings = await readSettings(stated, ENCODER.encode(weights), ENCODER.encode(vocabulary));
 
   assert.equal(settings.fingerprint, expected.folder_fingerprint);
 });
 
-test("settings that make no sense are refused", () => {
+test("settings that make no sense are refused", async () => {
   for (const stated of [{ pooling: "max" }, { max_length: -1 }, { dim: "many" }])
-    assert.throws(() => readSettings(stated, new Uint8Array(), new Uint8Array()), isReason("InvalidArgument"));
+    await assert.rejects(() => readSettings(stated, new Uint8Array(), new Uint8Array()), isReason("InvalidArgument"));
 });
 
 function small(ort: Ort) {

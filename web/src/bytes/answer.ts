@@ -30,6 +30,13 @@ export class Transient extends Error {
   }
 }
 
+/** The server makes the file just now, and says when to ask again. */
+export class NotYet extends Error {
+  constructor(readonly afterMs: number) {
+    super("it is still being made");
+  }
+}
+
 /** Makes an answer of what the server sent. Transient if another try may help. */
 export async function understand(
   url: string,
@@ -161,6 +168,7 @@ function checkStatus(url: string, response: Response): void {
   const { status } = response;
   if (status === 200 || status === 206) return;
   void response.body?.cancel().catch(() => {});
+  if (status === 202) throw new NotYet(secondsOf(response.headers.get("retry-after")) * 1000);
   if (status >= 500 || status === 429 || status === 408) throw new Transient(`status ${status}`);
   if (status === 404 || status === 410) {
     throw new GossamerError("NoIndex", `there is nothing at ${url} (status ${status}): check the address`);
@@ -170,6 +178,11 @@ function checkStatus(url: string, response: Response): void {
     throw new GossamerError("WrongState", `${what}: give the token that this server expects`);
   }
   throw strange(url, `status ${status}`);
+}
+
+/** Between a second and a minute. */
+function secondsOf(header: string | null): number {
+  return Math.min(60, Math.max(1, Number(header) || 1));
 }
 
 /** The size that the answer to a HEAD request names. */

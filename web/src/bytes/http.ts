@@ -2,7 +2,7 @@
 // was asked for.
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Answer, Question, Taker } from "./answer.ts";
-import { makeTaker, sizeOf, Transient, understand } from "./answer.ts";
+import { makeTaker, NotYet, sizeOf, Transient, understand } from "./answer.ts";
 
 export interface AskOptions {
   readonly fetch?: typeof fetch;
@@ -13,6 +13,7 @@ export interface AskOptions {
 
 const TRIES = 3;
 const FIRST_DELAY_MS = 200;
+const MOST_WAIT_MS = 600_000; // for a file that the server is making
 const SILENCE_MS = 30_000;
 const AT_ONCE = 6; // what browsers open to one host
 
@@ -50,7 +51,7 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
       const response = await send(url, init);
       return await receive(response, makeTaker(url, response, watch.heard, counters));
     } catch (error) {
-      if (error instanceof GossamerError || error instanceof Transient) throw error;
+      if (error instanceof GossamerError || error instanceof Transient || error instanceof NotYet) throw error;
       throw closing.signal.aborted || question.signal?.aborted ? cancelled() : new Transient(String(error));
     } finally {
       watch.stop();
@@ -58,15 +59,20 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
   }
 
   async function retried<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    for (let tried = 1; ; ++tried) {
+    let waited = 0;
+    for (let tried = 1; ; ) {
       throwIfAborted(signal);
+      let pause = FIRST_DELAY_MS * 4 ** (tried - 1);
       try {
         return await takeTurn(work);
       } catch (error) {
-        if (!(error instanceof Transient)) throw error;
-        if (tried === TRIES) throw unreachable(url, error);
+        if (error instanceof NotYet && waited < MOST_WAIT_MS) {
+          pause = error.afterMs;
+          waited += pause;
+        } else if (!(error instanceof Transient || error instanceof NotYet)) throw error;
+        else if (tried++ === TRIES) throw unreachable(url, error);
       }
-      await orAborted(delay(FIRST_DELAY_MS * 4 ** (tried - 1)), signal);
+      await orAborted(delay(pause), signal);
     }
   }
 
@@ -147,9 +153,10 @@ export function checkUrl(address: string | URL): string {
   throw new GossamerError("InvalidArgument", `an address of http or https was expected, "${given}" came`);
 }
 
-function unreachable(url: string, why: Transient): GossamerError {
+function unreachable(url: string, why: Transient | NotYet): GossamerError {
   const advice = "check the connection and the address, then try again";
-  return new GossamerError(why.reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
+  const reason = why instanceof Transient ? why.reason : "Unreachable";
+  return new GossamerError(reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
 }
 
 function cancelled(): GossamerError {

@@ -1,5 +1,4 @@
 // A folder of model files on a server: model.onnx, vocab.txt, gossamer-model.json.
-import { sha256 } from "@noble/hashes/sha2.js";
 import { GossamerError } from "../errors.ts";
 import { hexOf } from "../format/hashes.ts";
 
@@ -36,16 +35,16 @@ export async function fetchModelFolder(
   const get = (name: keyof typeof MOST_BYTES) => fetchFile(base + name, MOST_BYTES[name] ?? 0, send, signal);
   const stated = parseJson(await get(SETTINGS), base + SETTINGS);
   const [vocabulary, model] = await Promise.all([get("vocab.txt"), get("model.onnx")]);
-  return { model, vocabulary, settings: readSettings(stated, model, vocabulary) };
+  return { model, vocabulary, settings: await readSettings(stated, model, vocabulary) };
 }
 
 /** What the settings say, with Python's defaults, and the fingerprint that Python gives this folder
  * unless they state one. */
-export function readSettings(
+export async function readSettings(
   stated: Readonly<Record<string, unknown>>,
   model: Uint8Array,
   vocabulary: Uint8Array,
-): EncoderSettings {
+): Promise<EncoderSettings> {
   const text = (key: string) => (typeof stated[key] === "string" ? stated[key] : "");
   const count = (key: string, usual: number) => {
     const value = stated[key] ?? usual;
@@ -64,22 +63,33 @@ export function readSettings(
     textPrompt: text("text_prompt"),
     isLowercase: stated["lowercase"] !== false,
   };
-  return { ...settings, fingerprint: text("fingerprint") || fingerprintOf(settings, model, vocabulary) };
+  const fingerprint = text("fingerprint") || (await fingerprintOf(settings, model, vocabulary));
+  return { ...settings, fingerprint };
 }
 
 /** The twin of Model.fingerprint in python/gossamer/models/records.py: keys sorted, written as Python's
  * json does. */
-function fingerprintOf(
+async function fingerprintOf(
   settings: Omit<EncoderSettings, "fingerprint">,
   model: Uint8Array,
   vocabulary: Uint8Array,
-): string {
+): Promise<string> {
   const prompts = [settings.questionPrompt, settings.textPrompt].map(asciiJson).join(", ");
   const facts =
     `{"drops_unknown": false, "graphs": [], "max_length": ${settings.maxLength}, ` +
     `"pooling": "${settings.pooling}", "prompts": [${prompts}], "revision": ${EMBEDDING_REVISION}, ` +
-    `"tokenizer": "${hexOf(sha256(vocabulary))}", "weights": "${hexOf(sha256(model))}"}`;
-  return hexOf(sha256(new TextEncoder().encode(facts)));
+    `"tokenizer": "${await sha256(vocabulary)}", "weights": "${await sha256(model)}"}`;
+  return sha256(new TextEncoder().encode(facts));
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const { subtle } = globalThis.crypto;
+  if (!subtle)
+    throw new GossamerError(
+      "Unavailable",
+      `the model cannot be told from others in this page: serve it by https, or state its fingerprint in ${SETTINGS}`,
+    );
+  return hexOf(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
 }
 
 function asciiJson(text: string): string {

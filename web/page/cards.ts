@@ -1,0 +1,159 @@
+// Hits as cards, each of which opens in its context.
+
+import type { ChunkContext, Hit } from "../src/index.ts";
+import { announce, make, makeButton, markSpans, markWords } from "./dom.ts";
+import type { Child } from "./dom.ts";
+import { messageOf, rankingName } from "./words.ts";
+
+export type ReadContext = (id: number, margin: number) => Promise<ChunkContext>;
+
+/** A card, and the hit that it shows. */
+export interface Card {
+  readonly id: number;
+  readonly element: HTMLLIElement;
+  readonly button: HTMLButtonElement;
+  /** Shows what is new of the same hit; its context stays open. */
+  update(hit: Hit): void;
+}
+
+const FIRST_MARGIN = 600;
+const WIDER = 4;
+const MOST_MARGIN = 100_000;
+// A margin cut inside a character loses the rest of it, at most this many bytes.
+const CUT_BYTES = 3;
+const NO_TEXT = "Its text is not here and cannot be had now.";
+// Kinds that are written to be read; all others are code, and shown in a type of even width.
+const PROSE = new Set([
+  ...["text", "markdown", "rst", "asciidoc", "org", "html", "pdf", "epub", "mail", "chat"],
+  ...["docx", "odt", "pptx", "odp", "xlsx", "notebook"],
+]);
+
+/** The card of a hit, as an item of the list. */
+export function makeCard(hit: Hit, readContext: ReadContext): Card {
+  let shown = hit;
+  const place = `context-${hit.id}`;
+  const context = make("div", { class: "context", id: place });
+  context.hidden = true;
+  const snippet = make("p", { class: "text snippet" });
+  const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "Why it was found" });
+  const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
+  const button = makeButton({ ...location, title: hit.location }, makeLocation(hit), () => toggle());
+  const article = make(
+    "article",
+    { class: PROSE.has(hit.kind) ? "card" : "card code" },
+    make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit)),
+    ...(hit.title ? [make("p", { class: "title" }, make("bdi", {}, hit.title))] : []),
+    snippet,
+    context,
+    ranks,
+  );
+  const toggle = () => {
+    const isOpen = button.getAttribute("aria-expanded") !== "true";
+    button.setAttribute("aria-expanded", String(isOpen));
+    snippet.hidden = isOpen;
+    context.hidden = !isOpen;
+    if (isOpen && context.childElementCount === 0) {
+      void showContext(context, shown, readContext, FIRST_MARGIN);
+    }
+  };
+  // The whole snippet is a target for the mouse; one that selects text in it means to copy.
+  snippet.addEventListener("click", () => {
+    if (String(getSelection()) === "") toggle();
+  });
+  const update = (next: Hit) => {
+    shown = next;
+    snippet.replaceChildren(...(next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights)));
+    ranks.replaceChildren(...makeRanks(next));
+  };
+  update(hit);
+  return { id: hit.id, element: make("li", {}, article), button, update };
+}
+
+function makeLocation({ source, location }: Hit): HTMLElement {
+  const cut = source.lastIndexOf("/") + 1;
+  const rest = location.startsWith(source) ? location.slice(source.length) : "";
+  return make(
+    "bdi",
+    {},
+    make("span", { class: "folder" }, source.slice(0, cut)),
+    make("span", { class: "file" }, source.slice(cut)),
+    make("span", { class: "place" }, rest),
+  );
+}
+
+function makeRanks(hit: Hit): HTMLElement[] {
+  const ranks = Object.entries(hit.ranks).map(([ranking, rank]) => {
+    const isMeasured = ranking === "semantic" && hit.distance !== null;
+    const likeness = isMeasured ? `, cosine ${(0 - Number(hit.distance)).toFixed(2)}` : "";
+    return make("li", {}, `${rankingName(ranking)} #${rank}${likeness}`);
+  });
+  return [...ranks, make("li", {}, hit.kind)];
+}
+
+function makeCopyButton(hit: Hit): HTMLElement {
+  const attributes = { class: "quiet copy", "aria-label": `Copy location ${hit.location}` };
+  const button = makeButton(attributes, "Copy", async () => {
+    const isCopied = await copy(hit.location);
+    button.textContent = isCopied ? "Copied" : "Not copied";
+    announce(isCopied ? "Location copied" : "The browser does not let this page copy");
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  return button;
+}
+
+/** Puts a text on the clipboard; says whether the browser let it. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // not asked for by a press, or not over HTTPS
+  }
+}
+
+/** Shows the text around a hit; again with wider margins when asked for more. */
+async function showContext(
+  context: HTMLElement,
+  hit: Hit,
+  readContext: ReadContext,
+  margin: number,
+): Promise<void> {
+  const hadFocus = () => context.contains(document.activeElement);
+  const main = context.closest(".card")?.querySelector<HTMLElement>("button.location");
+  context.setAttribute("aria-busy", "true");
+  try {
+    const found = await readContext(hit.id, margin);
+    const isFocused = hadFocus();
+    const wider = Math.min(margin * WIDER, MOST_MARGIN);
+    context.replaceChildren(
+      ...makeContext(found, hit, margin, () => void showContext(context, hit, readContext, wider)),
+    );
+    if (isFocused) (context.querySelector("button") ?? main)?.focus({ preventScroll: true });
+  } catch (error) {
+    const again = () => void showContext(context, hit, readContext, margin);
+    const said = make("p", { class: "problem", role: "alert" }, messageOf(error));
+    context.replaceChildren(said, makeButton({ class: "quiet" }, "Try again", again));
+  } finally {
+    context.removeAttribute("aria-busy");
+  }
+}
+
+function makeContext(found: ChunkContext, hit: Hit, margin: number, more: () => void): Child[] {
+  const isBegun = byteLength(found.before) >= hit.start;
+  const isEnded = byteLength(found.after) < margin - CUT_BYTES;
+  const words = new Set(hit.highlights.map(([start, end]) => hit.snippet.slice(start, end).toLowerCase()));
+  const text = make(
+    "div",
+    { class: "text" },
+    make("span", { class: "around" }, isBegun ? "" : "…", found.before),
+    make("span", { class: "chunk" }, ...markWords(found.text, words)),
+    make("span", { class: "around" }, found.after, isEnded ? "" : "…"),
+  );
+  if (isBegun && isEnded) return [text, make("p", { class: "hint" }, "This is the whole text.")];
+  if (margin >= MOST_MARGIN) return [text, make("p", { class: "hint" }, "The text goes on.")];
+  return [text, makeButton({ class: "quiet more" }, "More context", more)];
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,118 @@
+// What a search gave, or why it gave nothing.
+
+import type { Explanation, Results } from "../src/index.ts";
+import type { ReadContext } from "./cards.ts";
+import { announce, find, make, makeButton, makeList } from "./dom.ts";
+import { clearHits, showHits } from "./list.ts";
+import { counted, duration, headingOf, messageOf, size } from "./words.ts";
+
+/** What can be done about a problem. */
+export interface Remedy {
+  readonly label: string;
+  readonly act: () => void;
+}
+
+export interface Showing {
+  readonly key: string; // what tells questions apart
+  readonly isLast: boolean; // false while the search goes on
+  readonly isFiltered: boolean;
+  readonly readContext: ReadContext;
+}
+
+const problem = find("problem", HTMLElement);
+const summary = find("summary", HTMLElement);
+const remarks = find("remarks", HTMLElement);
+const list = find("hits", HTMLElement);
+const explanation = find("explanation", HTMLDetailsElement);
+
+const FEWER_FILTERS = "Filters are set: fewer of them may let more through.";
+const OTHER_WORDS = "Other words may help, or a search by meaning.";
+
+/** Shows what was found. */
+export function showResults(results: Results, showing: Showing): void {
+  const count = results.hits.length;
+  if (!showing.isLast && count === 0) {
+    // What was there stays until the search is over.
+    summary.textContent = "Searching by meaning…";
+    return;
+  }
+  problem.replaceChildren();
+  showHits(list, showing.key, results.hits, showing.readContext);
+  const said = count > 0 ? counted(count, "hit") : "Nothing found.";
+  const advice = showing.isFiltered ? FEWER_FILTERS : OTHER_WORDS;
+  summary.textContent = count > 0 ? `${said}${showing.isLast ? "" : " by words, searching by meaning…"}` : `${said} ${advice}`;
+  remarks.replaceChildren(...results.notes.map((note) => make("p", { class: "note" }, messageOf(note))));
+  showExplanation(results);
+  if (showing.isLast) announce(said);
+}
+
+/** Shows no results and no problem. */
+export function showNothing(): void {
+  problem.replaceChildren();
+  remarks.replaceChildren();
+  clearHits(list);
+  summary.replaceChildren();
+  explanation.hidden = true;
+}
+
+/** Says what went wrong. Hits that are there already stay, as what could be found. */
+export function showProblem(error: unknown, remedies: readonly Remedy[], hasHits = false): void {
+  if (!hasHits) showNothing();
+  else summary.textContent = "Found by words only.";
+  const message = messageOf(error);
+  // A message of several lines points at a character of one of them.
+  const said = make(message.includes("\n") ? "code" : "span", {}, message);
+  const buttons = remedies.map(({ label, act }, at) =>
+    makeButton(at === 0 ? {} : { class: "quiet" }, label, act),
+  );
+  problem.replaceChildren(
+    make(
+      "div",
+      { class: "problem" },
+      make("h3", {}, headingOf(error)),
+      make("p", {}, said),
+      ...(buttons.length > 0 ? [make("p", { class: "choices" }, ...buttons)] : []),
+    ),
+  );
+}
+
+function showExplanation({ explanation: told, tookMs }: Results): void {
+  const supplied = suppliedOf(told);
+  const heading = [
+    duration(tookMs),
+    ...(told.strategy ? [told.strategy] : []),
+    ...(supplied.length > 0 ? [`vectors: ${supplied.join(", ")}`] : []),
+    ...(told.bytesFetched > 0 ? [`${size(told.bytesFetched)} fetched`] : []),
+  ];
+  const facts: [string, string][] = [
+    ["mode", told.mode],
+    ["chunks", told.chunks.toLocaleString("en")],
+    ["let through by filters", told.allowedChunks?.toLocaleString("en") ?? "all"],
+    ["codes looked at", told.codesTouched.toLocaleString("en")],
+    ["vectors computed here", told.chunksEmbedded.toLocaleString("en")],
+    ["vectors in memory", told.chunksCached.toLocaleString("en")],
+    ["vectors read", told.chunksRead.toLocaleString("en")],
+    ["vectors asked of the server", told.chunksAsked.toLocaleString("en")],
+    ["rounds", String(told.rounds)],
+    ["fetched", size(told.bytesFetched)],
+    ...Object.entries(told.lexicalTerms).map(([term, count]): [string, string] => {
+      return [`chunks with “${term}”`, count.toLocaleString("en")];
+    }),
+    ...Object.entries(told.stages).map(([stage, ms]): [string, string] => [`time: ${stage}`, duration(ms)]),
+  ];
+  const isOpen = explanation.open;
+  explanation.replaceChildren(make("summary", {}, heading.join(" · ")), makeList(facts));
+  explanation.open = isOpen;
+  explanation.hidden = false;
+}
+
+/** Where the vectors of a search came from, the most telling first. */
+function suppliedOf(told: Explanation): string[] {
+  const sources: [number, string][] = [
+    [told.chunksEmbedded, "computed"],
+    [told.chunksRead, "read"],
+    [told.chunksAsked, "asked"],
+    [told.chunksCached, "cached"],
+  ];
+  return sources.filter(([count]) => count > 0).map(([count, how]) => `${count.toLocaleString("en")} ${how}`);
+}
