@@ -73,6 +73,7 @@ web/node_modules/.package-lock.json: web/package-lock.json | $(VENV)/node.stamp
 web: web/node_modules/.package-lock.json
 	@$(NODE) node web/build.mjs
 	@rm -rf python/gossamer/server/web && cp -r web/dist python/gossamer/server/web
+	@rm python/gossamer/server/web/pocket.model.gossamer # it is in the Python package already
 
 # The core as WebAssembly; what it makes is committed, so that nobody else needs the compiler.
 wasm: $(VENV)/tools.stamp

@@ -38,6 +38,8 @@ CASES = (
     "delta",
     "long_run",
     "server_load",
+    "browser_speed",
+    "browser_bytes",
 )
 
 

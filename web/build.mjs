@@ -1,11 +1,12 @@
 // Builds dist/: the package for npm, the worker, the page, and the Wasm beside them.
 import { build } from "esbuild";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, "dist");
+// Where it goes; tests have places of their own.
+const dist = process.argv[2] ? resolve(process.argv[2]) : join(here, "dist");
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 
@@ -35,3 +36,5 @@ const built = join(here, "wasm", "built");
 for (const file of existsSync(built) ? readdirSync(built) : []) {
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
 }
+// What pages index with, where nobody gives another model.
+cpSync(join(here, "..", "python", "gossamer", "models", "data", "pocket.gossamer"), join(dist, "pocket.model.gossamer"));

@@ -1,20 +1,19 @@
 // How long the last questions took, and a drawing of it.
 
-import type { Mode } from "../src/records.ts";
 import { draw, make } from "./dom.ts";
 import { duration } from "./words.ts";
 
 export interface Latency {
   readonly question: string;
-  readonly mode: Mode;
   readonly firstMs: number | null; // until hits by words were there
-  readonly ms: number; // of the whole answer
+  readonly ms: number; // of the whole answer, without what was waited for more letters
 }
 
 const MOST = 50;
 const WIDTH = 300;
 const HEIGHT = 72;
 const STEP = WIDTH / MOST;
+const STRETCHED = { class: "plot", role: "img", preserveAspectRatio: "none" };
 const latencies: Latency[] = [];
 
 /** Remembers the time of an answer. */
@@ -33,7 +32,7 @@ export function makeLatencyPlot(): HTMLElement {
   const half = median(all);
   const before = firsts.length > 0 ? `, first hits after ${duration(median(firsts))}` : "";
   const many = all.length === 1 ? "the last question" : `the last ${all.length} questions`;
-  const caption = `p50 ${duration(half)}${before} (${many}; most ${duration(Math.max(...all))})`;
+  const caption = `p50 ${duration(half)}${before}; ${many}, at most ${duration(Math.max(...all))}`;
   // A single slow one, such as the first that loads the model, must not flatten all others.
   const most = Math.min(Math.max(...all), Math.max(4 * half, 1)) || 1;
   const bars = latencies.flatMap((latency, at) => barsOf(latency, MOST - latencies.length + at, most));
@@ -41,7 +40,7 @@ export function makeLatencyPlot(): HTMLElement {
   const line = draw("line", { x1: "0", x2: String(WIDTH), y1: y, y2: y, class: "median" });
   const svg = draw(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img", "aria-label": `Latency: ${caption}` },
+    { ...STRETCHED, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-label": `Latency: ${caption}` },
     ...bars,
     line,
   );

@@ -34,7 +34,7 @@ export async function answer(
   }
   const [results, ms] = await timed(() => index.search(query.question, { ...options, mode: query.mode }));
   if (signal.aborted) return;
-  noteLatency({ question: query.question, mode: query.mode, firstMs, ms });
+  noteLatency({ question: query.question, firstMs, ms: (firstMs ?? 0) + ms });
   watcher.last(results);
 }
 

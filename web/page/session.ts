@@ -57,7 +57,7 @@ export async function openIndex(target: Target, signal: AbortSignal): Promise<Op
 }
 
 /** Whether files can be added to an index: it is in this browser, and nowhere else. */
-export function isPrivate(opened: Opened | null): opened is Opened {
+export function isPrivate(opened: Opened | null): boolean {
   return opened !== null && opened.index.name !== "" && opened.status.origin === "";
 }
 
@@ -73,6 +73,13 @@ export function targetOf(search: string): Target {
   const [url, name] = [said.get("index"), said.get("name")];
   if (url) return { kind: "address", url };
   return name ? { kind: "name", name } : { kind: "site" };
+}
+
+/** What this site's index is called in storage, where parts of it are kept. */
+export function siteName(): string {
+  if (SITE.index === "") return "";
+  const { host, pathname, search } = new URL(SITE.index, document.baseURI);
+  return `${host}${pathname}${search}`;
 }
 
 /** Keeps how much memory vectors may take, for this and later visits. */

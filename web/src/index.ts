@@ -2,6 +2,8 @@
 
 import { GossamerError } from "./errors.ts";
 import type { IndexStatus, OnProgress, Results, SearchOptions } from "./records.ts";
+import { watchPulls } from "./sync/watch.ts";
+import type { WatchOptions } from "./sync/watch.ts";
 import { connect } from "./worker/client.ts";
 import type { CallExtras, Client, WorkerLike } from "./worker/client.ts";
 import type {
@@ -10,10 +12,13 @@ import type {
   ChangeReport,
   ChunkContext,
   EncoderFiles,
+  FollowOptions,
   OpenedIndex,
   OpenOptions,
   OptimiseOptions,
   PickedFile,
+  PullReport,
+  PullWish,
   StorageStatus,
   TextInput,
 } from "./worker/messages.ts";
@@ -48,6 +53,8 @@ export type {
   StorageStatus,
   TextInput,
 } from "./worker/messages.ts";
+
+export type { WatchOptions } from "./sync/watch.ts";
 
 export interface StartOptions {
   readonly worker?: URL | string | Worker; // worker.js of this package; beside this module without it
@@ -98,6 +105,20 @@ export class Gossamer {
     return new GossamerIndex(this.#client, built);
   }
 
+  /** Lets an index in storage follow a server, by packages of what changed, and opens it: a new name, or one
+   * that follows this server's index already. Unreachable if the server does not answer: what is there
+   * already still opens by its name. */
+  async follow(
+    name: string,
+    url: string | URL,
+    options: FollowOptions & JobOptions = {},
+  ): Promise<GossamerIndex> {
+    const { signal, onProgress, ...rest } = options;
+    const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
+    const followed = await this.#client.call("follow", args, { signal, onProgress });
+    return new GossamerIndex(this.#client, followed, followed.report);
+  }
+
   /** The names of the indexes in storage. */
   names(): Promise<string[]> {
     return this.#client.call("names", []);
@@ -130,14 +151,17 @@ export class Gossamer {
 export class GossamerIndex {
   /** Its name in storage; "" where it is not kept. */
   readonly name: string;
+  /** What the pull of `Gossamer.follow` did; null for an index that was opened otherwise. */
+  readonly pulled: PullReport | null;
   readonly #client: Client;
   readonly #handle: number;
 
-  /** For `Gossamer.open` and `build`. */
-  constructor(client: Client, opened: OpenedIndex) {
+  /** For `Gossamer.open`, `build` and `follow`. */
+  constructor(client: Client, opened: OpenedIndex, pulled: PullReport | null = null) {
     this.#client = client;
     this.#handle = opened.handle;
     this.name = opened.name;
+    this.pulled = pulled;
   }
 
   /** The chunks that answer a question best. `mode: "lexical"` needs no vectors and answers at once. */
@@ -177,6 +201,18 @@ export class GossamerIndex {
   /** Takes out texts by id and files by path; names of nothing are passed over. */
   remove(sources: readonly string[], options: JobOptions = {}): Promise<ChangeReport> {
     return this.#client.call("remove", [this.#handle, [...sources]], extrasOf(options));
+  }
+
+  /** Brings an index that follows a server up to date. Unreachable if the server does not answer: the index
+   * stays as it was, and what came of a package is kept for the next time. */
+  pull(options: PullWish & JobOptions = {}): Promise<PullReport> {
+    const { signal, onProgress, ...rest } = options;
+    return this.#client.call("pull", [this.#handle, rest], { signal, onProgress });
+  }
+
+  /** Pulls again and again, so many milliseconds apart, until the signal is aborted. */
+  watch(everyMs: number, options: WatchOptions): Promise<void> {
+    return watchPulls((signal) => this.pull({ signal }), everyMs, options);
   }
 
   /** The index as one file, which Python reads (`gossamer import`) and `open` opens. */

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from gossamer.errors import UnknownId
-from gossamer.single.site import page_folder
+from gossamer.single.site import page_file, page_folder
 
 __all__ = ["router"]
 
@@ -37,6 +37,12 @@ _HEADERS = {
     ),
 }
 
+# The page opens the index beside it; here that is the server's, seen from /web/.
+_METAS = (
+    (b'name="gossamer-index" content="index.gossamer"', b'content="../v1/sync/file"'),
+    (b'name="gossamer-server" content=""', b'content=".."'),
+)
+
 router = APIRouter(tags=["server"], include_in_schema=False)
 
 
@@ -54,10 +60,13 @@ def web_file(name: str, request: Request) -> Response:
         raise UnknownId(
             "the page that searches in the browser is not built here; `make web` builds it"
         )
-    path = folder / (name or "index.html")
+    path = page_file(folder, name or "index.html")
     if not (name == "" or _NAME.fullmatch(name)) or not path.is_file():
         raise UnknownId(f"the page has no file {name!r}")
     data = path.read_bytes()
+    if path.name == "index.html":
+        for asked, here in _METAS:
+            data = data.replace(asked, asked.split(b" ")[0] + b" " + here)
     tag = f'"{blake2b(data, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if tag in request.headers.get("if-none-match", ""):

@@ -15,11 +15,12 @@ from gossamer.single.model_file import model_file_of
 from gossamer.store import ModelStamp
 from gossamer.store.unwritable import explaining
 
-__all__ = ["Site", "add_model_file", "page_folder", "site_of"]
+__all__ = ["Site", "add_model_file", "page_file", "page_folder", "site_of"]
 
 INDEX = "index.gossamer"
 _MODEL_ENDING = ".model.gossamer"
 _FIRST = "index.html"  # without it there is no page
+_PAGE_MODEL = f"pocket{_MODEL_ENDING}"  # what the page indexes with; it ships with the models
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,15 @@ def page_folder() -> Path | None:
     return folder if (folder / _FIRST).is_file() else None
 
 
+def page_file(page: Path, name: str) -> Path:
+    """Give where a file of the built page is: its model is that of the package."""
+    return _packaged_model() if name == _PAGE_MODEL else page / name
+
+
+def _packaged_model() -> Path:
+    return Path(str(resources.files("gossamer.models") / "data" / "pocket.gossamer"))
+
+
 @contextmanager
 def site_of(folder: Path | None) -> Iterator[Site]:
     """Make a folder with the page, for an index to be put into; nothing without a folder.
@@ -50,12 +60,12 @@ def site_of(folder: Path | None) -> Iterator[Site]:
         raise WrongState("the page is not built here: `make web` builds it, and wheels have it")
     with explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        files = tuple(sorted(path for path in page.rglob("*") if path.is_file()))
-        targets = tuple(folder / path.relative_to(page) for path in files)
-        for path, target in zip(files, targets, strict=True):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    yield Site(folder / INDEX, targets)
+        found = {path.relative_to(page): path for path in page.rglob("*") if path.is_file()}
+        found[Path(_PAGE_MODEL)] = _packaged_model()
+        for name, path in found.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+    yield Site(folder / INDEX, tuple(folder / name for name in sorted(found)))
 
 
 def add_model_file(stamp: ModelStamp, index: Path) -> Path | None:

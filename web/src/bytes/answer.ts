@@ -31,7 +31,7 @@ export class Transient extends Error {
 }
 
 /** The server makes the file just now, and says when to ask again. */
-export class NotYet extends Error {
+export class NotYet extends Transient {
   constructor(readonly afterMs: number) {
     super("it is still being made");
   }

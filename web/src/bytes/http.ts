@@ -51,7 +51,7 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
       const response = await send(url, init);
       return await receive(response, makeTaker(url, response, watch.heard, counters));
     } catch (error) {
-      if (error instanceof GossamerError || error instanceof Transient || error instanceof NotYet) throw error;
+      if (error instanceof GossamerError || error instanceof Transient) throw error;
       throw closing.signal.aborted || question.signal?.aborted ? cancelled() : new Transient(String(error));
     } finally {
       watch.stop();
@@ -66,11 +66,11 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
       try {
         return await takeTurn(work);
       } catch (error) {
+        if (!(error instanceof Transient)) throw error;
         if (error instanceof NotYet && waited < MOST_WAIT_MS) {
           pause = error.afterMs;
           waited += pause;
-        } else if (!(error instanceof Transient || error instanceof NotYet)) throw error;
-        else if (tried++ === TRIES) throw unreachable(url, error);
+        } else if (tried++ === TRIES) throw unreachable(url, error);
       }
       await orAborted(delay(pause), signal);
     }
@@ -153,10 +153,9 @@ export function checkUrl(address: string | URL): string {
   throw new GossamerError("InvalidArgument", `an address of http or https was expected, "${given}" came`);
 }
 
-function unreachable(url: string, why: Transient | NotYet): GossamerError {
+function unreachable(url: string, why: Transient): GossamerError {
   const advice = "check the connection and the address, then try again";
-  const reason = why instanceof Transient ? why.reason : "Unreachable";
-  return new GossamerError(reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
+  return new GossamerError(why.reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
 }
 
 function cancelled(): GossamerError {

@@ -8,6 +8,8 @@ import { staticEmbedder } from "../embed/static.ts";
 import { GossamerError } from "../errors.ts";
 import type { ModelStamp } from "../format/manifest.ts";
 import type { Storage } from "../storage/storage.ts";
+import { originOf } from "../sync/vectors.ts";
+import type { AskedServer } from "../sync/vectors.ts";
 import type { OpenOptions } from "../worker/messages.ts";
 import { loadEncoder } from "./encoder.ts";
 import type { Meter } from "./meter.ts";
@@ -20,6 +22,11 @@ export interface IndexModel {
   embedder(): Promise<Embedder>;
   /** The model file, which holds codebook and calibration; MissingModel if there is none. */
   file(): Promise<Uint8Array>;
+}
+
+/** Where a model is looked for. */
+export interface ModelOptions extends Pick<OpenOptions, "model" | "encoder"> {
+  readonly server?: AskedServer;
 }
 
 // Folders of models stand in storage beside those of indexes.
@@ -36,7 +43,7 @@ export function isModelFolder(name: string): boolean {
 export function modelOf(
   stamp: ModelStamp,
   origin: string,
-  options: Pick<OpenOptions, "model" | "encoder" | "server">,
+  options: ModelOptions,
   services: Services,
   meter: Meter,
 ): IndexModel {
@@ -49,7 +56,9 @@ export function modelOf(
     } catch (error) {
       const isMissing = error instanceof GossamerError && error.reason === "MissingModel";
       // Questions can be embedded where the index is.
-      if (isMissing && server) return serverEmbedder(server.url, server.token ?? "", stamp);
+      if (isMissing && server) {
+        return serverEmbedder(server.url, server.token ?? "", { ...stamp, ...originOf(server) });
+      }
       throw error;
     }
   });
@@ -89,7 +98,7 @@ export async function keepModel(storage: Storage, fingerprint: string, bytes: Ui
 async function findModel(
   stamp: ModelStamp,
   origin: string,
-  options: Pick<OpenOptions, "model" | "server">,
+  options: ModelOptions,
   services: Services,
   meter: Meter,
 ): Promise<LoadedModel> {
@@ -143,7 +152,7 @@ export async function loadModel(
 function addressesOf(
   stamp: ModelStamp,
   origin: string,
-  options: Pick<OpenOptions, "model" | "server">,
+  options: ModelOptions,
 ): string[] {
   if (options.model !== undefined) return [String(options.model)];
   const beside = origin === "" ? [] : [new URL(fileNameOf(stamp.name), origin).href];

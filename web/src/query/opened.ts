@@ -8,7 +8,8 @@ import { rankByScan } from "../lexical/scan.ts";
 import type { WordRanking } from "../lexical/ranking.ts";
 import { rankByPostings } from "../lexical/words.ts";
 import type { VectorSource } from "../records.ts";
-import { askChunks, askVectors } from "../sync/vectors.ts";
+import { makeElsewhere } from "../sync/elsewhere.ts";
+import type { Elsewhere } from "../sync/elsewhere.ts";
 import { storedRows } from "../tiers/rows.ts";
 import { openVectors } from "../tiers/vectors.ts";
 import type { VectorTiers } from "../tiers/vectors.ts";
@@ -57,6 +58,7 @@ export class OpenedState {
   readonly model: IndexModel;
   readonly cache: VectorCache; // of vectors that do not come from the file
   readonly #kept: Kept;
+  readonly #elsewhere: Elsewhere | null;
   readonly #alone = queue();
   readonly #questions = new Map<string, Float32Array>();
   readonly #allowed = new Map<string, Uint8Array>();
@@ -67,8 +69,13 @@ export class OpenedState {
     this.target = target;
     this.#kept = kept;
     this.cache = vectorCache(kept.budget);
-    const { manifest } = target.parts;
-    this.model = modelOf(manifest.model, target.origin, kept.options, kept.services, kept.meter);
+    const { model } = target.parts.manifest;
+    const { server } = target;
+    this.#elsewhere = server && makeElsewhere(server, model.dim);
+    // Beside a server that is followed there are no files.
+    const beside = target.isLocal ? "" : target.origin;
+    const options = server ? { ...kept.options, server } : kept.options;
+    this.model = modelOf(model, beside, options, kept.services, kept.meter);
   }
 
   get layout(): ChunkLayout {
@@ -86,14 +93,15 @@ export class OpenedState {
     const { options } = this.#kept;
     const { parts, isLocal } = this.target;
     const hasVectors = (parts.engine?.sectionAt(SECTIONS.vectors)?.length ?? 0) > 0;
-    const isStored = hasVectors && parts.manifest.settings.keep === "all";
+    const hasCodes = Boolean(parts.engine?.sectionAt(SECTIONS.codes));
+    const isStored = hasVectors && (parts.manifest.settings.keep === "all" || !hasCodes);
     const own = isLocal ? "stored" : "ranges";
     const wanted = options.vectors ?? (isStored ? own : this.#computed());
     if ((wanted === "stored" || wanted === "ranges") && !isStored) {
       const chosen = `vectors: "${wanted}" was asked for`;
       throw new GossamerError("InvalidArgument", `${chosen}, but this index keeps none; use "recompute"`);
     }
-    if (wanted === "server" && !options.server) {
+    if (wanted === "server" && !this.target.server) {
       throw new GossamerError("InvalidArgument", 'vectors: "server" needs the address of one as `server`');
     }
     return wanted;
@@ -171,7 +179,7 @@ export class OpenedState {
   }
 
   #computed(): VectorSource {
-    const isAway = this.layout.hasAwayTexts && this.#kept.options.server !== undefined;
+    const isAway = this.layout.hasAwayTexts && this.target.server !== null;
     return isAway ? "server" : "recompute";
   }
 
@@ -244,38 +252,13 @@ export class OpenedState {
     return rankByScan(text, parts.texts, this.layout, { question, best, allowed, signal });
   }
 
-  /** Asks the server for vectors; where it does not answer that is a note, no error. */
-  #vectorAsker(said: Set<string>): AskVectors {
-    const { server } = this.#kept.options;
-    const { model, uuid } = this.target.parts.manifest;
-    return async (ids, signal) => {
-      if (!server) return { mask: new Uint8Array(ids.length), rows: new Float32Array(0) };
-      try {
-        return await askVectors({ ...server, index: uuid }, ids, model.dim, signal);
-      } catch (error) {
-        said.add(noteOf(server.url, error));
-        return { mask: new Uint8Array(ids.length), rows: new Float32Array(0) };
-      }
-    };
+  #vectorAsker(said: Set<string>): AskVectors | null {
+    const elsewhere = this.#elsewhere;
+    return elsewhere && ((ids, signal) => elsewhere.vectors(ids, said, signal));
   }
 
   #chunkAsker(said: Set<string>): AskChunks | null {
-    const { server } = this.#kept.options;
-    const { uuid } = this.target.parts.manifest;
-    if (!server) return null;
-    return async (ids, signal) => {
-      try {
-        return await askChunks({ ...server, index: uuid }, ids, signal);
-      } catch (error) {
-        said.add(noteOf(server.url, error));
-        return ids.map(() => null);
-      }
-    };
+    const elsewhere = this.#elsewhere;
+    return elsewhere && ((ids, signal) => elsewhere.chunks(ids, said, signal));
   }
-}
-
-/** The note of a server that does not answer; any other error is one. */
-function noteOf(url: string, error: unknown): string {
-  if (!(error instanceof GossamerError) || error.reason !== "Unreachable") throw error;
-  return `the server at ${url} did not answer: ${error.message}; answered from what is here`;
 }

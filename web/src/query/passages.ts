@@ -8,7 +8,7 @@ import { checkOf } from "../format/hashes.ts";
 import type { TextSpan, TextStore } from "../format/parts.ts";
 import { decodeText } from "../format/text.ts";
 import type { Span } from "../records.ts";
-import type { AwayChunk } from "../sync/vectors.ts";
+import type { AwayChunk } from "../sync/chunks.ts";
 import { contextLine, embeddedText } from "./embedded.ts";
 
 /** A chunk with its text: what it says, and what was embedded. */

@@ -7,6 +7,9 @@ import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
 import type { IndexParts } from "../format/parts.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
+import { askedServer } from "../sync/elsewhere.ts";
+import { serverOf } from "../sync/following.ts";
+import type { AskedServer } from "../sync/vectors.ts";
 import type { OpenOptions } from "../worker/messages.ts";
 import type { Meter } from "./meter.ts";
 
@@ -17,6 +20,7 @@ export interface OpenedTarget {
   readonly origin: string; // address it is read from; "" for none
   readonly folder: Folder | null; // where it is kept, or what is fetched of it
   readonly isLocal: boolean; // all of it is here
+  readonly server: AskedServer | null; // what is asked for what is not in it
   readonly notes: readonly string[];
   /** Keeps what was fetched. */
   flush(): Promise<void>;
@@ -45,7 +49,8 @@ export async function openTarget(
 
 async function openFile(file: Blob, options: OpenOptions): Promise<OpenedTarget> {
   const parts = await partsOfFile(blobSource(file), options.signal);
-  return { parts, name: "", origin: "", folder: null, isLocal: true, notes: [], flush: async () => {} };
+  const server = askedOf(options, parts);
+  return { parts, name: "", origin: "", folder: null, isLocal: true, server, notes: [], flush: async () => {} };
 }
 
 async function openAddress(
@@ -62,16 +67,25 @@ async function openAddress(
     meter.watch(source);
     const parts = await partsOfFile(source, signal);
     const { notes } = source;
-    return { parts, name: "", origin: url, folder: null, isLocal: false, notes, flush: async () => {} };
+    const asked = askedOf(options, parts);
+    const flush = async () => {};
+    return { parts, name: "", origin: url, folder: null, isLocal: false, server: asked, notes, flush };
   }
   const name = options.name ?? nameOf(url);
   const folder = await storage.folder(name);
+  const isNew = (await folder.readManifest()) === null;
   await keepRecord(folder, url);
-  const source = await openCached(url, folder, asking);
-  meter.watch(source);
-  const parts = await partsOfFile(source, signal);
-  const { notes, flush } = source;
-  return { parts, name, origin: url, folder, isLocal: false, notes, flush };
+  try {
+    const source = await openCached(url, folder, asking);
+    meter.watch(source);
+    const parts = await partsOfFile(source, signal);
+    const { notes, flush } = source;
+    const asked = askedOf(options, parts);
+    return { parts, name, origin: url, folder, isLocal: false, server: asked, notes, flush };
+  } catch (error) {
+    if (isNew) await storage.remove(name).catch(() => undefined); // no name of nothing
+    throw error;
+  }
 }
 
 async function openName(
@@ -88,7 +102,9 @@ async function openName(
   if (url !== null) return openAddress(url, { ...options, name }, storage, meter);
   const parts = await explainingLoss(name, () => partsOfFolder(folder, options.signal));
   const origin = String(parts.manifest.origin["url"] ?? "");
-  return { parts, name, origin, folder, isLocal: true, notes: [], flush: async () => {} };
+  const followed = await serverOf(folder, parts.manifest);
+  const server = askedOf(options, parts) ?? followed;
+  return { parts, name, origin, folder, isLocal: true, server, notes: [], flush: async () => {} };
 }
 
 /** What storage has lost of an index that is nowhere else is said to be lost. */
@@ -104,6 +120,10 @@ export async function explainingLoss<T>(name: string, work: () => Promise<T>): P
         "exported from it, or remove it and build it again)",
     );
   }
+}
+
+function askedOf({ server }: OpenOptions, { manifest }: IndexParts): AskedServer | null {
+  return server ? askedServer(server, manifest) : null;
 }
 
 /** A name for an index that was given none: its address without what tells nothing. */

@@ -1,20 +1,19 @@
 // Fetching a package: kept in the folder while it comes, gone on with where it broke off. The twin of
 // python/gossamer/sync/download.py.
 
-import { GossamerError, throwIfAborted } from "../errors.ts";
+import { GossamerError } from "../errors.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
 import { NoAnswer, objectOf } from "./client.ts";
 import type { Client } from "./client.ts";
 import { forgetPart, openPart } from "./part.ts";
 import type { Part } from "./part.ts";
+import { pauseFor } from "./pause.ts";
+import type { PauseOptions } from "./pause.ts";
 import type { Wanted } from "./records.ts";
 
-export interface DownloadOptions {
+export interface DownloadOptions extends PauseOptions {
   readonly onProgress?: OnProgress | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Waits; for tests. */
-  readonly pause?: ((ms: number) => Promise<void>) | undefined;
 }
 
 const MOST_PACKAGE_BYTES = 2 ** 30; // it is in memory while it is verified
@@ -173,25 +172,6 @@ async function waitOf(answer: Response, { onProgress }: DownloadOptions): Promis
   onProgress?.({ phase: "the server prepares", done, total });
   const wait = 1000 * Number(answer.headers.get("retry-after") ?? 0);
   return Math.min(Math.max(Number.isFinite(wait) ? wait : 0, SHORTEST_WAIT_MS), LONGEST_WAIT_MS);
-}
-
-/** Waits for so long, or until the signal is aborted. */
-export async function pauseFor(ms: number, { signal, pause }: DownloadOptions): Promise<void> {
-  throwIfAborted(signal);
-  await (pause?.(ms) ?? sleep(ms, signal));
-  throwIfAborted(signal);
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal?.addEventListener("abort", wake);
-  });
 }
 
 function numberOf(text: string | null | undefined): number {

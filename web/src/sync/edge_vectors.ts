@@ -16,8 +16,7 @@ import { digestOfEngine, digestOfRows } from "./state.ts";
 /** Vectors that are ready to be committed. */
 export interface MadeVectors {
   readonly digest: Uint8Array; // what the state is computed from
-  /** The engine's file; called if there are chunks, once. */
-  save(): Uint8Array;
+  readonly file: Uint8Array; // of the engine; empty if there are none
 }
 
 /** What vectors are made with. */
@@ -42,7 +41,7 @@ export async function makeCodes(
   tools: VectorTools,
 ): Promise<MadeVectors> {
   const ids = catalogue.chunkIds;
-  if (ids.length === 0) return { digest: digestOfRows(ids, NOTHING), save: () => NOTHING };
+  if (ids.length === 0) return { digest: digestOfRows(ids, NOTHING), file: NOTHING };
   const kind = pkg.head.settings["rows_kind"];
   if (kind === "codes") return makeOfCodes(pkg, ids, news, old, tools);
   if (kind === "vectors") return makeOfVectors(pkg, ids, news, old, tools);
@@ -59,7 +58,7 @@ export async function makeSlim(
   const file = await slimFile(pkg, old, tools);
   if (file === null) {
     if (catalogue.chunkCount > 0) throw damaged("the package lacks the slim graph of its chunks");
-    return { digest: NOTHING, save: () => NOTHING };
+    return { digest: NOTHING, file: NOTHING };
   }
   const container = await openContainer(memorySource(file));
   const index = await openEngine(container, tools);
@@ -73,7 +72,7 @@ export async function makeSlim(
   } finally {
     index.free();
   }
-  return { digest: digestOfEngine(container), save: () => file };
+  return { digest: digestOfEngine(container), file };
 }
 
 async function slimFile(pkg: Package, old: Container | null, tools: VectorTools): Promise<Uint8Array | null> {
@@ -112,17 +111,10 @@ async function makeOfCodes(
       }
     });
     index.addCodes(Array.from(ids), codes);
-    return {
-      digest: digestOfRows(ids, codes),
-      save: () => {
-        const file = index.save({ codebook: isOwn, calibration: isOwn });
-        index.free();
-        return file;
-      },
-    };
-  } catch (error) {
+    const file = index.save({ codebook: isOwn, calibration: isOwn });
+    return { digest: digestOfRows(ids, codes), file };
+  } finally {
     index.free();
-    throw error;
   }
 }
 
@@ -149,7 +141,7 @@ async function makeOfVectors(
   });
   const file = index.save();
   index.free();
-  return { digest: digestOfRows(ids, rows), save: () => file };
+  return { digest: digestOfRows(ids, rows), file };
 }
 
 /** The rows of all ids: those of `news` from the package, the others as `oldOf` gives them. */

@@ -3,17 +3,18 @@
 
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import { emptyCatalogue, writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import { emptyCatalogue, type Catalogue } from "../format/catalogue.ts";
 import type { ChunkedDocument } from "../format/changes.ts";
-import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
+import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
 import { partsOfFolder, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
+import { commitIndex } from "./commit.ts";
 import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
 import { labelOf, type Input } from "./inputs.ts";
 import { nextManifest } from "./manifest.ts";
 import { embeddedOf, lookAt, withoutText, type Looked, type PreparedDocument } from "./prepare.ts";
-import { newTexts, segmentsOf, settleTexts, type NewTexts } from "./segments.ts";
+import { newTexts, type NewTexts } from "./segments.ts";
 import { Sources } from "./sources.ts";
 import { GrowingVectors, type ChunkEmbedder } from "./vectors.ts";
 
@@ -267,30 +268,19 @@ async function commit(
   files: NewFiles,
   updater: Updater,
 ): Promise<ChangeReport> {
-  const { folder, signal, onProgress } = tools;
-  const written = (done: number): void => onProgress?.({ phase: "writing", done, total: 4 });
-  written(0);
-  const segment = await updater.texts.finish();
-  const entries = [...segmentsOf(parts?.manifest ?? null), ...(segment ? [segment] : [])];
-  const settled = await settleTexts(folder, files, updater.sources.finish(), entries, signal);
-  written(1);
-  const named: FileEntry[] = [...settled.entries];
-  if (settled.catalogue.chunkCount) named.push(await files.write("vectors", [updater.vectors.save()]));
-  written(2);
-  named.push(await files.write("catalogue", [writeCatalogue(settled.catalogue)]));
-  written(3);
-  const manifest = nextManifest(parts?.manifest ?? null, settled.catalogue, named, {
-    embedder: tools.embedder,
-    chunkTokens: updater.chunkTokens,
-    codeBytes: updater.vectors.codeBytes,
-    nextChunkId: updater.sources.nextChunkId,
-  });
-  const bytes = writeManifest(manifest);
-  readManifest(bytes); // nothing is committed that could not be read
-  throwIfAborted(signal);
-  await folder.writeManifest(bytes);
-  await removeUnnamed(folder, named).catch(() => {}); // they go another time
-  written(4);
-  return updater.report(settled.catalogue, manifest.generation);
+  const { folder, signal, onProgress, embedder } = tools;
+  const { texts, vectors, sources, chunkTokens } = updater;
+  const old = parts?.manifest ?? null;
+  const next = {
+    catalogue: sources.finish(),
+    texts,
+    vectors: () => vectors.save(),
+    manifest: (catalogue: Catalogue, named: readonly FileEntry[]) => {
+      const { codeBytes } = vectors;
+      const { nextChunkId } = sources;
+      return nextManifest(old, catalogue, named, { embedder, chunkTokens, codeBytes, nextChunkId });
+    },
+  };
+  const { catalogue, manifest } = await commitIndex(old, next, { folder, files, onProgress, signal });
+  return updater.report(catalogue, manifest.generation);
 }
-

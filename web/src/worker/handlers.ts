@@ -6,6 +6,7 @@ import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
 import type { OnProgress } from "../records.ts";
 import { addFiles, addTexts, buildIndex, exportIndex, importIndex, removeSources } from "./changes.ts";
+import { followIndex, pullIndex } from "./following.ts";
 import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
 
 /** What a call may use besides its arguments. */
@@ -41,6 +42,11 @@ export function makeHandlers(services: Services): Handlers {
       return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services));
     },
     build: async (job, name, options) => enter(await buildIndex(services, name, options, job)),
+    follow: async (job, name, url, options) => {
+      const { index, report } = await followIndex(services, name, url, options, job);
+      return { ...enter(index), report };
+    },
+    pull: async (job, handle, wish) => pullIndex(services, find(handle), wish, job),
     names: async () => (await (await services.storage()).names()).filter((name) => !isModelFolder(name)),
     removeIndex: async (_, name) => {
       for (const [handle, index] of indexes) {

@@ -10,10 +10,12 @@ import type {
   SearchOptions,
   VectorSource,
 } from "../records.ts";
+import type { PullReport, PullWish } from "../sync/follow.ts";
 import type { CacheReport } from "../tiers/optimise_tiers.ts";
 import type { ChangeReport } from "../update/change.ts";
 import type { TextInput } from "../update/inputs.ts";
 
+export type { PullReport, PullWish } from "../sync/follow.ts";
 export type { CacheReport } from "../tiers/optimise_tiers.ts";
 export type { ChangeReport, FailedSource } from "../update/change.ts";
 export type { TextInput } from "../update/inputs.ts";
@@ -50,6 +52,14 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How a server is followed; what is left out is as it was chosen before, or the usual. */
+export interface FollowOptions
+  extends Pick<OpenOptions, "model" | "encoder" | "vectors" | "memoryBudget" | "eviction"> {
+  readonly token?: string; // of the server; kept in storage for the next pull
+  readonly mode?: string; // "codes" (the usual), "slim", "slim:int8", "slim:f16:8": docs/edge.md
+  readonly texts?: "kept" | "away"; // "kept" is the usual; away, texts of hits are asked of the server
+}
+
 export interface BuildOptions {
   readonly model?: string | URL; // model file; pocket.model.gossamer beside worker.js without it
   readonly chunkTokens?: number; // all that the model takes without it
@@ -81,6 +91,10 @@ export interface OpenedIndex {
   readonly name: string; // in storage; "" where it is not kept
 }
 
+export interface FollowedIndex extends OpenedIndex {
+  readonly report: PullReport; // of the first pull
+}
+
 /** What may travel of options: no signals, no functions. */
 export type Wire<T> = Omit<T, "signal">;
 
@@ -88,6 +102,8 @@ export type Wire<T> = Omit<T, "signal">;
 export interface Calls {
   open: { args: [target: string | Blob, options: Wire<OpenOptions>]; value: OpenedIndex };
   build: { args: [name: string | null, options: BuildOptions]; value: OpenedIndex };
+  follow: { args: [name: string, url: string, options: FollowOptions]; value: FollowedIndex };
+  pull: { args: [handle: number, wish: PullWish]; value: PullReport };
   names: { args: []; value: string[] };
   removeIndex: { args: [name: string]; value: null };
   storage: { args: []; value: StorageStatus };

@@ -1,0 +1,101 @@
+"""Memory for a part of the vectors, the others in storage: WebANNS' table 2."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.browser.speed_files import Kind
+from benchmarks.browser.speed_page import TUNED_BY, Request, SpeedPage, dials, walks
+from benchmarks.report import Row
+from benchmarks.scale import scaled
+
+SHARES = (1.0, 0.96, 0.9, 0.2)
+LEAST = SHARES[-1]
+EVICTIONS = ("lru", "fifo", "hub")
+# "codes" leaves it to the engine, which has codes; "lazy" is WebANNS' algorithm 1, without them.
+WAYS = ("codes", "lazy")
+SHRINK_BAR = 5.0
+# Every round asks other queries: what a query brought into memory must not answer it again.
+ROUNDS = 3
+MEASURED = scaled(250, 40)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How much memory, which storage, who goes first, and how is searched."""
+
+    share: float
+    way: str
+    eviction: str = "lru"
+    storage: str = "opfs"
+
+    @property
+    def name(self) -> str:
+        """What rows call it."""
+        extra = "" if self.eviction == "lru" else f", {self.eviction}"
+        extra += "" if self.storage == "opfs" else ", IndexedDB"
+        return f"{self.share:.0%} of vectors in memory, {self.way}{extra}"
+
+
+def memory_rows(page: SpeedPage, kind: Kind, details: dict[str, Any]) -> list[Row]:
+    """Measure all settings in turns."""
+    file = kind.file(page.count)
+    page.bench.step("put", file, "indexeddb", file)
+    settings = [Setting(share, way) for way in WAYS for share in SHARES]
+    settings += [Setting(LEAST, way, eviction) for way in WAYS for eviction in EVICTIONS[1:]]
+    settings += [Setting(LEAST, way, storage="indexeddb") for way in WAYS]
+    kept: dict[str, Any] = {}
+    for setting in settings:
+        kept[setting.name] = _open(page, setting, file)
+    before = {setting: _reads(page, setting) for setting in settings}
+    names = [setting.name for setting in settings]
+    timings = page.measure(names, count=MEASURED, rounds=ROUNDS, advances=True)
+    for setting in settings:
+        kept[setting.name] |= timings[setting.name].as_saved()
+        asked = timings[setting.name].queries
+        reads = _reads(page, setting)
+        kept[setting.name] |= {
+            what: round((reads[what] - before[setting][what]) / asked, 2) for what in reads
+        }
+        page.bench.step("close", setting.name)
+    details["memory"] = kept
+    return _rows(page, settings, kept)
+
+
+def _open(page: SpeedPage, setting: Setting, file: str) -> dict[str, Any]:
+    """Open it, choose how hard it searches, and let it fill its memory."""
+    opening = {"share": setting.share, "storage": setting.storage, "eviction": setting.eviction}
+    opened = page.open_ours(setting.name, file, **opening)
+    page.bench.step("warm", setting.name)
+    requests = dials() if setting.way == "codes" else walks("lazy")
+    request: Request = page.cheapest(setting.name, requests)
+    page.add_ours(setting.name, setting.name, request)
+    size = 384 * 20
+    counters = page.bench(
+        "callWithQueries", "counters", setting.name, "queries.f32", 0, size, {**request, "k": 10}
+    )
+    return {"request": request, "opened": opened, "counters": counters}
+
+
+def _reads(page: SpeedPage, setting: Setting) -> dict[str, float]:
+    stats = page.bench.step("stats", setting.name)["storage"]
+    return {"reads a query": stats["reads"], "rows read a query": stats["rows"]}
+
+
+def _rows(page: SpeedPage, settings: list[Setting], kept: dict[str, Any]) -> list[Row]:
+    size = f"{page.count // 1000}k"
+    rows = []
+    for setting in settings:
+        whole = Setting(1.0, setting.way).name
+        one, full = kept[setting.name], kept[whole]
+        if setting.name != whole:
+            is_judged = setting.eviction == "lru" and setting.storage == "opfs"
+            bar = SHRINK_BAR if is_judged else None
+            what = f"{size}: {setting.name}, p50"
+            rows.append(Row(what, one["p50"], full["p50"], "all in memory", bar, by_ratio=True))
+            what = f"{size}: {setting.name}, p50 in the worker"
+            rows.append(Row(what, one["inner_p50"], full["inner_p50"], "all in memory"))
+        rows.append(Row(f"{size}: {setting.name}, recall@10", one["recall"]))
+    return rows
+
+
+assert TUNED_BY + ROUNDS * 250 <= 1000

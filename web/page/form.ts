@@ -1,0 +1,38 @@
+// The form: a query is read from it and put into it.
+
+import { find, make } from "./dom.ts";
+import { FILTERS, readQuery } from "./query.ts";
+import type { Query } from "./query.ts";
+
+const form = find("form", HTMLFormElement);
+
+/** What the form asks for. */
+export function queryOfForm(): Query {
+  const data = new FormData(form);
+  const said = new URLSearchParams();
+  for (const [name, value] of data) said.set(name, String(value).trim());
+  return readQuery(said.toString());
+}
+
+/** Makes the form ask for this. */
+export function setForm(query: Query): void {
+  const set = (name: string, value: string) => {
+    const control = form.elements.namedItem(name);
+    if (control instanceof HTMLInputElement || control instanceof RadioNodeList) control.value = value;
+  };
+  set("q", query.question);
+  set("mode", query.mode);
+  for (const name of FILTERS) set(name, query[name]);
+  const select = find("k", HTMLSelectElement);
+  const isThere = Array.from(select.options).some((option) => option.value === String(query.k));
+  if (!isThere) select.append(make("option", {}, String(query.k)));
+  select.value = String(query.k);
+  if (showFilterCount(query) > 0) find("filters", HTMLDetailsElement).open = true;
+}
+
+/** Says how many filters are set. */
+export function showFilterCount(query: Query): number {
+  const count = FILTERS.filter((name) => query[name] !== "").length;
+  find("filter-count", HTMLElement).textContent = count ? `(${count})` : "";
+  return count;
+}

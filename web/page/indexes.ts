@@ -1,0 +1,187 @@
+// The indexes of this page: opened, made of files, exported, imported, deleted.
+
+import { GossamerError } from "../src/errors.ts";
+import type { ChangeReport, GossamerIndex, PickedFile } from "../src/index.ts";
+import { make } from "./dom.ts";
+import type { Collected } from "./files.ts";
+import { isWorking, runJob, showNote, showReport } from "./job.ts";
+import type { JobTools } from "./job.ts";
+import { recall, remember } from "./memory.ts";
+import { SITE, freeName, gossamer, isPrivate, openIndex } from "./session.ts";
+import type { Opened, Target } from "./session.ts";
+import { counted, messageOf, reasonOf } from "./words.ts";
+
+/** What the page does when another index is open, or none could be. */
+export interface Hooks {
+  opening(): void;
+  opened(target: Target): void;
+  failed(error: unknown, target: Target): void;
+}
+
+const LAST = "gossamer-last";
+const ENDING = /\.gossamer$/i;
+let current: Opened | null = null;
+let opening = new AbortController();
+
+/** The index that is open; null for none. */
+export function opened(): Opened | null {
+  return current;
+}
+
+/** Opens an index in place of the one that is open; if that fails, it stays open. Without an index of this
+ * site, the one that was open last is. */
+export async function open(wanted: Target, hooks: Hooks): Promise<void> {
+  opening.abort();
+  opening = new AbortController();
+  const { signal } = opening;
+  hooks.opening();
+  let target = wanted;
+  try {
+    const found = await openOrLast(wanted, signal, (other) => (target = other));
+    if (signal.aborted) return void found?.index.close();
+    await replace(found);
+    hooks.opened(found?.target ?? wanted);
+  } catch (error) {
+    if (!signal.aborted) hooks.failed(error, target);
+  }
+}
+
+/** The names in storage; none where it cannot be used. */
+export async function names(): Promise<string[]> {
+  return gossamer().names().catch(() => []);
+}
+
+/** Asks how the open index is now. */
+export async function refresh(): Promise<void> {
+  const asked = current;
+  if (asked) asked.status = await asked.index.status();
+}
+
+/** Lets go of the index that is open. */
+export async function closeCurrent(): Promise<void> {
+  await replace(null);
+}
+
+/** Puts files into the open index if it is a private one, else into a new one, which is opened. */
+export async function addFiles(collected: Collected, hooks: Hooks): Promise<void> {
+  const { files, notes } = collected;
+  if (files.length === 0) return showNote(`There is nothing to index${tail(notes)}.`, false);
+  const into = isPrivate(current) ? current : null;
+  await job(`Indexing ${counted(files.length, "file")}`, async (tools) => {
+    const name = into?.index.name ?? freeName(collected.name, await gossamer().names());
+    const report = into ? await into.index.addFiles(files, tools) : await makeIndex(name, files, tools);
+    showReport(report, name, notes);
+    if (into) {
+      await refresh();
+      hooks.opened(into.target);
+    } else if (report.chunks > 0) await open({ kind: "name", name }, hooks);
+  });
+}
+
+/** Copies an index file into storage and opens it there. */
+export async function importFile(file: File, hooks: Hooks): Promise<void> {
+  await job(`Importing ${file.name}`, async ({ signal }) => {
+    const name = freeName(file.name.replace(ENDING, ""), await gossamer().names());
+    const index = await gossamer().open(file, { name, signal });
+    await index.close();
+    showNote(`“${name}” is in this browser now.`);
+    await open({ kind: "name", name }, hooks);
+  });
+}
+
+/** Gives an index of storage as a file to the user. */
+export async function exportNamed(name: string): Promise<void> {
+  await job(`Exporting ${name}`, async () => {
+    const isOpen = current?.index.name === name;
+    const index = isOpen && current ? current.index : await gossamer().open(name);
+    try {
+      download(await index.export(), `${name.replace(/[^\p{L}\p{N}._ -]+/gu, "-").replace(ENDING, "")}.gossamer`);
+    } finally {
+      if (!isOpen) await index.close();
+    }
+    showNote(`“${name}” was exported: \`gossamer import\` and this page read the file.`);
+  });
+}
+
+/** Deletes an index from storage; says whether it was the open one. */
+export async function removeNamed(name: string): Promise<boolean> {
+  const isOpen = current?.index.name === name;
+  if (isOpen) await replace(null);
+  await gossamer().remove(name);
+  showNote(`“${name}” was deleted.`);
+  return isOpen;
+}
+
+async function openOrLast(
+  target: Target,
+  signal: AbortSignal,
+  note: (target: Target) => void,
+): Promise<Opened | null> {
+  try {
+    if (target.kind !== "site" || SITE.index !== "") return await openIndex(target, signal);
+  } catch (error) {
+    if (target.kind !== "site" || reasonOf(error) !== "NoIndex") throw error;
+  }
+  const kept = await names();
+  const last = recall(LAST);
+  const name = kept.includes(last) ? last : kept[0];
+  if (name === undefined || signal.aborted) return null;
+  note({ kind: "name", name });
+  return openIndex({ kind: "name", name }, signal);
+}
+
+async function replace(next: Opened | null): Promise<void> {
+  const old = current;
+  current = next;
+  if (next?.target.kind === "name") remember(LAST, next.target.name);
+  // A worker that has ended has closed it already.
+  await old?.index.close().catch(() => undefined);
+}
+
+/** A new index of files; nothing is left of it if that fails, or if there was nothing in them. */
+async function makeIndex(name: string, files: readonly PickedFile[], tools: JobTools): Promise<ChangeReport> {
+  const index = await emptyIndex(name, tools);
+  let isWanted = false;
+  try {
+    const report = await index.addFiles(files, tools);
+    isWanted = report.chunks > 0;
+    return report;
+  } finally {
+    await index.close().catch(() => undefined);
+    if (!isWanted) await gossamer().remove(name).catch(() => undefined);
+  }
+}
+
+async function emptyIndex(name: string, { signal }: JobTools): Promise<GossamerIndex> {
+  try {
+    return await gossamer().build(name, [], { signal });
+  } catch (error) {
+    if (reasonOf(error) !== "NoIndex") throw error;
+    const what = "indexing needs the file pocket.model.gossamer beside this page, and it is not there";
+    throw new GossamerError("MissingModel", `${what}; \`gossamer export --site\` and \`make web\` put it there`);
+  }
+}
+
+/** Runs a job, one at a time; what goes wrong is said in place of its report. */
+async function job(title: string, work: (tools: JobTools) => Promise<void>): Promise<void> {
+  if (isWorking()) return showNote("Something else is under way: wait for it, or cancel it.", false);
+  try {
+    await runJob(title, work);
+  } catch (error) {
+    if (reasonOf(error) === "Cancelled") showNote("Cancelled: nothing was changed.", false);
+    else showNote(messageOf(error), false);
+  }
+}
+
+function download(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = make("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+function tail(notes: readonly string[]): string {
+  return notes.length > 0 ? `: ${notes.join(", ")}` : "";
+}

@@ -1,0 +1,68 @@
+// Calls that let an index follow a server.
+
+import { GossamerError } from "../errors.ts";
+import { makeMeter } from "../query/meter.ts";
+import { modelOf } from "../query/models.ts";
+import type { Services } from "../query/services.ts";
+import { WebIndex } from "../query/web_index.ts";
+import { follow, pull } from "../sync/follow.ts";
+import type { FollowTools, PullReport, PullWish } from "../sync/follow.ts";
+import { hasPart } from "../sync/part.ts";
+import type { Job } from "./handlers.ts";
+import type { FollowOptions } from "./messages.ts";
+
+/** Lets the index of a name follow a server, pulls, and opens it. What came of a package stays for the next
+ * time if the server goes away; of a name that is new nothing else stays. */
+export async function followIndex(
+  services: Services,
+  name: string,
+  url: string,
+  options: FollowOptions,
+  job: Job,
+): Promise<{ index: WebIndex; report: PullReport }> {
+  const { token, mode, texts, model, ...open } = options;
+  const wish = {
+    ...(token === undefined ? {} : { token }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(texts === undefined ? {} : { texts }),
+  };
+  const storage = await services.storage();
+  const folder = await storage.folder(name);
+  try {
+    const report = await follow(folder, url, wish, toolsOf(services, model, job));
+    const opening = { ...open, ...(model === undefined ? {} : { model }), signal: job.signal };
+    return { index: await WebIndex.open(name, opening, services), report };
+  } catch (error) {
+    const isBegun = (await folder.readManifest()) !== null || (await hasPart(folder));
+    if (!isBegun) await storage.remove(name).catch(() => {}); // another tab may have begun
+    throw error;
+  }
+}
+
+/** Brings an index that follows a server up to date. */
+export async function pullIndex(
+  services: Services,
+  index: WebIndex,
+  wish: PullWish,
+  job: Job,
+): Promise<PullReport> {
+  const { target } = await index.state();
+  if (!target.folder || !target.isLocal || !target.server) {
+    throw new GossamerError("WrongState", "this index follows no server; `follow` makes one that does");
+  }
+  const report = await pull(target.folder, wish, toolsOf(services, undefined, job));
+  await index.state(); // the next search need not wait for the new one to open
+  return report;
+}
+
+function toolsOf(services: Services, model: FollowOptions["model"], job: Job): FollowTools {
+  return {
+    builder: services.newBuilder,
+    pack: (stamp, server) => {
+      const where = { ...(model === undefined ? {} : { model }), server };
+      return modelOf(stamp, "", where, services, makeMeter()).file();
+    },
+    onProgress: job.progress,
+    signal: job.signal,
+  };
+}
