@@ -37,4 +37,5 @@ for (const file of existsSync(built) ? readdirSync(built) : []) {
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
 }
 // What pages index with, where nobody gives another model.
-cpSync(join(here, "..", "python", "gossamer", "models", "data", "pocket.gossamer"), join(dist, "pocket.model.gossamer"));
+const models = join(here, "..", "python", "gossamer", "models", "data");
+cpSync(join(models, "pocket.gossamer"), join(dist, "pocket.model.gossamer"));

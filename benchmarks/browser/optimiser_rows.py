@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.browser.speed_files import DIM, Kind
-from benchmarks.browser.speed_page import QUERIES, TUNED_BY, K, SpeedPage, walks
+from benchmarks.browser.speed_page import QUERIES, TUNED_BY, K, Request, SpeedPage
 from benchmarks.report import Row
 from benchmarks.scale import scaled
 
@@ -13,15 +13,17 @@ TESTED = scaled(60, 20)
 FOLLOWED = scaled(300, 60)
 
 
-def optimiser_rows(page: SpeedPage, kind: Kind, details: dict[str, Any]) -> list[Row]:
+def optimiser_rows(
+    page: SpeedPage, kind: Kind, exact: Request, details: dict[str, Any]
+) -> list[Row]:
     """Let it choose from all in memory, and ask other queries before and after."""
+    request = {**exact, "strategy": "lazy"}
     rows, kept = [], {}
     size = f"{page.count // 1000}k"
     for share, access_ms in TARGETS:
         name = f"optimiser p={share}, T={access_ms:g} ms"
         page.open_ours(name, kind.file(page.count), share=1.0)
         page.bench.step("warm", name)
-        request = page.cheapest(name, walks("lazy"))
         page.add_ours(name, name, request)
         before = page.measure([name], count=FOLLOWED, rounds=1)[name]
         asked = {**request, "k": K}

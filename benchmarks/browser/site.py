@@ -3,6 +3,7 @@
 import gzip
 import re
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +26,7 @@ _ISOLATED = {
     "Cross-Origin-Embedder-Policy": "require-corp",
 }
 _PIECE = 1 << 20
+_PACKET = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,24 @@ class Sent:
 
 
 @dataclass
+class Line:
+    """A network: so much time before each answer, so many bits a second for all together."""
+
+    megabits: float
+    latency_s: float
+    _free_at: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def carry(self, count: int) -> None:
+        """Wait as long as so many bytes take, after those that are on their way."""
+        with self._lock:
+            now = time.perf_counter()
+            self._free_at = max(now, self._free_at) + 8 * count / (1e6 * self.megabits)
+            wait = self._free_at - now
+        time.sleep(wait)
+
+
+@dataclass
 class Site:
     """Serves the files of some folders while it is open; what is PUT goes into the first.
 
@@ -44,6 +64,8 @@ class Site:
     """
 
     folders: list[Path]
+    line: Line | None = None
+    """What lies between this host and the page; nothing without it."""
     url: str = ""
     sent: list[Sent] = field(default_factory=list)
 
@@ -140,8 +162,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_body(self, pieces: Iterable[bytes]) -> None:
         if self.command == "HEAD":
             return
-        total = 0
+        line, total = self.site.line, 0
+        if line is not None:
+            time.sleep(line.latency_s)
         for piece in pieces:
-            self.wfile.write(piece)
-            total += len(piece)
+            step = len(piece) if line is None else _PACKET
+            for at in range(0, len(piece), step):
+                packet = piece[at : at + step]
+                if line is not None:
+                    line.carry(len(packet))
+                self.wfile.write(packet)
+                total += len(packet)
         self.site.sent.append(Sent(self.path, total))

@@ -50,7 +50,8 @@ def timing(taken: dict[str, Any], truth: Ids, first: int, k: int, *, advances: b
 def _best_of_each(rounds: list[list[float]]) -> np.ndarray:
     """Give the least of each query's times, for the queries that all rounds got to."""
     whole = [line for line in rounds if len(line) == len(rounds[0])]
-    return np.min(np.asarray(whole), axis=0)
+    least: np.ndarray = np.min(np.asarray(whole), axis=0)
+    return least
 
 
 def _best_round(rounds: list[list[float]]) -> np.ndarray:

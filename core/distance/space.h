@@ -34,6 +34,8 @@ class Space {
   }
   // -dot for ip, 1 - cosine, squared L2.
   float public_distance(float raw) const;
+  // What one of a raw distance is worth in those of the vectors themselves.
+  float raw_unit() const { return scale_ * scale_; }
 
   // Vectors that enter must be finite (check_finite). A value beyond what the scalar type holds
   // becomes the largest it holds; the zero vector has no direction and stays zero.

@@ -118,6 +118,7 @@ class Bench {
         lookup.find(samples[q].candidates[i].node, samples[q].exact[i]);
       }
       samples[q].truth = truth_[q];
+      samples[q].unit = view_.space->raw_unit();
     });
     return samples;
   }

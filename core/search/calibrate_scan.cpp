@@ -26,7 +26,7 @@ Trial try_margin(std::span<const ScanSample> samples, float margin, std::uint32_
   parallel_for(samples.size(), threads, 8, [&](std::size_t q, unsigned) {
     const ScanSample& sample = samples[q];
     TopK hits(k);
-    Rerank rerank(sample.candidates, sample.error, k, effort, sample.exact);
+    Rerank rerank(sample.candidates, sample.error, k, effort, sample.unit, sample.exact);
     rerank.resume(nullptr, hits);
     recalls[q] = recall_of(hits.items(), sample.truth, k);
     costs[q] = static_cast<double>(rerank.looked_at());

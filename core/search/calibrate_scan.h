@@ -23,6 +23,7 @@ struct ScanSample {
   std::vector<Candidate> candidates;  // by estimate
   std::vector<float> exact;           // their exact distances
   float error = 0;                    // standard deviation of the estimates
+  float unit = 1;                     // what one of `exact` is worth in estimates
   std::vector<Candidate> truth;       // the nearest by exact search
 };
 

@@ -25,9 +25,10 @@ constexpr double kFade = 0.8;
 }  // namespace
 
 Rerank::Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort,
-               std::vector<float> exact)
+               float unit, std::vector<float> exact)
     : candidates_(std::move(candidates)),
       error_(error),
+      unit_(static_cast<double>(unit)),
       k_(k),
       effort_(effort),
       exact_(std::move(exact)) {}
@@ -58,7 +59,7 @@ void Rerank::absorb(const Lookup* lookup, TopK& hits) {
     }
     float exact = exact_[absorbed_];
     if (exact == kAskedFor && lookup != nullptr) lookup->find(candidate.node, exact);
-    residual_sum_ += static_cast<double>(exact) - static_cast<double>(candidate.distance);
+    residual_sum_ += unit_ * static_cast<double>(exact) - static_cast<double>(candidate.distance);
     hits.offer({exact, candidate.node});
   }
 }
@@ -86,7 +87,8 @@ std::size_t Rerank::next_end(const TopK& hits, bool& need_more) const {
   const double bias = (residual_sum_ + weight * error) / (looked_at + weight);
   const double fade = is_strange ? kStrangeFade : kFade;
   const double margin = static_cast<double>(effort_.margin) - fade * std::log(looked_at + 1);
-  const double limit = static_cast<double>(hits.last().distance) - bias + margin * error;
+  const double last = unit_ * static_cast<double>(hits.last().distance);
+  const double limit = last - bias + margin * error;
   const auto end = std::partition_point(
       candidates_.begin() + static_cast<std::ptrdiff_t>(asked_), candidates_.end(),
       [&](const Candidate& c) { return static_cast<double>(c.distance) < limit; });

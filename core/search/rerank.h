@@ -16,10 +16,11 @@ namespace gossamer {
 // deviation the codes predict. Easy queries therefore stop early.
 class Rerank {
  public:
-  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate. `exact`
-  // are their exact distances if they are known already (calibration), else empty.
+  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate; `unit` is
+  // what one of a raw exact distance is worth in estimates (Space::raw_unit). `exact` are their
+  // exact distances if they are known already (calibration), else empty.
   Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort,
-         std::vector<float> exact = {});
+         float unit = 1.0f, std::vector<float> exact = {});
 
   enum class State {
     kOver,      // the hits stand
@@ -42,6 +43,7 @@ class Rerank {
 
   std::vector<Candidate> candidates_;
   float error_;
+  double unit_;
   std::size_t k_;
   Effort effort_;
   std::vector<float> exact_;  // distances found at hand; kAskedFor where the host was asked

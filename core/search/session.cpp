@@ -157,7 +157,7 @@ std::vector<Candidate> SearchSession::scan_codes(std::size_t best) {
 
 void SearchSession::start_rerank(std::vector<Candidate> candidates) {
   const float error = estimator_->error_among(candidates, view_.codes->bytes());
-  plan_.emplace<Rerank>(std::move(candidates), error, k_, effort_);
+  plan_.emplace<Rerank>(std::move(candidates), error, k_, effort_, view_.space->raw_unit());
 }
 
 std::vector<Candidate> SearchSession::walk_codes() {

@@ -92,6 +92,20 @@ TEST_CASE("with sure estimates hardly more than k candidates are looked at") {
   CHECK(lookup.asked() < 20);
 }
 
+TEST_CASE("distances in another unit than the estimates stop it at the same place") {
+  const auto looked_at = [](float unit) {
+    const std::vector<Candidate> candidates = Line::candidates(Line::in_order(1000));
+    std::vector<float> exact;
+    for (const Candidate& candidate : candidates) exact.push_back(candidate.distance / unit);
+    Rerank rerank(candidates, 100.0f, 5, with_margin(4.0f), unit, exact);
+    TopK hits(5);
+    CHECK(rerank.resume(nullptr, hits) == Rerank::State::kOver);
+    return rerank.looked_at();
+  };
+  CHECK(looked_at(1.0f) > 12);
+  CHECK(looked_at(0.0009765625f) == looked_at(1.0f));
+}
+
 TEST_CASE("estimates that are all too far off by the same much do not end the search") {
   const Line line(4, true);
   Lookup lookup = line.lookup();

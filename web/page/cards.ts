@@ -37,7 +37,9 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   const snippet = make("p", { class: "text snippet" });
   const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "Why it was found" });
   const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
-  const button = makeButton({ ...location, title: hit.location }, makeLocation(hit), () => toggle());
+  const button = makeButton({ ...location, title: hit.location }, makeLocation(hit), () =>
+    toggle(),
+  );
   const article = make(
     "article",
     { class: PROSE.has(hit.kind) ? "card" : "card code" },
@@ -62,7 +64,9 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   });
   const update = (next: Hit) => {
     shown = next;
-    snippet.replaceChildren(...(next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights)));
+    snippet.replaceChildren(
+      ...(next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights)),
+    );
     ranks.replaceChildren(...makeRanks(next));
   };
   update(hit);
@@ -141,7 +145,9 @@ async function showContext(
 function makeContext(found: ChunkContext, hit: Hit, margin: number, more: () => void): Child[] {
   const isBegun = byteLength(found.before) >= hit.start;
   const isEnded = byteLength(found.after) < margin - CUT_BYTES;
-  const words = new Set(hit.highlights.map(([start, end]) => hit.snippet.slice(start, end).toLowerCase()));
+  const words = new Set(
+    hit.highlights.map(([start, end]) => hit.snippet.slice(start, end).toLowerCase()),
+  );
   const text = make(
     "div",
     { class: "text" },

@@ -36,7 +36,11 @@ export function draw<Tag extends keyof SVGElementTagNameMap>(
 }
 
 /** A button that does something when it is pressed. */
-export function makeButton(attributes: Attributes, label: Child, press: () => void): HTMLButtonElement {
+export function makeButton(
+  attributes: Attributes,
+  label: Child,
+  press: () => void,
+): HTMLButtonElement {
   const button = make("button", { type: "button", ...attributes }, label);
   button.addEventListener("click", () => press());
   return button;
@@ -45,12 +49,18 @@ export function makeButton(attributes: Attributes, label: Child, press: () => vo
 /** A bar that fills a share of its width, 0 to 1; what it shows is said in the text beside it. */
 export function makeBar(share: number): SVGElement {
   const width = `${Math.min(100, Math.max(0.5, 100 * share)).toFixed(2)}%`;
-  return draw("svg", { class: "bar", "aria-hidden": "true" }, draw("rect", { height: "100%", width }));
+  return draw(
+    "svg",
+    { class: "bar", "aria-hidden": "true" },
+    draw("rect", { height: "100%", width }),
+  );
 }
 
 /** A list of names and values. */
 export function makeList(facts: readonly (readonly [string, string])[]): HTMLElement {
-  const items = facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+  const items = facts.map(([name, value]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, value)),
+  );
   return make("dl", {}, ...items);
 }
 

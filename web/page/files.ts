@@ -45,7 +45,8 @@ async function walk(dropped: readonly (FileSystemEntry | File)[]): Promise<Colle
     else if (!isWanted(entry.fullPath.slice(1))) left += 1;
     else if (entry.isDirectory) {
       for (const below of await entriesOf(entry as FileSystemDirectoryEntry)) await visit(below);
-    } else picked.push(fileOf(await contentOf(entry as FileSystemFileEntry), entry.fullPath.slice(1)));
+    } else
+      picked.push(fileOf(await contentOf(entry as FileSystemFileEntry), entry.fullPath.slice(1)));
   };
   for (const entry of dropped) await visit(entry);
   return collected(picked, left);
@@ -59,7 +60,9 @@ function collected(picked: readonly PickedFile[], left: number): Collected {
   const name = tops.size === 1 ? (isFolder ? top : top.replace(/\.[^.]*$/, "")) : "My files";
   const notes = [
     ...(left > 0 ? [`${left} hidden or generated ones were left out`] : []),
-    ...(picked.length >= MOST_FILES ? [`only the first ${MOST_FILES.toLocaleString("en")} files were taken`] : []),
+    ...(picked.length >= MOST_FILES
+      ? [`only the first ${MOST_FILES.toLocaleString("en")} files were taken`]
+      : []),
   ];
   return { files, name, notes };
 }
@@ -69,7 +72,9 @@ function isWanted(path: string): boolean {
   const parts = path.split("/");
   const name = parts.at(-1) ?? "";
   const isHidden = parts.some((part) => part.startsWith(".") && part !== ".");
-  return !isHidden && !MADE_BY_SYSTEMS.has(name) && !parts.slice(1, -1).some((part) => JUNK.has(part));
+  return (
+    !isHidden && !MADE_BY_SYSTEMS.has(name) && !parts.slice(1, -1).some((part) => JUNK.has(part))
+  );
 }
 
 function fileOf(file: File, path: string): PickedFile {
@@ -81,7 +86,9 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader();
   const found: FileSystemEntry[] = [];
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
+    const some = await new Promise<FileSystemEntry[]>((done, fail) =>
+      reader.readEntries(done, fail),
+    );
     if (some.length === 0) return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     found.push(...some);
   }

@@ -18,7 +18,8 @@ export function queryOfForm(): Query {
 export function setForm(query: Query): void {
   const set = (name: string, value: string) => {
     const control = form.elements.namedItem(name);
-    if (control instanceof HTMLInputElement || control instanceof RadioNodeList) control.value = value;
+    if (control instanceof HTMLInputElement || control instanceof RadioNodeList)
+      control.value = value;
   };
   set("q", query.question);
   set("mode", query.mode);

@@ -48,7 +48,9 @@ export async function open(wanted: Target, hooks: Hooks): Promise<void> {
 
 /** The names in storage; none where it cannot be used. */
 export async function names(): Promise<string[]> {
-  return gossamer().names().catch(() => []);
+  return gossamer()
+    .names()
+    .catch(() => []);
 }
 
 /** Asks how the open index is now. */
@@ -69,7 +71,9 @@ export async function addFiles(collected: Collected, hooks: Hooks): Promise<void
   const into = isPrivate(current) ? current : null;
   await job(`Indexing ${counted(files.length, "file")}`, async (tools) => {
     const name = into?.index.name ?? freeName(collected.name, await gossamer().names());
-    const report = into ? await into.index.addFiles(files, tools) : await makeIndex(name, files, tools);
+    const report = into
+      ? await into.index.addFiles(files, tools)
+      : await makeIndex(name, files, tools);
     showReport(report, name, notes);
     if (into) {
       await refresh();
@@ -95,7 +99,10 @@ export async function exportNamed(name: string): Promise<void> {
     const isOpen = current?.index.name === name;
     const index = isOpen && current ? current.index : await gossamer().open(name);
     try {
-      download(await index.export(), `${name.replace(/[^\p{L}\p{N}._ -]+/gu, "-").replace(ENDING, "")}.gossamer`);
+      download(
+        await index.export(),
+        `${name.replace(/[^\p{L}\p{N}._ -]+/gu, "-").replace(ENDING, "")}.gossamer`,
+      );
     } finally {
       if (!isOpen) await index.close();
     }
@@ -139,7 +146,11 @@ async function replace(next: Opened | null): Promise<void> {
 }
 
 /** A new index of files; nothing is left of it if that fails, or if there was nothing in them. */
-async function makeIndex(name: string, files: readonly PickedFile[], tools: JobTools): Promise<ChangeReport> {
+async function makeIndex(
+  name: string,
+  files: readonly PickedFile[],
+  tools: JobTools,
+): Promise<ChangeReport> {
   const index = await emptyIndex(name, tools);
   let isWanted = false;
   try {
@@ -148,7 +159,10 @@ async function makeIndex(name: string, files: readonly PickedFile[], tools: JobT
     return report;
   } finally {
     await index.close().catch(() => undefined);
-    if (!isWanted) await gossamer().remove(name).catch(() => undefined);
+    if (!isWanted)
+      await gossamer()
+        .remove(name)
+        .catch(() => undefined);
   }
 }
 
@@ -157,14 +171,19 @@ async function emptyIndex(name: string, { signal }: JobTools): Promise<GossamerI
     return await gossamer().build(name, [], { signal });
   } catch (error) {
     if (reasonOf(error) !== "NoIndex") throw error;
-    const what = "indexing needs the file pocket.model.gossamer beside this page, and it is not there";
-    throw new GossamerError("MissingModel", `${what}; \`gossamer export --site\` and \`make web\` put it there`);
+    const what =
+      "indexing needs the file pocket.model.gossamer beside this page, and it is not there";
+    throw new GossamerError(
+      "MissingModel",
+      `${what}; \`gossamer export --site\` and \`make web\` put it there`,
+    );
   }
 }
 
 /** Runs a job, one at a time; what goes wrong is said in place of its report. */
 async function job(title: string, work: (tools: JobTools) => Promise<void>): Promise<void> {
-  if (isWorking()) return showNote("Something else is under way: wait for it, or cancel it.", false);
+  if (isWorking())
+    return showNote("Something else is under way: wait for it, or cancel it.", false);
   try {
     await runJob(title, work);
   } catch (error) {

@@ -55,8 +55,11 @@ export function showReport(done: ChangeReport, name: string, notes: readonly str
     [done.replaced, "updated"],
     [done.unchanged, "unchanged"],
   ];
-  const told = counts.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, "file")} ${what}`);
-  const said = `${told.join(", ") || "Nothing was added"} in “${name}”${notes.length ? `; ${notes.join(", ")}` : ""}.`;
+  const told = counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${counted(count, "file")} ${what}`);
+  const what = `${told.join(", ") || "Nothing was added"} in “${name}”`;
+  const said = `${[what, ...notes].join("; ")}.`;
   const failed = done.failed.length > 0 ? [makeFailed(done)] : [];
   const kind = done.added + done.replaced + done.unchanged > 0 ? "note good" : "note";
   fill(make("div", { class: kind }, make("p", {}, said), ...failed));
@@ -88,7 +91,12 @@ function makeFailed({ failed }: ChangeReport): HTMLElement {
   const more = failed.length - items.length;
   if (more > 0) items.push(make("li", {}, `and ${more.toLocaleString("en")} more`));
   const heading = `${counted(failed.length, "file")} left out`;
-  return make("details", {}, make("summary", {}, heading), make("ul", { class: "plain" }, ...items));
+  return make(
+    "details",
+    {},
+    make("summary", {}, heading),
+    make("ul", { class: "plain" }, ...items),
+  );
 }
 
 /** Reading and embedding go on side by side: both are said, the bar counts files. */
@@ -102,7 +110,8 @@ function showing(bar: HTMLProgressElement, line: HTMLElement): (progress: Progre
     const isOwn = phase === "reading" || phase === "embedding";
     const said = [files, chunks, isOwn ? "" : `${phase}…`].filter((part) => part !== "").join(", ");
     line.textContent = said || "Getting ready…";
-    if (total > 0) bar.value = isOwn ? (0.95 * read) / total : 0.95 + (0.05 * done) / Math.max(1, all);
+    if (total > 0)
+      bar.value = isOwn ? (0.95 * read) / total : 0.95 + (0.05 * done) / Math.max(1, all);
     else if (!isOwn && all > 0) bar.value = done / all;
   };
 }

@@ -25,7 +25,11 @@ export function noteLatency(latency: Latency): void {
 /** The drawing, with its median in words. */
 export function makeLatencyPlot(): HTMLElement {
   if (latencies.length === 0) {
-    return make("p", { class: "hint" }, "Nothing was asked yet; the time of each question will show here.");
+    return make(
+      "p",
+      { class: "hint" },
+      "Nothing was asked yet; the time of each question will show here.",
+    );
   }
   const all = latencies.map(({ ms }) => ms);
   const firsts = latencies.flatMap(({ firstMs }) => (firstMs === null ? [] : [firstMs]));
@@ -35,7 +39,9 @@ export function makeLatencyPlot(): HTMLElement {
   const caption = `p50 ${duration(half)}${before}; ${many}, at most ${duration(Math.max(...all))}`;
   // A single slow one, such as the first that loads the model, must not flatten all others.
   const most = Math.min(Math.max(...all), Math.max(4 * half, 1)) || 1;
-  const bars = latencies.flatMap((latency, at) => barsOf(latency, MOST - latencies.length + at, most));
+  const bars = latencies.flatMap((latency, at) =>
+    barsOf(latency, MOST - latencies.length + at, most),
+  );
   const y = (HEIGHT * (1 - half / most)).toFixed(1);
   const line = draw("line", { x1: "0", x2: String(WIDTH), y1: y, y2: y, class: "median" });
   const svg = draw(

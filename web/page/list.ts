@@ -9,7 +9,12 @@ let asked = "";
 
 /** Shows hits. Those of the same question (`key`) stay what they are, and the one that has the focus or is
  * open stays where it is on the screen: the others are put around it. */
-export function showHits(list: HTMLElement, key: string, hits: readonly Hit[], readContext: ReadContext): void {
+export function showHits(
+  list: HTMLElement,
+  key: string,
+  hits: readonly Hit[],
+  readContext: ReadContext,
+): void {
   const isSame = key === asked;
   asked = key;
   const known = new Map(isSame ? cards.map((card) => [card.id, card]) : []);
@@ -19,11 +24,13 @@ export function showHits(list: HTMLElement, key: string, hits: readonly Hit[], r
     return card ?? makeCard(hit, readContext);
   });
   const anchor = isSame ? anchorOf(cards) : undefined;
-  if (anchor && !next.includes(anchor)) next.splice(Math.min(cards.indexOf(anchor), next.length), 0, anchor);
+  if (anchor && !next.includes(anchor))
+    next.splice(Math.min(cards.indexOf(anchor), next.length), 0, anchor);
   const before = anchor?.element.getBoundingClientRect().top;
   arrange(list, next, anchor);
   cards = next;
-  if (anchor && before !== undefined) scrollBy(0, anchor.element.getBoundingClientRect().top - before);
+  if (anchor && before !== undefined)
+    scrollBy(0, anchor.element.getBoundingClientRect().top - before);
 }
 
 /** Shows no hits. */

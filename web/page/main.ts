@@ -40,9 +40,13 @@ const hooks: Hooks = {
     goTo(queryOfForm(), { isDraft: true, target });
   },
   failed: (error, target) => {
-    say(indexes.opened() ? "" : "No index", "bad");
+    if (indexes.opened()) showOpened();
+    else say("No index", "bad");
     results.removeAttribute("aria-busy");
-    showProblem(error, remediesOf(error, target, () => void indexes.open(target, hooks)));
+    showProblem(
+      error,
+      remediesOf(error, target, () => void indexes.open(target, hooks)),
+    );
     if (!indexes.opened()) void begin();
   },
 };
@@ -74,7 +78,8 @@ function listen(): void {
     if (isWorking()) event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") void indexes.refresh().then(showOpened, () => undefined);
+    if (document.visibilityState === "visible")
+      void indexes.refresh().then(showOpened, () => undefined);
   });
 }
 
@@ -113,7 +118,8 @@ function goTo(query: Query, { isDraft, target }: { isDraft: boolean; target?: Ta
   const address = writeQuery(query, paramsOf(shown));
   const state = { isDraft, target: keyOf(shown) };
   const isHere = new URL(address, location.href).href === location.href;
-  if (isHere || history.state === null || history.state.isDraft) history.replaceState(state, "", address);
+  if (isHere || history.state === null || history.state.isDraft)
+    history.replaceState(state, "", address);
   else history.pushState(state, "", address);
   void answer(query);
 }
@@ -158,7 +164,11 @@ async function answer(query: Query): Promise<void> {
     });
   } catch (error) {
     if (signal.aborted) return;
-    showProblem(error, remediesOf(error, opened.target, () => void answer(query)), hasHits);
+    showProblem(
+      error,
+      remediesOf(error, opened.target, () => void answer(query)),
+      hasHits,
+    );
   }
   if (!signal.aborted) results.removeAttribute("aria-busy");
 }
@@ -192,9 +202,13 @@ function remediesOf(error: unknown, target: Target, again: () => void): Remedy[]
     remedies.push({ label: "Try again", act: again });
   }
   const isLost = ["NoIndex", "Damaged", "Truncated"].includes(reason);
-  if (isLost && target.kind === "name") remedies.push({ label: "Delete what is left", act: () => forget(target.name) });
+  if (isLost && target.kind === "name")
+    remedies.push({ label: "Delete what is left", act: () => forget(target.name) });
   if (isLost && target.kind !== "site" && SITE.index !== "") {
-    remedies.push({ label: "Search this site instead", act: () => void indexes.open({ kind: "site" }, hooks) });
+    remedies.push({
+      label: "Search this site instead",
+      act: () => void indexes.open({ kind: "site" }, hooks),
+    });
   }
   return remedies;
 }
@@ -211,13 +225,14 @@ function showOpened(): void {
 }
 
 function say(line: string, state: "good" | "busy" | "bad" | "none"): void {
-  if (line !== "") panelLine.textContent = line;
+  panelLine.textContent = line;
   panelButton.dataset["state"] = state;
   if (state === "bad") announce("Something went wrong");
 }
 
 /** What tells targets apart; every picked file is one of its own. */
 function keyOf(target: Target): string {
-  if (target.kind === "file") return `file ${target.file.name} ${target.file.lastModified} ${target.file.size}`;
+  if (target.kind === "file")
+    return `file ${target.file.name} ${target.file.lastModified} ${target.file.size}`;
   return JSON.stringify(target);
 }

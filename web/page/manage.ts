@@ -58,15 +58,22 @@ function actionsFor(hooks: Hooks): PanelActions {
 }
 
 const REFUSED =
-  "The browser did not agree. It may later, for sites that are used often or kept as a bookmark; export what must not be lost.";
+  "The browser did not agree. It may later, for sites that are used often or kept as a bookmark; " +
+  "export what must not be lost.";
 
 async function fill(actions: PanelActions): Promise<void> {
   try {
-    const [storage, names] = await Promise.all([gossamer().storage(), indexes.names(), indexes.refresh()]);
+    const [storage, names] = await Promise.all([
+      gossamer().storage(),
+      indexes.names(),
+      indexes.refresh(),
+    ]);
     body.replaceChildren(...makePanel({ opened: indexes.opened(), storage, names }, actions));
   } catch (error) {
     const again = makeButton({}, "Try again", () => void fill(actions));
-    body.replaceChildren(make("div", { class: "problem", role: "alert" }, make("p", {}, messageOf(error)), again));
+    body.replaceChildren(
+      make("div", { class: "problem", role: "alert" }, make("p", {}, messageOf(error)), again),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { StorageStatus } from "../src/index.ts";
 import { find, make, makeBar, makeButton, makeList } from "./dom.ts";
 import type { Child } from "./dom.ts";
 import { makeLatencyPlot } from "./latency.ts";
+import { siteName } from "./session.ts";
 import type { Opened } from "./session.ts";
 import { counted, messageOf, share, size } from "./words.ts";
 
@@ -43,7 +44,9 @@ const KINDS: Readonly<Record<string, string>> = {
 export function makePanel(state: PanelState, actions: PanelActions): Child[] {
   const { opened } = state;
   return [
-    ...(opened ? [makeFigures(opened), makeFacts(opened)] : [make("p", { class: "note" }, "No index is open.")]),
+    ...(opened
+      ? [makeFigures(opened), makeFacts(opened)]
+      : [make("p", { class: "note" }, "No index is open.")]),
     make("h3", {}, "Time of the last questions"),
     makeLatencyPlot(),
     ...(opened ? [make("h3", {}, "Memory"), makeMemory(opened), makeBudget(opened, actions)] : []),
@@ -60,7 +63,9 @@ function makeFigures({ status }: Opened): HTMLElement {
     [status.chunks.toLocaleString("en"), "chunks"],
     [size(status.bytesFetched), "fetched"],
   ];
-  const items = figures.map(([figure, what]) => make("li", {}, make("strong", {}, figure), make("span", {}, what)));
+  const items = figures.map(([figure, what]) =>
+    make("li", {}, make("strong", {}, figure), make("span", {}, what)),
+  );
   return make("ul", { class: "figures", role: "list" }, ...items);
 }
 
@@ -71,7 +76,12 @@ function makeFacts({ label, status }: Opened): HTMLElement {
     ["Fetched", `${size(status.bytesFetched)} in ${counted(status.requests, "request")}`],
     ["Model", `${status.model}, ${status.dim} dimensions`],
     ["Vectors", SOURCES[status.vectors] ?? status.vectors],
-    ["Kept", status.storageKind === "none" ? "nothing" : `${size(status.storageBytes)} in ${KINDS[status.storageKind]}`],
+    [
+      "Kept",
+      status.storageKind === "none"
+        ? "nothing"
+        : `${size(status.storageBytes)} in ${KINDS[status.storageKind]}`,
+    ],
   ]);
 }
 
@@ -96,9 +106,18 @@ function makeMemory({ status }: Opened): HTMLElement {
 
 /** Powers of two: what a slider can tell apart. */
 function makeBudget({ status }: Opened, actions: PanelActions): HTMLElement {
-  const power = Math.min(MOST_POWER, Math.max(LEAST_POWER, Math.round(Math.log2(status.cacheBudget / MIB))));
+  const power = Math.min(
+    MOST_POWER,
+    Math.max(LEAST_POWER, Math.round(Math.log2(status.cacheBudget / MIB))),
+  );
   const told = make("output", { for: "budget" });
-  const attributes = { type: "range", id: "budget", min: String(LEAST_POWER), max: String(MOST_POWER), step: "1" };
+  const attributes = {
+    type: "range",
+    id: "budget",
+    min: String(LEAST_POWER),
+    max: String(MOST_POWER),
+    step: "1",
+  };
   const slider = make("input", { ...attributes, value: String(power) });
   const say = (bytes: number) => {
     told.textContent = `${bytes / MIB} MiB`;
@@ -110,11 +129,18 @@ function makeBudget({ status }: Opened, actions: PanelActions): HTMLElement {
     actions.setBudget(chosen()).catch((error: unknown) => (told.textContent = messageOf(error)));
   });
   say(MIB * 2 ** power);
-  return make("div", { class: "budget" }, make("label", { for: "budget" }, "Cache of vectors, at most"), slider, told);
+  return make(
+    "div",
+    { class: "budget" },
+    make("label", { for: "budget" }, "Cache of vectors, at most"),
+    slider,
+    told,
+  );
 }
 
 function makeStorage(storage: StorageStatus, actions: PanelActions): HTMLElement {
-  const used = `${size(storage.used)} of ${size(storage.quota)} (${share(storage.used, storage.quota) || "0 %"})`;
+  const part = share(storage.used, storage.quota) || "0 %";
+  const used = `${size(storage.used)} of ${size(storage.quota)} (${part})`;
   const bar = makeBar(storage.quota ? storage.used / storage.quota : 0);
   const kept = storage.isPersistent
     ? make("p", { class: "hint" }, "The browser keeps it until you delete it.")
@@ -124,30 +150,47 @@ function makeStorage(storage: StorageStatus, actions: PanelActions): HTMLElement
     void actions.persist();
   });
   if (!storage.isPersistent && storage.kind !== "memory") kept.append(ask);
-  return make("div", { class: "storage" }, make("p", {}, `${used}, ${KINDS[storage.kind]}`), bar, kept);
+  return make(
+    "div",
+    { class: "storage" },
+    make("p", {}, `${used}, ${KINDS[storage.kind]}`),
+    bar,
+    kept,
+  );
 }
 
 function makeNames({ names, opened }: PanelState, actions: PanelActions): HTMLElement {
   const pick = makeButton({ class: "quiet" }, "Import an index file", () => actions.importFile());
   if (names.length === 0) {
-    return make("div", {}, make("p", { class: "hint" }, "None yet."), make("p", { class: "choices" }, pick));
+    return make(
+      "div",
+      {},
+      make("p", { class: "hint" }, "None yet."),
+      make("p", { class: "choices" }, pick),
+    );
   }
   const items = names.map((name) => {
     const isOpen = opened?.index.name === name;
-    const open = makeButton({ class: "quiet", "aria-label": `Open ${name}` }, isOpen ? "Is open" : "Open", () =>
-      actions.open(name),
+    const open = makeButton(
+      { class: "quiet", "aria-label": `Open ${name}` },
+      isOpen ? "Is open" : "Open",
+      () => actions.open(name),
     );
     open.disabled = isOpen;
     return make(
       "li",
       {},
-      make("bdi", { class: "name" }, name),
+      make("bdi", { class: "name", title: name }, titleOf(name)),
       make(
         "span",
         { class: "choices" },
         open,
-        makeButton({ class: "quiet", "aria-label": `Export ${name}` }, "Export", () => actions.exportNamed(name)),
-        makeButton({ class: "quiet", "aria-label": `Delete ${name}` }, "Delete", () => actions.remove(name)),
+        makeButton({ class: "quiet", "aria-label": `Export ${name}` }, "Export", () =>
+          actions.exportNamed(name),
+        ),
+        makeButton({ class: "quiet", "aria-label": `Delete ${name}` }, "Delete", () =>
+          actions.remove(name),
+        ),
       ),
     );
   });
@@ -155,12 +198,19 @@ function makeNames({ names, opened }: PanelState, actions: PanelActions): HTMLEl
   return make("div", {}, list, make("p", { class: "choices" }, pick));
 }
 
+/** What people know an index by. */
+function titleOf(name: string): string {
+  return name === siteName() ? "This site" : name;
+}
+
 /** Asks before something goes for good. */
 export function confirmDelete(name: string): Promise<boolean> {
   const dialog = find("confirm", HTMLDialogElement);
-  find("confirm-heading", HTMLElement).textContent = `Delete “${name}”?`;
+  find("confirm-heading", HTMLElement).textContent = `Delete “${titleOf(name)}”?`;
   find("confirm-text", HTMLElement).textContent =
-    "What is only in this browser is gone then: export it first if you want to keep it.";
+    name === siteName()
+      ? "What this browser keeps of it goes, and is fetched again when it is needed."
+      : "What is only in this browser is gone then: export it first if you want to keep it.";
   dialog.returnValue = "";
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });

@@ -12,13 +12,18 @@ import { messageOf } from "./words.ts";
 export function setUpPicking(hooks: Hooks): void {
   const take = (collected: Collected) => {
     const [only] = collected.files;
-    const isIndex = collected.files.length === 1 && only?.file instanceof File && isIndexFile(only.file);
+    const isIndex =
+      collected.files.length === 1 && only?.file instanceof File && isIndexFile(only.file);
     if (isIndex) void indexes.open({ kind: "file", file: only.file as File }, hooks);
     else void indexes.addFiles(collected, hooks);
   };
   pick("pick-files", "files-input", (files) => take(pickedFiles(files)));
   pick("pick-folder", "folder-input", (files) => take(pickedFiles(files)));
-  pick("pick-index", "index-input", ([file]) => file && void indexes.open({ kind: "file", file }, hooks));
+  pick(
+    "pick-index",
+    "index-input",
+    ([file]) => file && void indexes.open({ kind: "file", file }, hooks),
+  );
   pick("", "import-input", ([file]) => file && void indexes.importFile(file, hooks));
   setUpDrop((items) => {
     droppedFiles(items).then(take, (error: unknown) => showNote(messageOf(error), false));

@@ -40,8 +40,13 @@ export function showResults(results: Results, showing: Showing): void {
   showHits(list, showing.key, results.hits, showing.readContext);
   const said = count > 0 ? counted(count, "hit") : "Nothing found.";
   const advice = showing.isFiltered ? FEWER_FILTERS : OTHER_WORDS;
-  summary.textContent = count > 0 ? `${said}${showing.isLast ? "" : " by words, searching by meaning…"}` : `${said} ${advice}`;
-  remarks.replaceChildren(...results.notes.map((note) => make("p", { class: "note" }, messageOf(note))));
+  summary.textContent =
+    count > 0
+      ? `${said}${showing.isLast ? "" : " by words, searching by meaning…"}`
+      : `${said} ${advice}`;
+  remarks.replaceChildren(
+    ...results.notes.map((note) => make("p", { class: "note" }, messageOf(note))),
+  );
   showExplanation(results);
   if (showing.isLast) announce(said);
 }
@@ -98,7 +103,10 @@ function showExplanation({ explanation: told, tookMs }: Results): void {
     ...Object.entries(told.lexicalTerms).map(([term, count]): [string, string] => {
       return [`chunks with “${term}”`, count.toLocaleString("en")];
     }),
-    ...Object.entries(told.stages).map(([stage, ms]): [string, string] => [`time: ${stage}`, duration(ms)]),
+    ...Object.entries(told.stages).map(([stage, ms]): [string, string] => [
+      `time: ${stage}`,
+      duration(ms),
+    ]),
   ];
   const isOpen = explanation.open;
   explanation.replaceChildren(make("summary", {}, heading.join(" · ")), makeList(facts));
@@ -114,5 +122,7 @@ function suppliedOf(told: Explanation): string[] {
     [told.chunksAsked, "asked"],
     [told.chunksCached, "cached"],
   ];
-  return sources.filter(([count]) => count > 0).map(([count, how]) => `${count.toLocaleString("en")} ${how}`);
+  return sources
+    .filter(([count]) => count > 0)
+    .map(([count, how]) => `${count.toLocaleString("en")} ${how}`);
 }

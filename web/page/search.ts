@@ -25,14 +25,18 @@ export async function answer(
   const options = { k: query.k, signal, ...(filter === undefined ? {} : { filter }) };
   let firstMs: number | null = null;
   if (query.mode === "hybrid") {
-    const [results, ms] = await timed(() => index.search(query.question, { ...options, mode: "lexical" }));
+    const [results, ms] = await timed(() =>
+      index.search(query.question, { ...options, mode: "lexical" }),
+    );
     firstMs = ms;
     if (signal.aborted) return;
     watcher.first(results);
     await pause();
     if (signal.aborted) return;
   }
-  const [results, ms] = await timed(() => index.search(query.question, { ...options, mode: query.mode }));
+  const [results, ms] = await timed(() =>
+    index.search(query.question, { ...options, mode: query.mode }),
+  );
   if (signal.aborted) return;
   noteLatency({ question: query.question, firstMs, ms: (firstMs ?? 0) + ms });
   watcher.last(results);

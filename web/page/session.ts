@@ -43,7 +43,7 @@ export function restart(): void {
 
 /** Opens an index; asks for the server's token where it is wanted. */
 export async function openIndex(target: Target, signal: AbortSignal): Promise<Opened> {
-  for (let token = knownToken(); ; ) {
+  for (let token = knownToken(); ;) {
     try {
       return await openWith(target, token, signal);
     } catch (error) {
@@ -97,30 +97,45 @@ export function freeName(wanted: string, taken: readonly string[]): string {
 }
 
 async function openWith(target: Target, token: string, signal: AbortSignal): Promise<Opened> {
-  const asked = optionsFor(token, signal);
-  const index = await gossamer().open(placeOf(target), asked);
+  const asked = optionsFor(target, token, signal);
+  const first = await openPlain(target, asked);
+  const more = missingFor(first.status, asked);
+  if (more === null) return first;
+  await first.index.close();
+  return openPlain(target, { ...asked, ...more });
+}
+
+async function openPlain(target: Target, options: OpenOptions): Promise<Opened> {
+  const index = await gossamer().open(placeOf(target), options);
   try {
     const status = await index.status();
-    const opened = { target, index, label: labelOf(target, status), status };
-    const isServed = SITE.server !== "" && status.origin !== "";
-    if (!isServed || PAGE_MODELS.includes(status.model)) return opened;
+    return { target, index, label: labelOf(target, status), status };
   } catch (error) {
     await index.close();
     throw error;
   }
-  // The model does not run in a page: its server embeds questions and gives vectors.
-  await index.close();
-  const again = await gossamer().open(placeOf(target), { ...asked, vectors: "server" });
-  const status = await again.status();
-  return { target, index: again, label: labelOf(target, status), status };
 }
 
-function optionsFor(token: string, signal: AbortSignal): OpenOptions {
+/** What an index needs besides, now that it is known which one it is. */
+function missingFor(
+  { model, origin }: IndexStatus,
+  asked: OpenOptions,
+): Partial<OpenOptions> | null {
+  const isOfPages = PAGE_MODELS.includes(model);
+  // A file that was brought here has no model beside it; the page does.
+  if (isOfPages && origin === "") return { model: absolute(`${model}.model.gossamer`) };
+  // A model that does not run in a page: its server embeds questions and gives vectors.
+  return !isOfPages && asked.server ? { vectors: "server" } : null;
+}
+
+function optionsFor(target: Target, token: string, signal: AbortSignal): OpenOptions {
   const budget = Number(recall(BUDGET));
+  // What is private must not come to the ears of a server.
+  const isServed = target.kind === "site" || (target.kind === "name" && target.name === siteName());
   return {
     signal,
     ...(budget >= 1 << 20 ? { memoryBudget: budget } : {}),
-    ...(SITE.server ? { server: { url: absolute(SITE.server), token } } : {}),
+    ...(isServed && SITE.server ? { server: { url: absolute(SITE.server), token } } : {}),
   };
 }
 
@@ -135,7 +150,11 @@ function labelOf(target: Target, status: IndexStatus): string {
   const site = SITE.index === "" ? "" : absolute(SITE.index);
   if (status.origin !== "" && status.origin === site) return "This site";
   if (target.kind === "name" && status.origin === "") return target.name;
-  return decodeURIComponent(new URL(status.origin || document.baseURI).pathname.split("/").pop() ?? "") || status.name;
+  return (
+    decodeURIComponent(
+      new URL(status.origin || document.baseURI).pathname.split("/").pop() ?? "",
+    ) || status.name
+  );
 }
 
 function absolute(url: string): string {

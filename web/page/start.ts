@@ -9,9 +9,13 @@ const section = find("start", HTMLElement);
 const FIRST =
   "Gossamer searches files by what they mean, and this page does it by itself: what you drop here is read, " +
   "indexed and searched in this browser. Nothing is sent anywhere, and it is still here when you come back.";
-const PRIVATE = "It is in this browser only: neither the files nor your questions are sent anywhere. Drop more files to add them.";
-const REMOTE = "Questions are answered in this page, from the parts of the index that each one touches.";
-const ASKED = "Questions are answered in this page; their vectors come from the server that has the index.";
+const PRIVATE =
+  "It is in this browser only: neither the files nor your questions are sent anywhere. " +
+  "Drop more files to add them.";
+const REMOTE =
+  "Questions are answered in this page, from the parts of the index that each one touches.";
+const ASKED =
+  "Questions are answered in this page; their vectors come from the server that has the index.";
 const PICKED = "It is read from the file that you picked; nothing is copied.";
 
 /** Shows where one can begin. */
@@ -31,10 +35,14 @@ export function showStart(
   const buttons = others.map((name) => {
     const isSite = name === siteName();
     const target: Target = isSite ? { kind: "site" } : { kind: "name", name };
-    return makeButton({ class: "quiet chip" }, make("bdi", {}, isSite ? "This site" : name), () => open(target));
+    return makeButton({ class: "quiet chip" }, make("bdi", {}, isSite ? "This site" : name), () =>
+      open(target),
+    );
   });
   find("kept", HTMLElement).replaceChildren(
-    ...(buttons.length > 0 ? [make("h3", {}, "Also in this browser"), make("p", { class: "choices" }, ...buttons)] : []),
+    ...(buttons.length > 0
+      ? [make("h3", {}, "Also in this browser"), make("p", { class: "choices" }, ...buttons)]
+      : []),
   );
   section.hidden = false;
 }

@@ -11,7 +11,8 @@ export function setUpTheme(): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const chosen = recall(KEY);
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset["theme"] = chosen;
-  const isDark = () => (document.documentElement.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
+  const isDark = () =>
+    (document.documentElement.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
   const show = () => button.setAttribute("aria-pressed", String(isDark()));
   button.addEventListener("click", () => {
     const wanted = isDark() ? "light" : "dark";

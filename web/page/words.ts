@@ -42,7 +42,8 @@ export function rankingName(ranking: string): string {
 /** What went wrong, to show: a sentence. */
 export function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
-  const sentence = said.charAt(0).toUpperCase() + said.slice(1);
+  // Addresses and names stay what they are.
+  const sentence = said.replace(/^[a-z](?=[a-z']* )/, (letter) => letter.toUpperCase());
   return /[.!?)\n]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 

@@ -161,6 +161,21 @@ test("a server that fails twice is asked three times, after growing delays", asy
   assert.equal(source.requests, 4);
 });
 
+test("a file that the server is making is waited for, however often it says so, but not for ever", async () => {
+  const host = await start();
+  host.status = 202;
+  host.faults = 7;
+  const waits: number[] = [];
+  const delay = async (ms: number) => void waits.push(ms);
+
+  const remote = await openRemote(host.url, { delay });
+  host.faults = Infinity;
+
+  assert.equal(remote.size, CONTENT.length);
+  assert.deepEqual(waits, Array(7).fill(1000));
+  await assert.rejects(openRemote(host.url, { delay }), { reason: "Unreachable", message: /being made/ });
+});
+
 test("a connection cut in the middle of an answer is tried again", async () => {
   const host = await start();
   const source = await openRemote(host.url, options);

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { memorySource } from "../src/bytes/memory.ts";
+import { GossamerError } from "../src/errors.ts";
 import { openContainer } from "../src/format/container.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
 import { WebIndex } from "../src/query/web_index.ts";
-import { memorySource } from "../src/bytes/memory.ts";
 import { baseOf, manifestIn } from "../src/sync/following.ts";
+import { readPackage } from "../src/sync/package.ts";
 import { apply, committed, contentOf, isReason, newEdge, PACK, type TestEdge } from "./sync_edge.ts";
 import { expected, headIn, recorded, remade, TOKEN, type ExpectedStep } from "./sync_packages.ts";
 
@@ -31,7 +33,7 @@ async function stateIn({ folder }: TestEdge): Promise<string> {
   return baseOf(await manifestIn(folder))?.state ?? "";
 }
 
-test("deltas one by one lead to what the server had, and in the end to what a snapshot leads to", async () => {
+test("deltas one by one lead to what the server had, and to what a snapshot leads to", async () => {
   const [edge, other] = [await newEdge(), await newEdge()];
   for (const [number, step] of STEPS.entries()) {
     const applied = await apply(edge, recorded(`codes-${number}`));
@@ -99,7 +101,7 @@ test("a document whose text the server could not read is there without it", asyn
   const edge = await newEdge();
   const bytes = recorded("codes-0");
   const [first] = STEPS[0]?.chunks ?? [];
-  const whole = await (await import("../src/sync/package.ts")).readPackage(bytes, TOKEN);
+  const whole = await readPackage(bytes, TOKEN);
   const texts = whole.read("texts", 1 << 20);
   await apply(edge, bytes);
   const parts = await partsOfFolder(edge.folder);
@@ -227,3 +229,35 @@ test("an aborted change is none", async () => {
   await assert.rejects(applying, isReason("Cancelled"));
   assert.deepEqual(await committed(edge), before);
 });
+
+for (const name of ["codes-1", "slim-0", "slim-1", "vectors-0"]) {
+  test(`sections of ${name} with wrong bytes are refused, though they are well signed`, async () => {
+    const token = name.startsWith("vectors") ? "" : TOKEN;
+    const bytes = recorded(name);
+    const pkg = await readPackage(bytes, token);
+    const base = name.replace("1", "0");
+    const right = await newEdge();
+    if (pkg.head.base) await apply(right, recorded(base));
+    await apply(right, bytes, {}, token);
+    const outcomes = new Set<string>();
+    for (const { name: section } of pkg.head.sections) {
+      const content = pkg.read(section, 2 ** 20);
+      for (let turn = 0; turn < 8; ++turn) {
+        const edge = await newEdge();
+        if (pkg.head.base) await apply(edge, recorded(base));
+        const wrong = content.slice(0, turn === 0 ? content.length >> 1 : content.length);
+        const at = Math.floor((content.length * turn) / 8);
+        wrong[at] = (wrong[at] ?? 0) ^ (1 << turn);
+        const remadeOne = remade(bytes, { sections: { [section]: wrong }, token });
+        const error = await apply(edge, remadeOne, {}, token).then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+        if (error instanceof GossamerError) outcomes.add(error.reason);
+        // Bytes that mean nothing may be others; texts have a check, which is compared when they are read.
+        else assert.deepEqual([error, await contentOf(edge)], [null, await contentOf(right)], section);
+      }
+    }
+    assert.deepEqual([...outcomes], ["Damaged"]);
+  });
+}

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
+import { loadText } from "../src/core/load.ts";
 import { GossamerError, type Reason } from "../src/errors.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
 import { keepModel } from "../src/query/models.ts";
@@ -17,6 +18,7 @@ import { builtWasm } from "./wasm_files.ts";
 
 const MODEL = new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url);
 export const PACK = new Uint8Array(readFileSync(MODEL));
+const FINGERPRINT = (await loadText(builtWasm)).model(PACK).fingerprint;
 export const URL_OF_SERVER = "http://server.example:8321";
 
 export interface TestEdge {
@@ -29,8 +31,7 @@ export async function newEdge(name = "notes"): Promise<TestEdge> {
   const disk = makeDisk();
   const storage = memoryStorage(disk);
   const services = makeServices(builtWasm, storage);
-  const { fingerprint } = (await services.text()).model(PACK);
-  await keepModel(storage, fingerprint, PACK);
+  await keepModel(storage, FINGERPRINT, PACK);
   return { disk, folder: await storage.folder(name), services };
 }
 

@@ -1,8 +1,10 @@
 // Packages are used whole and unchanged, or not at all.
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import test from "node:test";
 
 import { GossamerError, type Reason } from "../src/errors.ts";
+import { isSigned } from "../src/sync/hmac.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { parseMode } from "../src/sync/records.ts";
 import { unpackAbsent, unpackConflicts, unpackRemoved, unpackTouched } from "../src/sync/sections.ts";
@@ -62,13 +64,29 @@ test("a package of another token, or of none, is refused", async () => {
   assert.equal(await reasonOf(open, TOKEN), "Damaged");
 });
 
+test("codes are the same where the browser computes none", async () => {
+  for (const size of [0, 1, 55, 56, 63, 64, 65, 1000]) {
+    const bytes = Uint8Array.from({ length: size }, (_, i) => i * 7);
+    for (const key of ["", "a", "k".repeat(64), "é".repeat(64)]) {
+      const code = new Uint8Array(createHmac("sha256", key).update(bytes).digest());
+      assert.ok(await isSigned(bytes, code, key), `${size} by the browser`);
+      assert.ok(await isSigned(bytes, code, key, null), `${size} here`);
+      code[31] = (code[31] ?? 0) ^ 1;
+      assert.equal(await isSigned(bytes, code, key, null), false);
+      assert.equal(await isSigned(bytes, code.subarray(0, 31), key, null), false);
+    }
+  }
+});
+
 test("a package of a later protocol is told from a damaged one", async () => {
   const later = PACKAGE.slice();
   later[7] = "2".charCodeAt(0);
 
+  const speaking = (protocol: unknown) => remade(PACKAGE, { head: (head) => ({ ...head, protocol }) });
+
   assert.equal(await reasonOf(later), "UnknownVersion");
-  assert.equal(await reasonOf(remade(PACKAGE, { head: (head) => ({ ...head, protocol: 2 }) })), "UnknownVersion");
-  assert.equal(await reasonOf(remade(PACKAGE, { head: (head) => ({ ...head, protocol: "1" }) })), "Damaged");
+  assert.equal(await reasonOf(speaking(2)), "UnknownVersion");
+  assert.equal(await reasonOf(speaking("1")), "Damaged");
 });
 
 test("a head that says what no server says is refused, though it is well signed", async () => {
@@ -94,7 +112,7 @@ test("a head that says what no server says is refused, though it is well signed"
 test("a section that unpacks to another length than it says is damaged", async () => {
   const longer = (head: AnyHead) => ({
     ...head,
-    sections: head.sections.map((one) => (one.name === "texts" ? { ...one, unpacked: one.unpacked + 1 } : one)),
+    sections: head.sections.map((one) => ({ ...one, unpacked: one.unpacked + Number(one.name === "texts") })),
   });
   const pkg = await readPackage(remade(PACKAGE, { head: longer }), TOKEN);
 
@@ -103,7 +121,8 @@ test("a section that unpacks to another length than it says is damaged", async (
 });
 
 test("times that a double cannot hold are read as they were written", () => {
-  const touched = unpackTouched(ascii('[[true,"a \\"12\\" \\u00e9",1700000000123456789,3],[false,"b",-5,0]]'));
+  const json = '[[true,"a \\"12\\" \\u00e9",1700000000123456789,3],[false,"b",-5,0]]';
+  const touched = unpackTouched(ascii(json));
 
   assert.deepEqual(touched, [
     { isFile: true, path: 'a "12" é', mtimeNs: 1700000000123456789n, readerVersion: 3 },

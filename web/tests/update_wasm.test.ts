@@ -13,7 +13,8 @@ import { documentOf } from "../src/readers/documents.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
-import { exportFile, importFile } from "../src/update/export.ts";
+import { exportFile } from "../src/update/export.ts";
+import { importFile } from "../src/update/import.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
@@ -27,6 +28,8 @@ const TEXTS = [
   { id: "rail", text: "The night train to Vienna leaves at nine from platform four." },
   { id: "cat", text: "Our cat sleeps in the sun all day long.", metadata: { year: 2024 } },
 ];
+
+const EXPORT = { text: TEXT, builder: () => loadBuilder(FILES), pack: async () => PACK };
 
 async function newFolder(name = "notes"): Promise<Folder> {
   return memoryStorage(makeDisk()).folder(name);
@@ -50,7 +53,7 @@ async function nearest(parts: IndexParts, question: string): Promise<string> {
 
 async function exported(folder: Folder): Promise<Uint8Array> {
   const parts = await partsOfFolder(folder);
-  const blob = await exportFile(parts, { text: TEXT });
+  const blob = await exportFile(parts, EXPORT);
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
 }

@@ -73,6 +73,10 @@ void index_remove(OpenIndex* opened, const double* ids, std::size_t count) {
   opened->index->remove(to_ids(ids, count));
 }
 
+// Nothing is left of what was removed.
+GOSSAMER_EXPORT(index_compact)
+void index_compact(OpenIndex* opened) { opened->index->compact(1); }
+
 GOSSAMER_EXPORT(index_apply_delta)
 void index_apply_delta(OpenIndex* opened, const std::uint8_t* delta, std::size_t size) {
   opened->index->apply_delta({delta, size});

@@ -38,10 +38,10 @@ _HEADERS = {
 }
 
 # The page opens the index beside it; here that is the server's, seen from /web/.
-_METAS = (
-    (b'name="gossamer-index" content="index.gossamer"', b'content="../v1/sync/file"'),
-    (b'name="gossamer-server" content=""', b'content=".."'),
-)
+_METAS = {
+    b'"gossamer-index" content="index.gossamer"': b'"gossamer-index" content="../v1/sync/file"',
+    b'"gossamer-server" content=""': b'"gossamer-server" content=".."',
+}
 
 router = APIRouter(tags=["server"], include_in_schema=False)
 
@@ -65,8 +65,8 @@ def web_file(name: str, request: Request) -> Response:
         raise UnknownId(f"the page has no file {name!r}")
     data = path.read_bytes()
     if path.name == "index.html":
-        for asked, here in _METAS:
-            data = data.replace(asked, asked.split(b" ")[0] + b" " + here)
+        for static, served in _METAS.items():
+            data = data.replace(static, served)
     tag = f'"{blake2b(data, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if tag in request.headers.get("if-none-match", ""):

@@ -1,5 +1,6 @@
 // What a server answers, taken as far as it is what was asked for.
 import { GossamerError, type Reason } from "../errors.ts";
+import { joinBytes } from "./join.ts";
 import type { ByteRange } from "./source.ts";
 
 export interface Question {
@@ -118,13 +119,7 @@ export function makeTaker(
       if (length > most) throw tooLarge(url, most);
     }
     if (!isEncoded && length < announced) throw cutShort(announced, length);
-    const whole = new Uint8Array(length);
-    length = 0;
-    for (const part of parts) {
-      whole.set(part, length);
-      length += part.length;
-    }
-    return whole;
+    return joinBytes(parts);
   }
 
   async function exactly(length: number): Promise<Uint8Array> {

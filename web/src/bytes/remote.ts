@@ -2,6 +2,7 @@
 import { GossamerError } from "../errors.ts";
 import type { Answer } from "./answer.ts";
 import { type AskOptions, makeAsker } from "./http.ts";
+import { joinBytes } from "./join.ts";
 import { memorySource } from "./memory.ts";
 import { checkRange, mergeRanges, readMerged } from "./ranges.ts";
 import type { ByteRange, ByteSource } from "./source.ts";
@@ -119,7 +120,7 @@ function rangedSource(
     size,
     async read(at, length, signal) {
       checkRange(asker.url, size, at, length);
-      return join(await fetchMany(pieces(at, length), signal));
+      return joinBytes(await fetchMany(pieces(at, length), signal));
     },
     readMany: fetchMany,
     close: () => asker.close(),
@@ -133,15 +134,4 @@ function pieces(at: number, length: number): ByteRange[] {
     found.push({ at: at + start, length: Math.min(MOST_AT_ONCE, length - start) });
   }
   return found;
-}
-
-function join(parts: Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0] as Uint8Array;
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -7,7 +7,7 @@ export const PARAGRAPH = 0.08;
 export const ITEM = 0.25;
 export const SENTENCE = 0.38;
 export const LINE = 0.5;
-export const AFTER_HEADING = 0.5;
+const AFTER_HEADING = 0.5;
 export const WORD = 0.8;
 export const TOKEN = 1.5;
 

@@ -89,6 +89,8 @@ export interface EngineIndex {
   addCodes(ids: readonly number[], codes: Uint8Array): void;
   codesOf(ids: readonly number[]): Uint8Array;
   remove(ids: readonly number[]): void;
+  /** Leaves nothing of what was removed: not in memory, not in the file. */
+  compact(): void;
   applyDelta(delta: Uint8Array): void;
   save(options?: { codebook?: boolean; calibration?: boolean }): Uint8Array;
 }

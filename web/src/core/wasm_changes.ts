@@ -6,7 +6,7 @@ import { checkPairs, checkRows, fail, idsOf } from "./wasm_checks.ts";
 
 type Changes = Pick<
   EngineIndex,
-  "add" | "addCodes" | "codesOf" | "remove" | "applyDelta" | "save"
+  "add" | "addCodes" | "codesOf" | "remove" | "compact" | "applyDelta" | "save"
 >;
 
 /** What only the engine that builds can do with an index. */
@@ -57,6 +57,7 @@ export function changesOf(
         core.lend([names], (own) => core.call("index_remove", handle, own as number, ids.length)),
       );
     },
+    compact: () => void change(() => core.call("index_compact", handle)),
     applyDelta: (delta) => {
       change(() =>
         core.lend([delta], (address) =>

@@ -1,6 +1,7 @@
 // A folder of model files on a server: model.onnx, vocab.txt, gossamer-model.json.
 import { GossamerError } from "../errors.ts";
 import { hexOf } from "../format/hashes.ts";
+import { inAscii } from "../format/text.ts";
 
 /** How the vectors of an encoder are made, as gossamer-model.json says. */
 export interface EncoderSettings {
@@ -93,10 +94,7 @@ async function sha256(bytes: Uint8Array): Promise<string> {
 }
 
 function asciiJson(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return inAscii(JSON.stringify(text));
 }
 
 async function fetchFile(

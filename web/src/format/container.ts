@@ -1,5 +1,6 @@
 // The engine's file format: a header, a table of sections, and the sections (docs/format.md). The twin
 // of core/storage/container.cpp, over bytes that may be far away.
+import { joinBytes } from "../bytes/join.ts";
 import type { ByteRange, ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
@@ -38,7 +39,8 @@ export interface Container {
   readonly fileSize: number;
   readonly kinds: readonly number[]; // in the order of the table
   sectionAt(kind: number): SectionPlace | null;
-  /** A section whole; Damaged if its checksum does not fit, or if there is none. */
+  /** A section whole; Damaged if its checksum does not fit, or if there is none. TooLarge, here and
+   * below, if more than 2^30 bytes would come. */
   section(kind: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Sections that are there, read together; those that are not are left out. */
   sections(kinds: readonly number[], signal?: AbortSignal): Promise<Map<number, Uint8Array>>;
@@ -65,10 +67,12 @@ export async function openContainer(source: ByteSource, signal?: AbortSignal): P
     sectionAt: (kind) => places.get(kind) ?? null,
     section: async (kind, wish) => {
       const { at, length } = place(kind);
+      checkWhole([place(kind)]);
       return verified(kind, await cached.read(at, length, wish), place(kind));
     },
     sections: async (kinds, wish) => {
       const found = kinds.filter((kind) => places.has(kind));
+      checkWhole(found.map(place));
       const parts = await readMany(cached, found.map(place), wish);
       return new Map(found.map((kind, i) => [kind, verified(kind, partAt(parts, i), place(kind))]));
     },
@@ -79,14 +83,7 @@ export async function openContainer(source: ByteSource, signal?: AbortSignal): P
 
 /** A file of these sections, in this order. */
 export function writeContainer(sections: readonly { kind: number; bytes: Uint8Array }[]): Uint8Array {
-  const parts = containerParts(sections);
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return joinBytes(containerParts(sections));
 }
 
 /** The same as pieces that follow each other, so that large sections are not copied (for a Blob). */
@@ -121,7 +118,7 @@ export function containerParts(
 }
 
 /** A part of a source as a source of its own; closing it leaves the source open. */
-export function sliceSource(source: ByteSource, from: number, size: number): ByteSource {
+function sliceSource(source: ByteSource, from: number, size: number): ByteSource {
   const shifted = ({ at, length }: ByteRange): ByteRange => {
     if (!(at >= 0 && length >= 0 && at + length <= size)) {
       const message = `bytes ${at} to ${at + length} were wanted of ${size}; get the file again`;
@@ -147,6 +144,15 @@ const ENTRY_BYTES = 32;
 const ALIGNMENT = 64;
 const MOST_SECTIONS = 64;
 const FIRST_READ = 1 << 16;
+const MOST_WHOLE = 2 ** 30;
+
+/** What is to be in memory all at once has a limit, whatever a file says of itself. */
+function checkWhole(places: readonly SectionPlace[]): void {
+  const bytes = places.reduce((sum, { length }) => sum + length, 0);
+  if (bytes <= MOST_WHOLE) return;
+  const what = `${bytes} bytes of the file would have to be in memory, ${MOST_WHOLE} are the most`;
+  throw new GossamerError("TooLarge", `${what}; use a smaller index, or one that keeps fewer vectors`);
+}
 
 /** Where the sections lie, once header and table were found whole. */
 function parseHead(head: Uint8Array, fileSize: number): Map<number, SectionPlace> {

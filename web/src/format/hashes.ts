@@ -14,7 +14,7 @@ export function startDigest(): { update(bytes: Uint8Array): void; bytes(): Uint8
 }
 
 /** Names an embedded text, or a question, in 16 bytes. */
-export function hashOfText(text: string | Uint8Array): Uint8Array {
+function hashOfText(text: string | Uint8Array): Uint8Array {
   return blake2b(typeof text === "string" ? encodeText(text) : text, 16);
 }
 

@@ -1,6 +1,8 @@
 // The manifest: which files make up an index now. The twin of python/gossamer/store/manifest.py.
+import { joinBytes } from "../bytes/join.ts";
 import { GossamerError } from "../errors.ts";
 import { digestOf } from "./hashes.ts";
+import { inAscii } from "./text.ts";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -70,10 +72,7 @@ export function writeManifest(manifest: Manifest): Uint8Array {
   const files = manifest.files.map(({ name, size, digest }) => ({ name, size, digest }));
   const body = jsonBytes({ ...valuesOf(manifest), files }, 1);
   const line = new TextEncoder().encode(`${digestOf(body)}\n`);
-  const whole = new Uint8Array(body.length + line.length);
-  whole.set(body);
-  whole.set(line, body.length);
-  return whole;
+  return joinBytes([body, line]);
 }
 
 /** Reads the manifest of a single file (section 32). */
@@ -125,8 +124,7 @@ export function readStamp(values: unknown): ModelStamp {
   };
 }
 
-/** A model's stamp for JSON. */
-export function stampJson(stamp: ModelStamp): JsonObject {
+function stampJson(stamp: ModelStamp): JsonObject {
   return {
     name: stamp.name,
     fingerprint: stamp.fingerprint,
@@ -256,8 +254,7 @@ function checkFiles(files: readonly FileEntry[]): void {
 /** JSON with sorted keys in ASCII, as Python writes it, and a line feed. */
 function jsonBytes(values: Json, indent: number): Uint8Array {
   const text = JSON.stringify(sortedKeys(values), null, indent);
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return new TextEncoder().encode(`${text.replace(/[\u007f-\uffff]/g, escaped)}\n`);
+  return new TextEncoder().encode(`${inAscii(text)}\n`);
 }
 
 function sortedKeys(value: Json): Json {

@@ -15,6 +15,20 @@ import type { TextSegment } from "./texts.ts";
 import { openWords } from "./words.ts";
 import type { Words } from "./words.ts";
 
+/** The engine's sections that an index is made of, all but the source graph, in the order of the file:
+ * what lies together is read together. */
+export const ENGINE_KINDS: readonly number[] = [
+  SECTIONS.meta,
+  SECTIONS.calibration,
+  SECTIONS.codebook,
+  SECTIONS.deleted,
+  SECTIONS.ids,
+  SECTIONS.hotNodes,
+  SECTIONS.codes,
+  SECTIONS.graph,
+  SECTIONS.vectors,
+];
+
 /** A stretch of stored text. */
 export interface TextSpan {
   readonly segment: number;
@@ -77,24 +91,14 @@ export async function partsOfFolder(folder: Folder, signal?: AbortSignal): Promi
     throw new GossamerError("NoIndex", message);
   }
   const manifest = readManifest(bytes);
-  const opened: ByteSource[] = [];
-  const open = async (entry: FileEntry) => {
-    const source = await folder.open(entry.name);
-    opened.push(source);
-    if (source.size === entry.size) return source;
-    throw new GossamerError(
-      source.size < entry.size ? "Truncated" : "Damaged",
-      `${entry.name} should have ${entry.size} bytes and has ${source.size}; get the index again`,
-    );
-  };
-  const close = () => opened.forEach((source) => source.close());
+  const { open, close } = filesOf(folder);
   try {
     const [vectors] = filesOfKind(manifest, "vectors");
     const engine = vectors ? await openContainer(await open(vectors), signal) : null;
     const catalogue = await catalogueOf(manifest, open, signal);
     const segments = filesOfKind(manifest, "texts").map((entry): [number, () => Promise<TextSegment>] => [
       numberOfFile(entry.name),
-      async () => openTexts(await open(entry), entry.name),
+      () => openSegment(entry, open),
     ]);
     return { manifest, engine, catalogue, texts: textStore(new Map(segments)), words: null, close };
   } catch (error) {
@@ -109,23 +113,54 @@ export async function openEngineParts(
   container: Container,
   options: { withVectors: boolean; signal?: AbortSignal },
 ): Promise<EngineParts> {
-  const kinds = options.withVectors ? [...ENGINE_KINDS, SECTIONS.vectors] : ENGINE_KINDS;
+  const isWanted = (kind: number) => options.withVectors || kind !== SECTIONS.vectors;
+  const kinds = ENGINE_KINDS.filter(isWanted);
   const sections = await container.sections(kinds, options.signal);
   return { head: container.head, fileSize: container.fileSize, sections };
 }
 
-// In the order of the file: what lies together is read together.
-const ENGINE_KINDS: readonly number[] = [
-  SECTIONS.meta,
-  SECTIONS.calibration,
-  SECTIONS.codebook,
-  SECTIONS.deleted,
-  SECTIONS.ids,
-  SECTIONS.hotNodes,
-  SECTIONS.codes,
-  SECTIONS.graph,
-];
 const SINGLE_SEGMENT = 1;
+
+/** Files of a folder, all of which are closed together: one that stays open cannot be removed later. */
+function filesOf(folder: Folder): { open(entry: FileEntry): Promise<ByteSource>; close(): void } {
+  const opened = new Set<ByteSource>();
+  let isClosed = false;
+  const open = async (entry: FileEntry): Promise<ByteSource> => {
+    const file = await folder.open(entry.name);
+    if (isClosed) file.close(); // while it was being opened
+    if (isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
+    const close = () => {
+      opened.delete(file);
+      file.close();
+    };
+    opened.add(file);
+    if (file.size === entry.size) return { ...file, close };
+    close();
+    throw new GossamerError(
+      file.size < entry.size ? "Truncated" : "Damaged",
+      `${entry.name} should have ${entry.size} bytes and has ${file.size}; get the index again`,
+    );
+  };
+  const close = () => {
+    isClosed = true;
+    for (const file of opened) file.close();
+    opened.clear();
+  };
+  return { open, close };
+}
+
+async function openSegment(
+  entry: FileEntry,
+  open: (entry: FileEntry) => Promise<ByteSource>,
+): Promise<TextSegment> {
+  const source = await open(entry);
+  try {
+    return await openTexts(source, entry.name);
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
 
 async function catalogueOf(
   manifest: Manifest,
@@ -134,7 +169,7 @@ async function catalogueOf(
 ): Promise<Catalogue> {
   const entry = filesOfKind(manifest, "catalogue")[0] as FileEntry;
   const source = await open(entry);
-  const bytes = await source.read(0, source.size, signal);
+  const bytes = await source.read(0, source.size, signal).finally(() => source.close());
   if (digestOf(bytes) === entry.digest) return readCatalogue(bytes);
   throw new GossamerError("Damaged", `the checksum of ${entry.name} does not fit; get the index again`);
 }

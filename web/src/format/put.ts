@@ -5,7 +5,7 @@ import type { DocumentRecord, SourceRecord } from "./catalogue.ts";
 import { STATUSES, pathOf } from "./catalogue_view.ts";
 import { columnsInOrder } from "./columns.ts";
 import type { Schema, Table } from "./columns.ts";
-import { compareTexts, encodeText } from "./text.ts";
+import { compareTexts, encodeText, inAscii } from "./text.ts";
 import { byteWriter } from "./varint.ts";
 import type { ByteWriter } from "./varint.ts";
 import { MOST_HEADINGS, VERBATIM } from "./verify.ts";
@@ -170,12 +170,11 @@ function metadataBytes(metadata: DocumentRecord["metadata"]): Uint8Array {
   const pairs = Object.entries(metadata).sort(([one], [other]) => compareTexts(one, other));
   if (pairs.length === 0) return new Uint8Array();
   const written = pairs.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",");
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return encodeText(`{${written}}`.replace(/[\u007f-\uffff]/g, escaped));
+  return encodeText(inAscii(`{${written}}`));
 }
 
 /** Says what is wrong with a document before anything of it is taken in. */
-export function checkDocument(source: SourceRecord, { record, spans, checks }: ChunkedDocument): void {
+function checkDocument(source: SourceRecord, { record, spans, checks }: ChunkedDocument): void {
   const where = pathOf(source.root, source.name);
   const { textLength } = record;
   if (record.segment === VERBATIM && textLength !== source.size) {

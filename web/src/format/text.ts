@@ -36,6 +36,12 @@ export function decodeText(bytes: Uint8Array): string | null {
   return rest === null ? null : text + rest;
 }
 
+/** JSON as Python writes it: ASCII alone. */
+export function inAscii(json: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(/[\u007f-\uffff]/g, escaped);
+}
+
 /** The order of Python's strings, that of characters: negative, 0 or positive. */
 export function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);

@@ -1,5 +1,7 @@
 // Text segments: one stream of text, cut into blocks of equal length that are packed each for itself.
 // The twin of python/gossamer/store/texts.py.
+import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
+import { joinBytes } from "../bytes/join.ts";
 import type { ByteRange, ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
@@ -43,13 +45,16 @@ export async function openTexts(
     const needed = new Map<number, Uint8Array | null>();
     for (const span of spans) {
       checkSpan(span, table, name);
-      for (const number of blocksOf(span, table)) needed.set(number, blocks.get(number) ?? null);
+    }
+    for (const number of blocksOf(spans.map(rangeOfSpan), table.blockBytes)) {
+      needed.set(number, blocks.get(number) ?? null);
     }
     const missing = [...needed].filter(([, block]) => block === null).map(([number]) => number);
     const loaded = await load(missing, wish);
     missing.forEach((number, i) => needed.set(number, loaded[i] as Uint8Array));
     for (const [number, block] of needed) remember(blocks, number, block as Uint8Array);
-    return spans.map((span) => cutSpan(span, table, needed as Map<number, Uint8Array>));
+    const block = (number: number) => needed.get(number) as Uint8Array;
+    return spans.map((span) => cutBlocks(rangeOfSpan(span), table.blockBytes, block));
   };
   return {
     length: table.length,
@@ -114,13 +119,7 @@ export async function packTexts(
   const offsets: number[] = [];
   for await (const text of texts) offsets.push(await writer.add(text));
   await writer.finish();
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return { bytes: whole, offsets };
+  return { bytes: joinBytes(parts), offsets };
 }
 
 const MAGIC = new TextEncoder().encode("GSMTEXTS");
@@ -143,7 +142,7 @@ interface Table {
 async function readTable(source: ByteSource, name: string, signal?: AbortSignal): Promise<Table> {
   if (source.size < HEADER_BYTES + TRAILER_BYTES) throw damaged(`${name} is too short for a text segment`);
   // Exports take some 0.3 % for the table; a larger one is fetched with a second read.
-  const guess = Math.min(source.size - HEADER_BYTES, 4096 + (source.size >>> 7));
+  const guess = Math.min(source.size - HEADER_BYTES, 4096 + Math.floor(source.size / 128));
   const [head, end] = (await readMany(
     source,
     [
@@ -224,20 +223,8 @@ function checkSpan([start, end]: Span, table: Table, name: string): void {
   }
 }
 
-function* blocksOf([start, end]: Span, { blockBytes }: Table): Iterable<number> {
-  const beyond = Math.ceil(end / blockBytes);
-  for (let number = Math.floor(start / blockBytes); number < beyond; ++number) yield number;
-}
-
-function cutSpan(span: Span, table: Table, blocks: ReadonlyMap<number, Uint8Array>): Uint8Array {
-  const [start, end] = span;
-  const text = new Uint8Array(end - start);
-  for (const number of blocksOf(span, table)) {
-    const at = number * table.blockBytes;
-    const block = blocks.get(number) as Uint8Array;
-    text.set(block.subarray(Math.max(0, start - at), end - at), Math.max(0, at - start));
-  }
-  return text;
+function rangeOfSpan([start, end]: Span): ByteRange {
+  return { at: start, length: end - start };
 }
 
 function remember(blocks: Map<number, Uint8Array>, number: number, block: Uint8Array): void {

@@ -66,15 +66,20 @@ export function modelOf(
 }
 
 /** A model file by its address, for a new index. */
-export async function fetchModel(url: string, meter: Meter, token = ""): Promise<Uint8Array> {
+export async function fetchModel(
+  url: string,
+  meter: Meter,
+  token = "",
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   const headers: Record<string, string> = token === "" ? {} : { authorization: `Bearer ${token}` };
-  const remote = await openRemote(url, { headBytes: 1 << 22, headers });
+  const remote = await openRemote(url, { headBytes: 1 << 22, headers, ...(signal ? { signal } : {}) });
   try {
     if (remote.size > MOST_MODEL_BYTES) {
       const limit = `${MOST_MODEL_BYTES} bytes are the most`;
       throw new GossamerError("TooLarge", `${url} has ${remote.size} bytes, and ${limit} for a model`);
     }
-    return await remote.read(0, remote.size);
+    return await remote.read(0, remote.size, signal);
   } finally {
     meter.add(remote.bytesFetched, remote.requests);
     remote.close();

@@ -1,6 +1,7 @@
 // HTML on its way into text: blocks, and the lines of the source that they come from. The twin of
 // readers/html_blocks.py.
 
+import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../chunking/bytes.ts";
 import { GossamerError } from "../errors.ts";
 import { SPACE, splitWords, stripEnd, stripStart } from "../query/python_text.ts";
@@ -39,13 +40,7 @@ export class Blocks {
 
   /** The blocks so far, as UTF-8. */
   get text(): Uint8Array {
-    const whole = new Uint8Array(this.size);
-    let at = 0;
-    for (const part of this.out) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
+    return joinBytes(this.out);
   }
 
   /** Where lines of the source begin: offset in `text`, and line. */

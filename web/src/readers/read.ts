@@ -16,8 +16,7 @@ import { readWhatsApp } from "./whatsapp.ts";
 export const READER_VERSION = 1;
 
 const MB = 1 << 20;
-/** A larger file is not read. */
-export const MAX_FILE_BYTES = 256 * MB;
+const MAX_FILE_BYTES = 256 * MB;
 const MAX_TEXT_BYTES = 512 * MB;
 const MAX_JSON_BYTES = MB; // larger JSON is data, not something to read
 const DESKTOP_KINDS = new Set(["pdf", "docx", "pptx", "xlsx", "odt", "odp", "epub", "notebook"]);

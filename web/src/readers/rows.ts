@@ -1,5 +1,6 @@
 // Tables and records: CSV as it is, the rows of JSON Lines as text. The twin of readers/rows.py.
 
+import { joinBytes } from "../bytes/join.ts";
 import { decoded, utf8 } from "../chunking/bytes.ts";
 import { GossamerError } from "../errors.ts";
 import { stripEnd, stripStart } from "../query/python_text.ts";
@@ -44,17 +45,7 @@ export function readJsonLines(path: string, data: Uint8Array, maxTextBytes: numb
     }
     at = end;
   }
-  return documentOf(joinedBytes(parts, size), "jsonl", { title: nameOf(path), unit: "row", places });
-}
-
-function joinedBytes(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return documentOf(joinBytes(parts), "jsonl", { title: nameOf(path), unit: "row", places });
 }
 
 /** The names in the first line, joined by commas; "" where they are numbers or none. */

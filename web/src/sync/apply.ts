@@ -11,12 +11,14 @@ import { readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
 import { partsOfFolder } from "../format/parts.ts";
 import type { IndexParts } from "../format/parts.ts";
+import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
 import { commitIndex } from "../update/commit.ts";
 import { newFiles, removeUnnamed } from "../update/files.ts";
 import type { NewFiles } from "../update/files.ts";
 import { countsOf } from "../update/manifest.ts";
+import { makePause } from "../update/pause.ts";
 import { newTexts } from "../update/segments.ts";
 import type { NewTexts } from "../update/segments.ts";
 import { checkHead, checkIndex } from "./checks.ts";
@@ -187,7 +189,7 @@ function manifestAfter(
 ): Omit<Manifest, "nextChunkId" | "files" | "counts"> {
   const { index, epoch, version, state, mode, texts } = pkg.head;
   return {
-    uuid: old?.uuid ?? crypto.randomUUID().replaceAll("-", ""),
+    uuid: old?.uuid ?? randomName(),
     generation: (old?.generation ?? 0) + 1,
     created: old?.created ?? now(),
     changed: now(),
@@ -226,9 +228,10 @@ async function placeTexts(
     );
   }
   const bytes = pkg.read("texts", MOST_TEXT_BYTES);
+  const pause = makePause(signal);
   let at = 0;
   for (const row of rows) {
-    throwIfAborted(signal);
+    await pause();
     const end = at + (news.textLengths[row] ?? 0);
     const place = await texts.add(bytes.subarray(at, end));
     segments[row] = place.segment;

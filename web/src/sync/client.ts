@@ -2,6 +2,7 @@
 // python/gossamer/sync/client.py.
 
 import { watchSilence } from "../bytes/http.ts";
+import { joinBytes } from "../bytes/join.ts";
 import { CORE_REASONS, GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { PROTOCOL } from "./records.ts";
@@ -89,17 +90,7 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
   if (!/^[!-~]*$/.test(token)) {
     throw new GossamerError("InvalidArgument", "a token is of ASCII characters without spaces");
   }
-  const unreachable = (what: string) =>
-    new GossamerError(
-      "Unreachable",
-      `the server at ${url} ${what}; check the address and the connection, and try again`,
-    );
-  const strange = (what: string) =>
-    new GossamerError(
-      "Unreachable",
-      `${url} answered with something else than was asked for (${what}); check that it is the address ` +
-        "of a gossamer server, and that both are of like versions",
-    );
+  const words = wordsFor(url);
 
   async function send<T>(request: Request, take: Take<T>, signal?: AbortSignal): Promise<T> {
     throwIfAborted(signal);
@@ -117,13 +108,13 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
     };
     try {
       const answer = await (options.fetch ?? fetch)(url + path, init);
-      if (!fine.includes(answer.status)) throw await errorOf(answer);
+      if (!fine.includes(answer.status)) throw await errorOf(answer, words, token !== "");
       return await take(answer, watch.heard);
     } catch (error) {
       if (error instanceof GossamerError) throw error;
       throwIfAborted(signal);
-      const why = error instanceof NoAnswer ? error.message : `did not answer (${String(either.reason ?? error)})`;
-      throw new NoAnswer(why);
+      if (error instanceof NoAnswer) throw error;
+      throw new NoAnswer(`did not answer (${String(either.reason ?? error)})`);
     } finally {
       watch.stop();
     }
@@ -133,44 +124,26 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
     try {
       return await work;
     } catch (error) {
-      throw error instanceof NoAnswer ? unreachable(error.message) : error;
+      throw error instanceof NoAnswer ? words.unreachable(error.message) : error;
     }
   }
 
   const readAtMost = async (answer: Response, most: number, heard: () => void): Promise<Uint8Array> => {
     const bytes = await bytesOf(answer, most, heard);
-    if (bytes === null) throw strange(`more than ${most} bytes`);
+    if (bytes === null) throw words.strange(`more than ${most} bytes`);
     return bytes;
   };
 
-  /** The error that the server names, in its own words. */
-  async function errorOf(answer: Response): Promise<GossamerError> {
-    const { status } = answer;
-    if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-      return strange("a redirect; give the address that it leads to if that is right");
-    }
-    const said = new TextDecoder().decode((await bytesOf(answer, MOST_ERROR_BYTES)) ?? new Uint8Array());
-    const named = objectOf(said);
-    const { error, message } = named ?? {};
-    const isNamed = typeof error === "string" && typeof message === "string";
-    const words = isNamed ? message : `status ${status}: ${said.slice(0, MOST_QUOTED)}`;
-    if (status === 404 && error !== "unknown_id") return strange(words);
-    const reason = status >= 500 ? "Unreachable" : (reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument");
-    const isWrong = token === "" ? "none was given" : "the one it was given is not its own";
-    const advice = status === 401 ? ` (${isWrong}: give the right \`token\`)` : "";
-    return new GossamerError(reason, `the server at ${url} says: ${words.slice(0, MOST_SHOWN)}${advice}`);
-  }
-
   return {
     url,
-    unreachable,
-    strange,
+    unreachable: words.unreachable,
+    strange: words.strange,
     info: async (signal) => {
       const take: Take<Uint8Array> = (answer, heard) => readAtMost(answer, MOST_INFO_BYTES, heard);
       const bytes = await explained(send({ path: "/v1/sync" }, take, signal));
       const found = objectOf(new TextDecoder().decode(bytes));
       if (isInfo(found)) return found;
-      throw strange("it does not say which index it has");
+      throw words.strange("it does not say which index it has");
     },
     package: (wanted, headers, take, signal) => {
       const path = `/v1/sync/package?${new URLSearchParams(queryOf(wanted))}`;
@@ -182,6 +155,46 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
       return explained(send({ path, body: JSON.stringify(body), headers }, take, signal));
     },
   };
+}
+
+/** How an error of a server is told. */
+interface Words extends Pick<Client, "unreachable" | "strange"> {
+  says(reason: Reason, message: string): GossamerError;
+}
+
+function wordsFor(url: string): Words {
+  return {
+    unreachable: (what) =>
+      new GossamerError(
+        "Unreachable",
+        `the server at ${url} ${what}; check the address and the connection, and try again`,
+      ),
+    strange: (what) =>
+      new GossamerError(
+        "Unreachable",
+        `${url} answered with something else than was asked for (${what}); check that it is the address ` +
+          "of a gossamer server, and that both are of like versions",
+      ),
+    says: (reason, message) => new GossamerError(reason, `the server at ${url} says: ${message}`),
+  };
+}
+
+/** The error that a server names, in its own words. */
+async function errorOf(answer: Response, words: Words, hasToken: boolean): Promise<GossamerError> {
+  const { status } = answer;
+  if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    return words.strange("a redirect; give the address that it leads to if that is right");
+  }
+  const said = new TextDecoder().decode((await bytesOf(answer, MOST_ERROR_BYTES)) ?? new Uint8Array());
+  const { error, message } = objectOf(said) ?? {};
+  const isNamed = typeof error === "string" && typeof message === "string";
+  const shown = isNamed ? message.slice(0, MOST_SHOWN) : `status ${status}: ${said.slice(0, MOST_QUOTED)}`;
+  if (status === 404 && error !== "unknown_id") return words.strange(shown);
+  const refused = reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument";
+  const reason = status >= 500 ? "Unreachable" : refused; // what went wrong there is not wrong here
+  const isWrong = hasToken ? "the one it was given is not its own" : "none was given";
+  const advice = status === 401 ? ` (${isWrong}: give the right \`token\`)` : "";
+  return words.says(reason, shown + advice);
 }
 
 type Take<T> = (answer: Response, heard: () => void) => Promise<T>;
@@ -211,18 +224,7 @@ async function bytesOf(answer: Response, most: number, heard = () => {}): Promis
     void reader?.cancel().catch(() => {});
     return null;
   }
-  return joined(parts);
-}
-
-/** Pieces that follow each other as one. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return joinBytes(parts);
 }
 
 /** An object of JSON; null for anything else. */

@@ -181,7 +181,7 @@ function numberOf(text: string | null | undefined): number {
 function tooLarge(size: number): GossamerError {
   return new GossamerError(
     "TooLarge",
-    `the package has ${size} bytes, and ${MOST_PACKAGE_BYTES} are the most in a page; choose texts: "away", ` +
-      'or mode: "codes"',
+    `the package has ${size} bytes, and ${MOST_PACKAGE_BYTES} are the most in a page; choose ` +
+      'texts: "away", or mode: "codes"',
   );
 }

@@ -5,6 +5,7 @@ import { GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import type { Manifest, ModelStamp } from "../format/manifest.ts";
 import type { Folder } from "../storage/storage.ts";
+import { safeProgress } from "../update/pause.ts";
 import { applyPackage, renameOrigin } from "./apply.ts";
 import type { Applied, ApplyTools } from "./apply.ts";
 import { cleanUrl, makeClient } from "./client.ts";
@@ -118,7 +119,8 @@ async function pullWith(pulling: Pulling, info: ServerInfo): Promise<PullReport>
 
 /** Fetches and applies what leads from a base to the newest version. */
 async function run(pulling: Pulling, base: Base | null, epoch: string): Promise<PullReport> {
-  const { folder, following, client, tools, again } = pulling;
+  const { folder, following, client, again } = pulling;
+  const tools = { ...pulling.tools, onProgress: safeProgress(pulling.tools.onProgress) };
   const own = baseOf(await manifestIn(folder));
   const wanted = { mode: following.mode, texts: following.texts, base };
   const bytes = await download(client, folder, wanted, tools);
@@ -219,7 +221,8 @@ function checkProtocol(protocol: number): void {
 
 function followsNobody(name: string, manifest: Manifest | null): GossamerError {
   if (!manifest) return new GossamerError("NoIndex", `there is no index named ${name} in this browser`);
-  return new GossamerError("WrongState", `the index ${name} follows no server; \`follow\` makes one that does`);
+  const advice = "`follow` makes one that does";
+  return new GossamerError("WrongState", `the index ${name} follows no server; ${advice}`);
 }
 
 function isUnfit(error: unknown): error is GossamerError {

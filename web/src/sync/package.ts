@@ -5,6 +5,7 @@ import { GossamerError } from "../errors.ts";
 import { crc32 } from "../format/hashes.ts";
 import { unzstd } from "../format/zstd.ts";
 import { headOf, STORED, unknownVersion } from "./head.ts";
+import { isSigned } from "./hmac.ts";
 import { PROTOCOL } from "./records.ts";
 import type { Head, SectionEntry } from "./records.ts";
 
@@ -129,7 +130,8 @@ async function verify(bytes: Uint8Array, head: Head, start: number, token: strin
     areWhole &&= crc32(bytes.subarray(at, at + size)) === expected;
     at += size;
   }
-  if ((await isAuthentic(bytes, token)) && areWhole) return;
+  const end = bytes.length - MAC_BYTES;
+  if ((await isSigned(bytes.subarray(0, end), bytes.subarray(end), token)) && areWhole) return;
   if (areWhole && token !== "") {
     throw new GossamerError(
       "Damaged",
@@ -138,22 +140,6 @@ async function verify(bytes: Uint8Array, head: Head, start: number, token: strin
     );
   }
   throw new GossamerError("Damaged", `a checksum of the package does not fit; ${AGAIN}`);
-}
-
-async function isAuthentic(bytes: Uint8Array, token: string): Promise<boolean> {
-  const { subtle } = globalThis.crypto;
-  if (!subtle) {
-    throw new GossamerError(
-      "Unavailable",
-      "packages of a server cannot be verified in this page: serve it by https, or from localhost",
-    );
-  }
-  // Browsers take no empty key. Keys are padded with zeros, so that one zero is the same key.
-  const raw = token === "" ? new Uint8Array(1) : new TextEncoder().encode(token);
-  const key = await subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
-  const end = bytes.length - MAC_BYTES;
-  const [mac, signed] = [bytes.slice(end), bytes.subarray(0, end) as Uint8Array<ArrayBuffer>];
-  return subtle.verify("HMAC", key, mac, signed);
 }
 
 function truncated(what: string): GossamerError {

@@ -1,9 +1,10 @@
 // A package on its way: files in the folder of an edge, written one after the other, and beside them what
 // they are parts of. So a download that broke off, or whose page was closed, goes on where it stopped.
 
+import { joinBytes } from "../bytes/join.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
-import { joined, objectOf } from "./client.ts";
+import { objectOf } from "./client.ts";
 
 /** What came of a package so far. */
 export interface Part {
@@ -34,7 +35,7 @@ export async function openPart(folder: Folder, asked: string): Promise<Part> {
 
   const flush = async (): Promise<void> => {
     if (waitingBytes === 0) return;
-    const bytes = joined(waiting);
+    const bytes = joinBytes(waiting);
     waiting = [];
     waitingBytes = 0;
     await writeFile(folder, pieceName(sizes.length + 1), bytes);
@@ -62,8 +63,10 @@ export async function openPart(folder: Folder, asked: string): Promise<Part> {
     read: async () => {
       await flush();
       const pieces: Uint8Array[] = [];
-      for (let i = 0; i < sizes.length; ++i) pieces.push((await readFile(folder, pieceName(i + 1))) ?? NOTHING);
-      return joined(pieces);
+      for (const piece of sizes.keys()) {
+        pieces.push((await readFile(folder, pieceName(piece + 1))) ?? NOTHING);
+      }
+      return joinBytes(pieces);
     },
   };
 }
@@ -117,8 +120,9 @@ async function knownEtag(folder: Folder, asked: string): Promise<string> {
 async function sizesOf(folder: Folder): Promise<number[]> {
   const found = new Map((await folder.files()).map(({ name, size }) => [name, size]));
   const sizes: number[] = [];
-  for (let size = found.get(pieceName(1)); size !== undefined; size = found.get(pieceName(sizes.length + 1))) {
+  for (;;) {
+    const size = found.get(pieceName(sizes.length + 1));
+    if (size === undefined) return sizes;
     sizes.push(size);
   }
-  return sizes;
 }

@@ -13,6 +13,7 @@ import { commitIndex } from "./commit.ts";
 import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
 import { labelOf, type Input } from "./inputs.ts";
 import { nextManifest } from "./manifest.ts";
+import { safeProgress } from "./pause.ts";
 import { embeddedOf, lookAt, withoutText, type Looked, type PreparedDocument } from "./prepare.ts";
 import { newTexts, type NewTexts } from "./segments.ts";
 import { Sources } from "./sources.ts";
@@ -76,6 +77,7 @@ export async function applyChange(
   tools: ChangeTools,
 ): Promise<ChangeReport> {
   const { folder } = tools;
+  const safe = { ...tools, onProgress: safeProgress(tools.onProgress) };
   return folder.whileWriting(async () => {
     throwIfAborted(tools.signal);
     const parts = await openParts(state, folder);
@@ -83,7 +85,7 @@ export async function applyChange(
       checkFits(parts, tools.embedder);
       await removeUnnamed(folder, parts?.manifest.files ?? []);
       const files = await newFiles(folder);
-      return await run(parts, change, tools, files).catch(async (error: unknown) => {
+      return await run(parts, change, safe, files).catch(async (error: unknown) => {
         await files.abandon();
         throw error;
       });
@@ -214,7 +216,7 @@ class Updater {
     const documents = await this.store(prepared.filter((document) => document.spans.length > 0));
     const kind = prepared[0]?.record.kind ?? source.kind;
     const { ids, known } = this.sources.put({ source: { ...source, kind }, documents });
-    const reused = this.reuse(documents, ids, known);
+    const reused = await this.reuse(documents, ids, known);
     let place = 0;
     for (const document of prepared) {
       for (const span of document.spans) {
@@ -237,18 +239,18 @@ class Updater {
   }
 
   /** Gives chunks that say the same as one of the source's old ones its code; the ids of those. */
-  private reuse(
+  private async reuse(
     documents: readonly ChunkedDocument[],
     ids: readonly number[],
     known: ReadonlyMap<number, number>,
-  ): Set<number> {
+  ): Promise<Set<number>> {
     if (!known.size || !this.vectors.canMove) return new Set();
     const checks = documents.flatMap((document) => Array.from(document.checks));
     const pairs = ids.flatMap((id, place) => {
       const old = known.get(checks[place] as number);
       return old === undefined ? [] : [{ old, id }];
     });
-    this.vectors.move(pairs.map(({ old }) => old), pairs.map(({ id }) => id));
+    await this.vectors.move(pairs.map(({ old }) => old), pairs.map(({ id }) => id));
     return new Set(pairs.map(({ id }) => id));
   }
 

@@ -6,6 +6,7 @@ import { readManifest, writeManifest, type FileEntry, type Manifest } from "../f
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
 import { removeUnnamed, type NewFiles } from "./files.ts";
+import { safeProgress } from "./pause.ts";
 import { segmentsOf, settleTexts, type NewTexts } from "./segments.ts";
 
 /** What is to be the next state. */
@@ -32,7 +33,8 @@ export async function commitIndex(
   next: NextIndex,
   { folder, files, onProgress, signal }: CommitTools,
 ): Promise<{ catalogue: Catalogue; manifest: Manifest }> {
-  const written = (done: number): void => onProgress?.({ phase: "writing", done, total: 4 });
+  const tell = safeProgress(onProgress);
+  const written = (done: number): void => tell({ phase: "writing", done, total: 4 });
   written(0);
   const segment = await next.texts.finish();
   const entries = [...segmentsOf(old), ...(segment ? [segment] : [])];
@@ -48,6 +50,7 @@ export async function commitIndex(
   readManifest(bytes); // nothing is committed that could not be read
   throwIfAborted(signal);
   await folder.writeManifest(bytes);
+  files.keep();
   await removeUnnamed(folder, named).catch(() => {}); // they go another time
   written(4);
   return { catalogue, manifest };

@@ -1,6 +1,7 @@
 // New files of an index folder: written once under numbers that no file has, and taken back as long
 // as no manifest names them.
 
+import { joinBytes } from "../bytes/join.ts";
 import { startDigest } from "../format/hashes.ts";
 import { numberOfFile, type FileEntry, type FileKind } from "../format/manifest.ts";
 import type { ByteSink, Folder } from "../storage/storage.ts";
@@ -24,7 +25,9 @@ export interface IndexFile {
 export interface NewFiles {
   create(kind: FileKind): Promise<IndexFile>;
   write(kind: FileKind, parts: readonly Uint8Array[]): Promise<FileEntry>;
-  /** Leaves nothing behind of what was made. */
+  /** What was made so far is of a committed state: abandon() leaves it. */
+  keep(): void;
+  /** Leaves nothing behind of what was made and is not kept. */
   abandon(): Promise<void>;
 }
 
@@ -33,7 +36,7 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
   const names = (await folder.files()).map((file) => file.name.replace(/\.part$/, ""));
   let last = names.reduce((most, name) => Math.max(most, numberOfFile(name)), 0);
   const open = new Set<ByteSink>();
-  const made: string[] = [];
+  let made: string[] = [];
 
   const create = async (kind: FileKind): Promise<IndexFile> => {
     const number = (last += 1);
@@ -46,7 +49,7 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
     let pending: Uint8Array[] = [];
     let pendingBytes = 0;
     const flush = async (): Promise<void> => {
-      const bytes = joined(pending, pendingBytes);
+      const bytes = joinBytes(pending);
       pending = [];
       pendingBytes = 0;
       if (bytes.length) await sink.write(bytes);
@@ -76,24 +79,15 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
       for (const part of parts) await file.write(part);
       return file.close();
     },
+    keep: () => {
+      made = [];
+    },
     abandon: async () => {
       // Whatever cannot be taken back now is an orphan, which the next change removes.
       for (const sink of open) await sink.abandon().catch(() => {});
       for (const name of made) await folder.removeFile(name).catch(() => {});
     },
   };
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const [only] = parts;
-  if (parts.length === 1 && only) return only;
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** Deletes files of states that were never committed or are replaced; what another tab still reads

@@ -1,10 +1,11 @@
 // What a page gives to an index: texts under ids of their own, and files. The twin of
 // python/gossamer/update/given.py.
 
+import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../chunking/bytes.ts";
 import { GossamerError } from "../errors.ts";
 import { hashOfBytes } from "../format/hashes.ts";
-import { compareTexts } from "../format/text.ts";
+import { compareTexts, inAscii } from "../format/text.ts";
 import type { Value } from "../records.ts";
 
 /** A text that a page gives, under an id of its own. */
@@ -31,31 +32,41 @@ export interface SourceKey {
   readonly name: string;
 }
 
+/** The folder of files that came without one. */
+export const LOOSE_FILES = "loose files";
+const IS_ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\])/;
 const MARKUPS = ["plain", "markdown", "rst", "rows"];
 
 /** Whether an input is a file. */
 export function isFileInput(input: Input): input is FileInput {
-  return "bytes" in input;
+  return typeof input === "object" && input !== null && "bytes" in input;
 }
 
-/** How an input is called in messages. */
+/** How an input is called in messages, whatever was given for one. */
 export function labelOf(input: Input): string {
-  return isFileInput(input) ? String(input.path) : String(input.id);
+  const given = input as { path?: unknown; id?: unknown } | null | undefined;
+  const label = given?.path ?? given?.id;
+  return typeof label === "string" ? label : "";
 }
 
-/** The source that a file is: the folder it was dropped with, and its path below. A file without
- * a folder is kept as a text is, under its name alone. */
+/** The source that a file is: the folder it was dropped with, and its path below. Files without a
+ * folder share one, so that none is taken for a text whose id is its name. InvalidArgument for paths of
+ * the machine: they would leave it with the index. */
 export function keyOfFile(path: string): SourceKey {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  const [first = ""] = parts;
-  const rest = parts.slice(1).join("/");
-  if (!first) throw invalid(`a file needs a path, got ${JSON.stringify(path)}`);
-  if (!rest) return { root: "", name: first };
-  return { root: path.startsWith("/") ? `/${first}` : first, name: rest };
+  if (!parts.length || IS_ABSOLUTE.test(path) || parts.includes("..")) {
+    const expected = "a file needs a path below the folder that was picked, such as notes/2024/may.md";
+    throw invalid(`${expected}; got ${JSON.stringify(path.slice(0, 200))}`);
+  }
+  const [first = "", ...rest] = parts;
+  return rest.length ? { root: first, name: rest.join("/") } : { root: LOOSE_FILES, name: first };
 }
 
 /** Checks a text that was given; InvalidArgument says what is missing or wrong. */
 export function checkText(input: TextInput): void {
+  if (typeof input !== "object" || input === null) {
+    throw invalid(`a text is an object with "id" and "text", got ${saying(input)}`);
+  }
   for (const name of ["id", "text"] as const) {
     if (typeof input[name] !== "string" || input[name] === "") {
       throw invalid(`a text needs "${name}", a string that is not empty`);
@@ -65,29 +76,28 @@ export function checkText(input: TextInput): void {
   if (input.title !== undefined && typeof input.title !== "string") {
     throw invalid(`${said}: its title must be a string`);
   }
-  const markup: unknown = input.markup ?? "plain";
+  const { markup = "plain" }: { markup?: unknown } = input;
   const isKnown = typeof markup === "string" && (MARKUPS.includes(markup) || markup.startsWith("code/"));
   if (!isKnown) {
     const expected = `${MARKUPS.join(", ")} or code/LANGUAGE`;
-    throw invalid(`${said}: its markup must be ${expected}, got ${String(markup)}`);
+    throw invalid(`${said}: its markup must be ${expected}, got ${saying(markup)}`);
   }
-  for (const [key, value] of Object.entries(input.metadata ?? {})) {
+  const { metadata = {} } = input;
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+    throw invalid(`${said}: its metadata must be an object, got ${saying(metadata)}`);
+  }
+  for (const [key, value] of Object.entries(metadata)) {
     if (isValue(value)) continue;
     const what = "metadata is strings, finite numbers and booleans by name";
-    throw invalid(`${said}: ${what}, got ${key}: ${JSON.stringify(value)}; leave out what is not known`);
+    throw invalid(`${said}: ${what}, got ${key}: ${saying(value)}; leave out what is not known`);
   }
 }
 
-/** Hashes everything that was said of a text, as Python does. */
+/** Hashes everything that was said of a text. */
 export function hashOfGiven(input: TextInput): bigint {
   const { title = "", markup = "plain" } = input;
   const said = `[${jsonOf(title)}, ${jsonOf(markup)}, ${metadataOf(input)}]`;
-  const text = utf8(input.text);
-  const rest = utf8(said);
-  const whole = new Uint8Array(text.length + rest.length);
-  whole.set(text);
-  whole.set(rest, text.length);
-  return hashOfBytes(whole);
+  return hashOfBytes(joinBytes([utf8(input.text), utf8(said)]));
 }
 
 function metadataOf(input: TextInput): string {
@@ -97,13 +107,21 @@ function metadataOf(input: TextInput): string {
 
 /** JSON as Python writes it: ASCII alone. */
 function jsonOf(value: Value): string {
-  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
+  return inAscii(JSON.stringify(value));
 }
 
 function isValue(value: unknown): value is Value {
   if (typeof value === "number") return Number.isFinite(value);
   return typeof value === "string" || typeof value === "boolean";
+}
+
+/** A value in a message; some have no JSON (a bigint, what holds itself). */
+function saying(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? typeof value).slice(0, 200);
+  } catch {
+    return typeof value;
+  }
 }
 
 function invalid(message: string): GossamerError {

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from "../format/catalogue.ts";
 import type { FileEntry, Manifest, ModelStamp, Settings } from "../format/manifest.ts";
+import { randomName } from "../random.ts";
 import type { ChunkEmbedder } from "./vectors.ts";
 
 /** What the manifest of a new index says, and where ids go on. */
@@ -21,7 +22,7 @@ export function nextManifest(
 ): Manifest {
   const now = `${new Date().toISOString().slice(0, 19)}+00:00`;
   return {
-    uuid: old?.uuid ?? crypto.randomUUID().replaceAll("-", ""),
+    uuid: old?.uuid ?? randomName(),
     generation: (old?.generation ?? 0) + 1,
     created: old?.created ?? now,
     changed: now,

@@ -1,6 +1,7 @@
 // From a file, or a text that was given, to chunks that are ready to be embedded. The twin of
 // python/gossamer/update/prepare.py.
 
+import { joinBytes } from "../bytes/join.ts";
 import { decoded, utf8, wellFormed } from "../chunking/bytes.ts";
 import { chunkDocument, type TokenStarts } from "../chunking/chunks.ts";
 import { GossamerError } from "../errors.ts";
@@ -11,9 +12,9 @@ import { documentOf } from "../readers/documents.ts";
 import { READER_VERSION, readFile } from "../readers/read.ts";
 import type { ChunkSpan, Document } from "../records.ts";
 import { checkText, hashOfGiven, isFileInput, keyOfFile, type Input } from "./inputs.ts";
+import { READ_AGAIN } from "./sources.ts";
 
 const TITLE_WITHIN = 4096; // whoever shows a title reads no more than this of the text
-const READ_AGAIN = 0; // no version of the readers: tried again whenever it is come across
 
 /** A document's chunks, and what their texts are made of when they are embedded. */
 export interface PreparedDocument {
@@ -142,10 +143,7 @@ function withTitle(
   const wanted = utf8(title);
   const start = indexOfBytes(text.subarray(0, TITLE_WITHIN), wanted);
   if (start >= 0) return { text, titleSpan: [start, start + wanted.length] };
-  const whole = new Uint8Array(text.length + 1 + wanted.length);
-  whole.set(text);
-  whole[text.length] = 10;
-  whole.set(wanted, text.length + 1);
+  const whole = joinBytes([text, Uint8Array.of(10), wanted]);
   return { text: whole, titleSpan: [text.length + 1, whole.length] };
 }
 

@@ -4,10 +4,10 @@ import { moveTexts } from "../format/content.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { AWAY, VERBATIM } from "../format/catalogue.ts";
 import { filesOfKind, numberOfFile, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { openTexts, textsWriter, type TextsWriter } from "../format/texts.ts";
-import { throwIfAborted } from "../errors.ts";
+import { openTexts, textsWriter, type TextSegment, type TextsWriter } from "../format/texts.ts";
 import type { Folder } from "../storage/storage.ts";
 import type { IndexFile, NewFiles } from "./files.ts";
+import { makePause } from "./pause.ts";
 
 // When segments are written anew: beyond so many, or with so large a share of dead text.
 const MANY_SEGMENTS = 8;
@@ -75,7 +75,7 @@ export function segmentsOf(manifest: Manifest | null): FileEntry[] {
 
 /** Which segments are better written anew, as one: those with much dead text, and the smallest ones
  * when there are too many. The rule of store/texts.py. */
-export function segmentsToRewrite(
+function segmentsToRewrite(
   lengths: ReadonlyMap<number, number>,
   live: ReadonlyMap<number, number>,
 ): number[] {
@@ -98,9 +98,7 @@ async function lengthsOf(
   const lengths = new Map<number, number>();
   for (const [number, entry] of entries) {
     if (!live.has(number)) continue;
-    const segment = await openTexts(await folder.open(entry.name), entry.name);
-    lengths.set(number, segment.length);
-    segment.close();
+    await withSegment(folder, entry.name, async ({ length }) => void lengths.set(number, length));
   }
   return lengths;
 }
@@ -117,6 +115,20 @@ function liveBytes(catalogue: Catalogue): Map<number, number> {
   return live;
 }
 
+/** Opens a segment for a while: a file that stays open cannot be removed later. */
+async function withSegment(
+  folder: Folder,
+  name: string,
+  use: (segment: TextSegment) => Promise<void>,
+): Promise<void> {
+  const source = await folder.open(name);
+  try {
+    await use(await openTexts(source, name));
+  } finally {
+    source.close();
+  }
+}
+
 async function rewrite(
   folder: Folder,
   files: NewFiles,
@@ -128,21 +140,22 @@ async function rewrite(
   const { segments, offsets } = catalogue.textPlaces;
   const file = await files.create("texts");
   const writer = textsWriter(file.write);
+  const pause = makePause(signal);
   const rows: number[] = [];
   const moved: number[] = [];
   for (const number of chosen) {
     const name = entries.get(number)?.name ?? "";
-    const segment = await openTexts(await folder.open(name), name);
     const here = [...segments.keys()].filter((row) => segments[row] === number);
     here.sort((one, other) => (offsets[one] as number) - (offsets[other] as number));
-    for (const row of here) {
-      throwIfAborted(signal);
-      const start = offsets[row] as number;
-      const text = await segment.read(start, start + (catalogue.textLengths[row] as number));
-      rows.push(row);
-      moved.push(await writer.add(text));
-    }
-    segment.close();
+    await withSegment(folder, name, async (segment) => {
+      for (const row of here) {
+        await pause();
+        const start = offsets[row] as number;
+        const text = await segment.read(start, start + (catalogue.textLengths[row] as number));
+        rows.push(row);
+        moved.push(await writer.add(text));
+      }
+    });
   }
   await writer.finish();
   return { catalogue: moveTexts(catalogue, rows, file.number, moved), entry: await file.close() };

@@ -3,11 +3,13 @@
 import type { Catalogue, SourceRecord } from "../format/catalogue.ts";
 import { pathOf } from "../format/catalogue_view.ts";
 import { changeCatalogue, type PutSource, type SourceName } from "../format/changes.ts";
+import { LOOSE_FILES } from "./inputs.ts";
 
 // A check has 32 bits: among more chunks than these two different ones may well share it.
 const MOST_TOLD_APART = 10_000;
-// Of a file that Python read right after it was written: its content is compared, as it is here.
-const READ_AGAIN = 0;
+/** No version of the readers: what has it is read again whenever it is come across. Python notes it of
+ * files that it read right after they were written; content is compared here anyway. */
+export const READ_AGAIN = 0;
 
 type Outcome = "added" | "replaced" | "unchanged" | "leftOut";
 
@@ -52,13 +54,14 @@ export class Sources {
   }
 
   /** Takes out the text of this id, or the file, or all files below this folder; names of nothing
-   * are passed over. */
+   * are passed over. A file that came without a folder is known by its name alone, too. */
   remove(name: string): void {
     const text = this.old.find(false, name);
     if (text !== null) return this.removeRow(text);
     const below = `${name.replace(/\/+$/, "")}/`;
+    const loose = pathOf(LOOSE_FILES, name);
     this.old.paths.forEach((path, row) => {
-      const isMeant = path === name || path.startsWith(below);
+      const isMeant = path === name || path === loose || path.startsWith(below);
       if (isMeant && this.old.isFile(row)) this.removeRow(row);
     });
   }

@@ -5,6 +5,7 @@ import { throwIfAborted } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
 import { openEngineParts, type IndexParts } from "../format/parts.ts";
 import { roundToHalf } from "../query/half.ts";
+import { makePause, type Pause } from "./pause.ts";
 
 /** What a change needs of an embedder. */
 export interface ChunkEmbedder {
@@ -18,8 +19,6 @@ export interface ChunkEmbedder {
 
 // Texts embedded at one time.
 const BATCH = 64;
-// The worker answers others this often.
-const BUSY_MS = 40;
 
 interface Waiting {
   readonly id: number;
@@ -30,7 +29,8 @@ interface Waiting {
 export class GrowingVectors {
   embedded = 0; // texts so far
   private waiting: Waiting[] = [];
-  private answeredAt = performance.now();
+  /** Lets the worker answer others, now and then. */
+  readonly letOthersRun: Pause;
 
   private constructor(
     private readonly index: EngineIndex,
@@ -38,7 +38,9 @@ export class GrowingVectors {
     private readonly embedder: ChunkEmbedder,
     private readonly onEmbedded: (done: number) => void,
     private readonly signal?: AbortSignal,
-  ) {}
+  ) {
+    this.letOthersRun = makePause(signal);
+  }
 
   static async open(
     engine: Engine,
@@ -72,15 +74,16 @@ export class GrowingVectors {
   }
 
   /** Gives what the old ids hold to new ids as well; nothing is embedded anew. */
-  move(oldIds: readonly number[], newIds: readonly number[]): void {
-    if (oldIds.length) this.index.addCodes(newIds, this.index.codesOf(oldIds));
+  async move(oldIds: readonly number[], newIds: readonly number[]): Promise<void> {
+    if (!oldIds.length) return;
+    await this.settle(oldIds);
+    this.index.addCodes(newIds, this.index.codesOf(oldIds));
   }
 
   /** Takes ids out. */
   async remove(ids: readonly number[]): Promise<void> {
     if (!ids.length) return;
-    const waiting = new Set(this.waiting.map((one) => one.id));
-    if (ids.some((id) => waiting.has(id))) await this.flush();
+    await this.settle(ids);
     this.index.remove(ids);
   }
 
@@ -109,11 +112,9 @@ export class GrowingVectors {
     this.index.free();
   }
 
-  /** Lets the worker answer others, now and then. */
-  async letOthersRun(): Promise<void> {
-    if (performance.now() - this.answeredAt < BUSY_MS) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    this.answeredAt = performance.now();
-    throwIfAborted(this.signal);
+  /** Embeds what waits if one of these ids is among it. */
+  private async settle(ids: readonly number[]): Promise<void> {
+    const waiting = new Set(this.waiting.map((one) => one.id));
+    if (ids.some((id) => waiting.has(id))) await this.flush();
   }
 }

@@ -1,21 +1,22 @@
 // The words of all chunks, counted for a single file.
 
 import type { TextCore } from "../core/text.ts";
-import { throwIfAborted } from "../errors.ts";
 import type { IndexParts } from "../format/parts.ts";
 import { writeWords, type Postings } from "../format/words.ts";
 import { layOut, type Piece } from "../query/layout.ts";
+import type { Pause } from "./pause.ts";
 
 /** The words of an index: which chunks hold a term, and how often, as the lexical pass counts. */
 export async function countWords(
   parts: Pick<IndexParts, "catalogue" | "texts">,
   text: Pick<TextCore, "termsOfText">,
+  pause: Pause,
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
   const lists = new Map<string, number[]>(); // chunk and count by turns
   const layout = layOut(parts.catalogue);
   for (const piece of layout.pieces()) {
-    throwIfAborted(signal);
+    await pause();
     const bytes = await parts.texts.read(piece.segment, piece.begin, piece.end, signal);
     for (const [number, counts] of countsOf(piece, bytes, text)) {
       for (const [term, count] of counts) {

@@ -9,10 +9,11 @@ import type { OpenedState } from "../query/opened.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
 import { memoryStorage } from "../storage/memory.ts";
-import type { Folder } from "../storage/storage.ts";
+import type { Folder, Storage } from "../storage/storage.ts";
 import { applyChange } from "../update/change.ts";
 import type { Change, ChangeReport, FailedSource, Input } from "../update/change.ts";
-import { exportFile, importFile } from "../update/export.ts";
+import { exportFile } from "../update/export.ts";
+import { importFile } from "../update/import.ts";
 import type { Job } from "./handlers.ts";
 import type { BuildOptions, PickedFile } from "./messages.ts";
 
@@ -31,13 +32,13 @@ export async function buildIndex(
   job: Job,
 ): Promise<WebIndex> {
   const storage = name === null ? memoryStorage() : await services.storage();
+  const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
+  const { file, model } = await loadModel(await fetchModel(url, makeMeter(), "", job.signal), services);
   const folder = await storage.folder(name ?? IN_MEMORY);
   if (await folder.readManifest()) {
     const how = "open it and add to it, or remove it first";
     throw new GossamerError("InvalidArgument", `there is an index named ${folder.name} already; ${how}`);
   }
-  const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
-  const { file, model } = await loadModel(await fetchModel(url, makeMeter()), services);
   const { chunkTokens } = options;
   try {
     await keepModel(storage, model.fingerprint, file);
@@ -51,11 +52,21 @@ export async function buildIndex(
       signal: job.signal,
     });
   } catch (error) {
-    if (name !== null && !(await folder.readManifest())) await storage.remove(name);
+    await removeUnmade(storage, folder, error);
     throw error;
   }
   const open = { ...services, storage: async () => storage };
   return WebIndex.open(folder.name, { signal: job.signal }, open);
+}
+
+/** Removes a folder that did not become an index because of an error, unless another tab is making one
+ * in it just now. */
+async function removeUnmade(storage: Storage, folder: Folder, error: unknown): Promise<void> {
+  if (error instanceof GossamerError && error.reason === "Locked") return;
+  const remove = async () => {
+    if (!(await folder.readManifest())) await storage.remove(folder.name);
+  };
+  await folder.whileWriting(remove).catch(() => {}); // the error before says what is wrong
 }
 
 /** Puts the page's texts into an index. */
@@ -88,16 +99,26 @@ export function removeSources(
 
 /** The index as one file. */
 export async function exportIndex(services: Services, index: WebIndex, job: Job): Promise<Blob> {
-  const { target } = await index.state();
-  const text = await services.text();
-  return exportFile(target.parts, { text, signal: job.signal, onProgress: job.progress });
+  const { target, model } = await index.state();
+  return exportFile(target.parts, {
+    text: await services.text(),
+    builder: services.newBuilder,
+    pack: () => model.file(),
+    signal: job.signal,
+    onProgress: job.progress,
+  });
 }
 
 /** Puts a picked file into storage under a name; gives the name. */
 export async function importIndex(services: Services, name: string, file: Blob, job: Job): Promise<string> {
   const storage = await services.storage();
   const folder = await storage.folder(name);
-  await importFile(blobSource(file), folder, { signal: job.signal, onProgress: job.progress });
+  try {
+    await importFile(blobSource(file), folder, { signal: job.signal, onProgress: job.progress });
+  } catch (error) {
+    await removeUnmade(storage, folder, error);
+    throw error;
+  }
   return name;
 }
 

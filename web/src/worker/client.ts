@@ -1,6 +1,7 @@
 // The page's end: posts questions and hands out answers. Nothing here takes long.
 
 import { GossamerError } from "../errors.ts";
+import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Answer, CallName, Calls, Request, TextInput } from "./messages.ts";
 
@@ -50,7 +51,7 @@ export function connect(worker: WorkerLike, wasm: string | null, address: string
 class WorkerClient implements Client {
   readonly #worker: WorkerLike;
   readonly #address: string;
-  readonly #lock = `gossamer-worker-${crypto.randomUUID()}`;
+  readonly #lock = `gossamer-worker-${randomName()}`;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
   #isReady = false;

@@ -31,7 +31,9 @@ export async function followIndex(
   try {
     const report = await follow(folder, url, wish, toolsOf(services, model, job));
     const opening = { ...open, ...(model === undefined ? {} : { model }), signal: job.signal };
-    return { index: await WebIndex.open(name, opening, services), report };
+    const index = await WebIndex.open(name, opening, services);
+    if (!options.encoder) await keepModelOf(index);
+    return { index, report };
   } catch (error) {
     const isBegun = (await folder.readManifest()) !== null || (await hasPart(folder));
     if (!isBegun) await storage.remove(name).catch(() => {}); // another tab may have begun
@@ -53,6 +55,15 @@ export async function pullIndex(
   const report = await pull(target.folder, wish, toolsOf(services, undefined, job));
   await index.state(); // the next search need not wait for the new one to open
   return report;
+}
+
+/** Gets the model while the server is there: without it, questions could not be embedded later. Where it is
+ * no file, the server embeds them. */
+async function keepModelOf(index: WebIndex): Promise<void> {
+  const { model } = await index.state();
+  await model.file().catch((error: unknown) => {
+    if (!(error instanceof GossamerError)) throw error;
+  });
 }
 
 function toolsOf(services: Services, model: FollowOptions["model"], job: Job): FollowTools {

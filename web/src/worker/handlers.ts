@@ -5,6 +5,7 @@ import { isModelFolder } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
 import type { OnProgress } from "../records.ts";
+import type { Storage } from "../storage/storage.ts";
 import { addFiles, addTexts, buildIndex, exportIndex, importIndex, removeSources } from "./changes.ts";
 import { followIndex, pullIndex } from "./following.ts";
 import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
@@ -47,7 +48,7 @@ export function makeHandlers(services: Services): Handlers {
       return { ...enter(index), report };
     },
     pull: async (job, handle, wish) => pullIndex(services, find(handle), wish, job),
-    names: async () => (await (await services.storage()).names()).filter((name) => !isModelFolder(name)),
+    names: async () => namesOf(await services.storage()),
     removeIndex: async (_, name) => {
       for (const [handle, index] of indexes) {
         if (index.name !== name) continue;
@@ -83,4 +84,12 @@ export function makeHandlers(services: Services): Handlers {
       return null;
     },
   };
+}
+
+/** The names of indexes: a folder without a manifest holds what came of one that is yet to be complete. */
+async function namesOf(storage: Storage): Promise<string[]> {
+  const names = (await storage.names()).filter((name) => !isModelFolder(name));
+  const manifests = names.map(async (name) => (await storage.folder(name)).readManifest());
+  const found = await Promise.all(manifests);
+  return names.filter((_, i) => found[i] !== null);
 }

@@ -1,0 +1,258 @@
+// A single file into a folder: all of it is checked before anything counts. The twin of
+// python/gossamer/single/importing.py.
+
+import type { ByteSource } from "../bytes/source.ts";
+import { GossamerError, throwIfAborted } from "../errors.ts";
+import { writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
+import { moveTexts } from "../format/content.ts";
+import { crc32c } from "../format/hashes.ts";
+import { liveIds } from "../format/ids.ts";
+import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
+import { ENGINE_KINDS, partsOfFile } from "../format/parts.ts";
+import { openTexts } from "../format/texts.ts";
+import { randomName } from "../random.ts";
+import type { OnProgress } from "../records.ts";
+import type { Folder } from "../storage/storage.ts";
+import { inOrder, SINGLE_SEGMENT } from "./export.ts";
+import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
+import { countsOf } from "./manifest.ts";
+import { makePause, safeProgress, type Pause } from "./pause.ts";
+import { shortModelName, withShortRoots } from "./portable.ts";
+
+export interface ImportTools {
+  readonly replaces?: boolean; // an index that is there; InvalidArgument without it
+  readonly onProgress?: OnProgress;
+  readonly signal?: AbortSignal;
+}
+
+const PIECE_BYTES = 1 << 20;
+// What texts may unpack to: hostile bytes must not keep a worker busy for ever.
+const MOST_TEXT_BASE = 2 ** 24;
+const MOST_TEXT_RATIO = 1024;
+const MOST_CODE_BYTES = 64;
+const KEPT_ALL = 2;
+
+/** Puts a single file into a folder in storage, all of it or nothing: every byte is compared with its
+ * checksum first, and every part with the others. Closes the source.
+ *
+ * InvalidArgument if there is an index already that is not to be replaced, WrongState if that follows a
+ * server; NotGossamer, UnknownVersion, Truncated or Damaged if the file is not as it should be. */
+export async function importFile(
+  source: ByteSource,
+  folder: Folder,
+  tools: ImportTools = {},
+): Promise<void> {
+  try {
+    await folder.whileWriting(async () => {
+      const old = await replacedBy(folder, tools.replaces ?? false);
+      await removeUnnamed(folder, old?.files ?? []);
+      const files = await newFiles(folder);
+      try {
+        await bringIn(source, { folder, files, old, ...tools });
+      } catch (error) {
+        await files.abandon();
+        throw error;
+      }
+    });
+  } finally {
+    source.close();
+  }
+}
+
+/** The manifest of the index that goes; null if there is none that can be read. */
+async function replacedBy(folder: Folder, replaces: boolean): Promise<Manifest | null> {
+  const bytes = await folder.readManifest();
+  if (!bytes) return null;
+  if (!replaces) {
+    throw new GossamerError(
+      "InvalidArgument",
+      `there is an index named ${folder.name} already; choose another name, or replace it`,
+    );
+  }
+  const old = readable(bytes);
+  if (old && Object.keys(old.origin).length) {
+    throw new GossamerError(
+      "WrongState",
+      `the index named ${folder.name} follows a server; choose another name, or remove it first`,
+    );
+  }
+  return old;
+}
+
+function readable(bytes: Uint8Array): Manifest | null {
+  try {
+    return readManifest(bytes);
+  } catch {
+    return null; // a damaged index can be replaced like any other
+  }
+}
+
+interface Bringing extends ImportTools {
+  readonly folder: Folder;
+  readonly files: NewFiles;
+  readonly old: Manifest | null;
+}
+
+async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bringing): Promise<void> {
+  const { signal } = tools;
+  const tell = safeProgress(tools.onProgress);
+  const pause = makePause(signal);
+  const container = await openContainer(source, signal);
+  const { manifest, catalogue } = await partsOfFile(source, signal);
+  checkSettings(manifest);
+  checkCatalogue(catalogue, manifest.nextChunkId);
+  tell({ phase: "texts", done: 0, total: 3 });
+  const texts = await copyTexts(container, files, pause, signal);
+  await checkTexts(folder, texts.entry, catalogue, pause);
+  tell({ phase: "vectors", done: 1, total: 3 });
+  const named: FileEntry[] = [texts.entry];
+  if (catalogue.chunkCount) {
+    const sections = await container.sections(ENGINE_KINDS, signal); // which compares checksums
+    checkEngine(sections, manifest, catalogue);
+    named.push(await files.write("vectors", containerParts(inOrder(sections, ENGINE_KINDS))));
+  }
+  tell({ phase: "writing", done: 2, total: 3 });
+  const rows = Array.from({ length: catalogue.documentCount }, (_, row) => row);
+  const moved = withShortRoots(moveTexts(catalogue, rows, texts.number, catalogue.textPlaces.offsets));
+  named.push(await files.write("catalogue", [writeCatalogue(moved)]));
+  const bytes = writeManifest(manifestOf(manifest, old, moved, named));
+  readManifest(bytes); // nothing is committed that could not be read
+  throwIfAborted(signal);
+  await folder.writeManifest(bytes);
+  files.keep();
+  await removeUnnamed(folder, named).catch(() => {}); // they go another time
+  tell({ phase: "writing", done: 3, total: 3 });
+}
+
+/** What is imported is another index: its ids stand for other chunks than those of the one before, and
+ * from now on than those of the one that was exported. */
+function manifestOf(
+  manifest: Manifest,
+  old: Manifest | null,
+  catalogue: Catalogue,
+  files: readonly FileEntry[],
+): Manifest {
+  const { model, settings } = manifest;
+  return {
+    ...manifest,
+    uuid: randomName(),
+    generation: (old?.generation ?? 0) + 1,
+    model: { ...model, name: shortModelName(model.name) },
+    settings: { ...settings, storeText: true, walk: {} },
+    roots: [],
+    origin: {},
+    files,
+    counts: countsOf(catalogue),
+  };
+}
+
+function checkSettings({ settings }: Manifest): void {
+  const { keep, lexical, codeBytes } = settings;
+  const isKept = keep === "none" || keep === "all" || /^hot:\d/.test(keep);
+  const isFit = ["scan", "fts5"].includes(lexical) && codeBytes > 0 && codeBytes <= MOST_CODE_BYTES;
+  if (isKept && isFit) return;
+  const came = JSON.stringify({ keep, lexical, codeBytes }).slice(0, 200);
+  throw damaged(`the manifest of the file does not hold what it should (${came})`);
+}
+
+/** Looks at what opening leaves to those who read a record. */
+function checkCatalogue(catalogue: Catalogue, nextChunkId: number): void {
+  if (catalogue.textPlaces.segments.some((segment) => segment !== SINGLE_SEGMENT)) {
+    throw damaged("the catalogue names texts that are not in the file");
+  }
+  const first = catalogue.chunkIds[0];
+  const last = catalogue.chunkIds.at(-1);
+  if (first !== undefined && last !== undefined && (first < 1 || last >= nextChunkId)) {
+    throw damaged("the catalogue has chunks that are yet to come");
+  }
+  for (let row = 0; row < catalogue.sourceCount; row += 1) catalogue.source(row);
+  for (let row = 0; row < catalogue.documentCount; row += 1) catalogue.document(row);
+  const keys = catalogue.paths.map((path, row) => `${catalogue.isFile(row) ? "f" : "t"}${path}`);
+  if (new Set(keys).size !== keys.length) throw damaged("the catalogue has a source twice");
+}
+
+async function copyTexts(
+  container: Container,
+  files: NewFiles,
+  pause: Pause,
+  signal?: AbortSignal,
+): Promise<{ entry: FileEntry; number: number }> {
+  const place = container.sectionAt(SECTIONS.texts);
+  if (!place) throw damaged("the file has no texts");
+  const section = container.slice(SECTIONS.texts);
+  const file = await files.create("texts");
+  let checksum = 0;
+  for (let at = 0; at < section.size; at += PIECE_BYTES) {
+    await pause();
+    const piece = await section.read(at, Math.min(PIECE_BYTES, section.size - at), signal);
+    checksum = crc32c(piece, checksum);
+    await file.write(piece);
+  }
+  if (checksum !== place.checksum) throw damaged("the checksum of the texts does not fit");
+  return { entry: await file.close(), number: file.number };
+}
+
+/** Compares documents with the texts, which no two of them share, and unpacks all texts for once. */
+async function checkTexts(
+  folder: Folder,
+  entry: FileEntry,
+  catalogue: Catalogue,
+  pause: Pause,
+): Promise<void> {
+  const source = await folder.open(entry.name);
+  try {
+    const segment = await openTexts(source, entry.name);
+    const { offsets } = catalogue.textPlaces;
+    const rows = [...offsets.keys()].sort((one, other) => (offsets[one] ?? 0) - (offsets[other] ?? 0));
+    let end = 0;
+    for (const row of rows) {
+      const start = offsets[row] as number;
+      if (start < end) throw damaged("documents share texts");
+      end = start + (catalogue.textLengths[row] as number);
+    }
+    if (end > segment.length) throw damaged("documents lie beyond the texts");
+    if (segment.length > MOST_TEXT_BASE + MOST_TEXT_RATIO * entry.size) {
+      throw damaged(`the texts say they are ${segment.length} bytes, more than ${entry.size} can hold`);
+    }
+    for (let at = 0; at < segment.length; at += PIECE_BYTES) {
+      await pause();
+      await segment.read(at, Math.min(segment.length, at + PIECE_BYTES));
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** Compares what the engine's file says of itself with the index; the engine looks at the rest. */
+function checkEngine(
+  sections: ReadonlyMap<number, Uint8Array>,
+  { model, settings }: Manifest,
+  catalogue: Catalogue,
+): void {
+  const meta = sections.get(SECTIONS.meta);
+  if (!meta || meta.length < 24) throw damaged("there are chunks but no vectors");
+  const view = new DataView(meta.buffer, meta.byteOffset, meta.byteLength);
+  const dim = view.getUint32(0, true);
+  if (dim !== model.dim) throw damaged(`vectors have ${dim} dimensions, the model ${model.dim}`);
+  const codeBytes = view.getUint32(12, true);
+  if (codeBytes !== 0 && codeBytes !== settings.codeBytes) {
+    throw damaged(`codes have ${codeBytes} bytes, not ${settings.codeBytes}`);
+  }
+  if (settings.keep === "all" && view.getUint8(6) !== KEPT_ALL) {
+    throw damaged("the manifest says that all vectors are kept, and they are not");
+  }
+  const nodes = Number(view.getBigUint64(16, true));
+  const rows = sections.get(codeBytes ? SECTIONS.codes : SECTIONS.vectors);
+  if (!rows || rows.length < nodes) throw damaged(`there are ${nodes} vectors, and no bytes for them`);
+  const ids = liveIds(nodes, catalogue.chunkCount, {
+    ids: sections.get(SECTIONS.ids),
+    deleted: sections.get(SECTIONS.deleted),
+  }).sort();
+  if (ids.every((id, place) => id === catalogue.chunkIds[place])) return;
+  throw damaged("vectors have other ids than the chunks");
+}
+
+function damaged(what: string): GossamerError {
+  return new GossamerError("Damaged", `${what}; get the file again`);
+}

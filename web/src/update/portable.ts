@@ -1,0 +1,62 @@
+// An index as it may leave a machine: without folders of that machine. The twin of
+// python/gossamer/single/portable.py.
+
+import { AWAY, VERBATIM, type Catalogue } from "../format/catalogue.ts";
+import { CatalogueView } from "../format/catalogue_view.ts";
+import { columnOf, takeRows, withColumns } from "../format/columns.ts";
+import { canonicalOrder, canonicalWords, partOfCatalogue } from "../format/content.ts";
+import { GossamerError } from "../errors.ts";
+
+const NAMELESS = "files"; // a folder without a name: the root of a disk
+
+/** The sources that are indexed, under short names of their folders; what was skipped tells of the
+ * machine's own files alone. WrongState if texts of them are not here. */
+export function portable(catalogue: Catalogue): Catalogue {
+  const { segments } = catalogue.textPlaces;
+  if (segments.includes(AWAY) || segments.includes(VERBATIM)) {
+    throw new GossamerError(
+      "WrongState",
+      "texts of this index are kept elsewhere, and a file needs them; follow it with texts kept",
+    );
+  }
+  const rows = [...catalogue.paths.keys()].filter((row) => catalogue.source(row).status === "indexed");
+  return withShortRoots(partOfCatalogue(catalogue, rows));
+}
+
+/** The catalogue with folders named by the last part of their path, in the order of the new paths. */
+export function withShortRoots(catalogue: Catalogue): Catalogue {
+  const { words, tables } = catalogue;
+  const roots = columnOf(tables, "root");
+  const used = [...new Set(roots)].filter((number) => number !== 0).sort((one, other) => one - other);
+  const names = shortNames(used.map((number) => words[number] ?? ""));
+  const places = new Map(used.map((number, place) => [number, words.length + place]));
+  const renamed = withColumns(tables, { root: roots.map((number) => places.get(number) ?? 0) });
+  const [kept, sources] = canonicalWords([...words, ...names], renamed);
+  const order = canonicalOrder(new CatalogueView(kept, sources));
+  return new CatalogueView(kept, takeRows(sources, order));
+}
+
+/** A model's name; of one that lies in a folder of this machine the last part of its path. */
+export function shortModelName(name: string): string {
+  return /^(?:\/|\\\\|[A-Za-z]:[\\/])/.test(name) ? lastPart(name) : name;
+}
+
+/** A name of its own for each folder. */
+function shortNames(roots: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const root of roots) {
+    const last = lastPart(root) || NAMELESS;
+    let name = last;
+    for (let number = 2; names.includes(name); ++number) name = `${last}-${number}`;
+    names.push(name);
+  }
+  return names;
+}
+
+/** What stands last in a path, of Windows unless it begins with a slash; "" where nothing does. */
+function lastPart(path: string): string {
+  const isPosix = path.startsWith("/");
+  const parts = (isPosix ? path : path.replace(/^[A-Za-z]:/, "")).split(isPosix ? "/" : /[\\/]/);
+  const last = parts.filter((part) => part !== "" && part !== ".").at(-1) ?? "";
+  return last === ".." ? "" : last;
+}
