@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.browser.speed_files import DIM, Kind
-from benchmarks.browser.speed_page import QUERIES, TUNED_BY, K, Request, SpeedPage, dials
+from benchmarks.browser.speed_page import MEASURED, QUERIES, WARMED_BY, K, Request, SpeedPage, dials
 from benchmarks.report import Row
 from benchmarks.scale import scaled
 
@@ -16,7 +16,6 @@ WAYS = ("codes", "lazy")
 SHRINK_BAR = 5.0
 # Every round asks other queries: what a query brought into memory must not answer it again.
 ROUNDS = 3
-MEASURED = scaled(250, 60)
 SLOWLY_WARMED = 20
 CAP_S = scaled(60, 5)
 
@@ -51,7 +50,9 @@ def memory_rows(page: SpeedPage, kind: Kind, exact: Request, details: dict[str, 
         kept[setting.name] = _open(page, setting, file, requests)
     before = {setting: _reads(page, setting) for setting in settings}
     names = [setting.name for setting in settings]
-    timings = page.measure(names, count=MEASURED, rounds=ROUNDS, advances=True, cap_s=CAP_S)
+    timings = page.measure(
+        names, count=MEASURED // ROUNDS, rounds=ROUNDS, advances=True, cap_s=CAP_S
+    )
     for setting in settings:
         kept[setting.name] |= timings[setting.name].as_saved()
         asked = timings[setting.name].queries
@@ -77,7 +78,7 @@ def _open(
     request = requests[place]
     page.add_ours(setting.name, setting.name, request)
     # Memory holds what searches leave there, not what was put there before the first.
-    queries = TUNED_BY if setting.storage == "opfs" else SLOWLY_WARMED
+    queries = WARMED_BY if setting.storage == "opfs" else SLOWLY_WARMED
     asked = (QUERIES, 0, queries * DIM, {**request, "k": K})
     counters = page.bench("callWithQueries", "counters", setting.name, *asked)
     return {"request": request, "opened": opened, "counters": counters}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.browser.speed_files import DIM, Kind
-from benchmarks.browser.speed_page import QUERIES, TUNED_BY, K, Request, SpeedPage
+from benchmarks.browser.speed_page import QUERIES, WARMED_BY, K, Request, SpeedPage
 from benchmarks.report import Row
 from benchmarks.scale import scaled
 
@@ -30,7 +30,7 @@ def optimiser_rows(
         target = {"share": share, "accessMs": access_ms}
         given = ("optimise", name, QUERIES, 0, TESTED * DIM, asked, target)
         report = page.bench("callWithQueries", *given)
-        after = page.measure([name], count=FOLLOWED, rounds=1, first=TUNED_BY + FOLLOWED)[name]
+        after = page.measure([name], count=FOLLOWED, rounds=1, first=WARMED_BY + FOLLOWED)[name]
         now = page.bench.step("stats", name)
         page.bench.step("close", name)
         kept[name] = {

@@ -10,12 +10,14 @@ from benchmarks.browser.speed_files import DIM, KINDS, rival_graph, vectors_file
 from benchmarks.browser.tab import Bench, Browser
 from benchmarks.browser.timing import Timing, timing
 from benchmarks.datasets import Dataset
+from benchmarks.scale import scaled
 
 K = 10
 TARGET = 0.95
 QUERIES = "queries.f32"
-# Queries that settings are chosen by; those after them are measured.
-TUNED_BY = 200
+# Queries that memory is filled by; settings are chosen by those after them, which are measured.
+WARMED_BY = 200
+MEASURED = scaled(750, 90)
 BEAMS = (24, 32, 36, 40, 44, 48, 56, 64, 80, 100, 128)
 Request = dict[str, Any]
 
@@ -78,7 +80,7 @@ class SpeedPage:
         *,
         count: int,
         rounds: int,
-        first: int = TUNED_BY,
+        first: int = WARMED_BY,
         advances: bool = False,
         cap_s: float | None = None,
     ) -> dict[str, Timing]:
@@ -99,7 +101,7 @@ class SpeedPage:
 
     def first_to_reach(self, names: Sequence[str]) -> str:
         """Give the first of these settings that reaches the recall, or the last."""
-        found = self.measure(names, count=TUNED_BY, rounds=1, first=0)
+        found = self.measure(names, count=MEASURED, rounds=1)
         reached = (name for name in names if found[name].recall >= TARGET)
         return next(reached, names[-1])
 

@@ -205,4 +205,4 @@ def _by_path(sent: Sequence[Sent]) -> dict[str, int]:
 
 
 def _file(choice: str) -> str:
-    return f"{choice.replace(', ', '-').replace(' ', '-')}.gossamer"
+    return f"./{choice.replace(', ', '-').replace(' ', '-')}.gossamer"

@@ -15,7 +15,7 @@ void NumberMap::reserve(std::size_t count) {
 }
 
 const std::uint64_t* NumberMap::find(std::uint64_t key) const {
-  if (size_ == 0) return nullptr;
+  if (size_ == 0 || key == kFree) return nullptr;
   const Slot& slot = slots_[place_of(key)];
   return slot.key == key ? &slot.value : nullptr;
 }

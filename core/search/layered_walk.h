@@ -26,7 +26,8 @@ struct WalkScratch {
 class LayeredWalk {
  public:
   // `patience` is how many distances may be missing before the walk stops for them: 0 asks after
-  // every hop. Missing distances are always asked for at the end of a layer.
+  // every hop. Missing distances are always asked for at the end of a layer. WebANNS stops at `ef`,
+  // which is 1 on greedy layers; here the patience is the same on all, for fewer stops.
   // `hidden` is a node to pass by (kNoNode for none).
   LayeredWalk(const Graph& graph, std::size_t width, std::size_t patience, NodeId hidden,
               WalkScratch& scratch)

@@ -16,8 +16,8 @@ namespace gossamer {
 // deviation the codes predict. Easy queries therefore stop early.
 class Rerank {
  public:
-  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate; `unit` is
-  // what one of a raw exact distance is worth in estimates (Space::raw_unit). `exact` are their
+  // `candidates` are sorted by estimate; `error` is the standard deviation of an estimate; `unit`
+  // is what one of a raw exact distance is worth in estimates (Space::raw_unit). `exact` are their
   // exact distances if they are known already (calibration), else empty.
   Rerank(std::vector<Candidate> candidates, float error, std::size_t k, const Effort& effort,
          float unit = 1.0f, std::vector<float> exact = {});

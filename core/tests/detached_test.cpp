@@ -327,3 +327,39 @@ TEST_CASE("resident rows say whose they are, whatever was placed, forgotten or r
   CHECK(rows.find(9) == nullptr);
   CHECK(rows.used() == 0);
 }
+
+TEST_CASE("rows that stay are neither moved nor changed when there are more slots or fewer") {
+  constexpr std::size_t kRowBytes = 1000;
+  ResidentRows rows(kRowBytes, 5000, 10);
+  const auto fill = [&](std::size_t slot) {
+    std::fill_n(rows.bytes_of(slot), kRowBytes, static_cast<std::uint8_t>(slot % 251));
+    rows.place(slot, static_cast<NodeId>(slot));
+  };
+  const auto check = [&](std::size_t count) {
+    for (std::size_t slot = 0; slot < count; ++slot) {
+      const Row row = rows.find(static_cast<NodeId>(slot));
+      REQUIRE(row != nullptr);
+      const bool is_same = std::all_of(row, row + kRowBytes, [&](std::uint8_t byte) {
+        return byte == static_cast<std::uint8_t>(slot % 251);
+      });
+      REQUIRE(is_same);
+    }
+  };
+  rows.resize(3000);
+  for (std::size_t slot = 0; slot < 3000; ++slot) fill(slot);
+  const std::uint8_t* first = rows.bytes_of(0);
+  rows.resize(5000);
+  CHECK(rows.bytes_of(0) == first);
+  for (std::size_t slot = 3000; slot < 5000; ++slot) fill(slot);
+
+  check(5000);
+  rows.resize(1500);
+  check(1500);
+  CHECK(rows.bytes_of(0) == first);
+  CHECK(rows.find(1500) == nullptr);
+  CHECK(rows.memory_bytes() == 1500 * kRowBytes + 4 * (5000 + 2 * 1500));
+  rows.resize(0);
+  CHECK(rows.block_count() == 0);
+  rows.resize(7);
+  CHECK(rows.used() == 0);
+}

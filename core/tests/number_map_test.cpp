@@ -66,3 +66,10 @@ TEST_CASE("sorting by gaps gives what the library gives") {
     CHECK(values == expected);
   }
 }
+
+TEST_CASE("the number that stands for a free place is no key") {
+  NumberMap map;
+  map.insert(1, 2);
+
+  CHECK_FALSE(map.contains(~std::uint64_t{0}));
+}

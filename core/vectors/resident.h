@@ -33,17 +33,23 @@ class ResidentRows {
     const std::uint32_t slot = slot_of_[node];
     if (slot == kNoSlot) return nullptr;
     __atomic_store_n(&stamps_[slot], epoch_, __ATOMIC_RELAXED);
-    return rows_.data() + slot * row_bytes_;
+    return blocks_[slot >> shift_].data() + place_in_block(slot);
   }
 
   // Where the host writes a slot's row, before it says with place() whose row that is.
-  std::uint8_t* bytes_of(std::size_t slot) { return rows_.data() + slot * row_bytes_; }
+  std::uint8_t* bytes_of(std::size_t slot) {
+    return blocks_[slot >> shift_].data() + place_in_block(slot);
+  }
+  // The rows of slots lie in blocks of 1 << block_shift() rows.
+  unsigned block_shift() const { return shift_; }
+  std::size_t block_count() const { return blocks_.size(); }
   // The slot holds the row of this node now; what it held before is forgotten, and so is another
   // row of the node.
   void place(std::size_t slot, NodeId node);
   // Empties a slot.
   void forget(std::size_t slot);
-  // Another number of slots, at most one a node; rows in slots that go are forgotten.
+  // Another number of slots, at most one a node; rows in slots that go are forgotten. Takes no more
+  // memory on the way than one block; where there is not enough, slots are as they were.
   void resize(std::size_t capacity);
 
   // The slot of each node (kNoSlot) and the node of each slot (kNoNode).
@@ -57,8 +63,20 @@ class ResidentRows {
   std::size_t memory_bytes() const;
 
  private:
+  std::size_t place_in_block(std::size_t slot) const {
+    return (slot & ((std::size_t{1} << shift_) - 1)) * row_bytes_;
+  }
+  std::size_t block_count(std::size_t capacity) const {
+    return (capacity + (std::size_t{1} << shift_) - 1) >> shift_;
+  }
+  std::size_t bytes_of_block(std::size_t i, std::size_t capacity) const;
+  void grow_blocks(std::size_t capacity);
+  void trim_blocks();
+  void replace_block(std::size_t i, std::size_t bytes);
+
   std::size_t row_bytes_;
-  RowBytes rows_;
+  unsigned shift_;
+  std::vector<RowBytes> blocks_;        // the last one is no longer than its slots
   std::vector<std::uint32_t> slot_of_;  // by node
   std::vector<NodeId> node_at_;         // by slot; kNoNode for an empty one
   mutable std::vector<std::uint32_t> stamps_;

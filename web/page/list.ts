@@ -63,12 +63,15 @@ function anchorOf(shown: readonly Card[]): Card | undefined {
 
 /** Puts cards in order without ever moving the anchor: an element that is moved loses the focus. */
 function arrange(list: HTMLElement, next: readonly Card[], anchor: Card | undefined): void {
-  if (!anchor) {
-    list.replaceChildren(...next.map((card) => card.element));
-    return;
-  }
   const wanted = new Set<Element>(next.map((card) => card.element));
   for (const element of Array.from(list.children)) if (!wanted.has(element)) element.remove();
+  if (!anchor) {
+    next.forEach(({ element }, at) => {
+      const there = list.children[at] ?? null;
+      if (there !== element) list.insertBefore(element, there);
+    });
+    return;
+  }
   const at = next.indexOf(anchor);
   anchor.element.before(...next.slice(0, at).map((card) => card.element));
   anchor.element.after(...next.slice(at + 1).map((card) => card.element));

@@ -8,13 +8,14 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { chunkDocument } from "../src/chunking/chunks.ts";
 import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
+import { CatalogueView } from "../src/format/catalogue_view.ts";
+import { SECTIONS } from "../src/format/container.ts";
 import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import { documentOf } from "../src/readers/documents.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
-import { importFile } from "../src/update/import.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
@@ -22,7 +23,6 @@ const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new U
 const TEXT = await loadText(FILES);
 const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
 const EMBEDDER = staticEmbedder(TEXT.model(PACK));
-const OUTCOMES = ["taken", "Damaged", "NotGossamer", "UnknownVersion", "Truncated"];
 const TEXTS = [
   { id: "tea", text: "Green tea is brewed with water that is not quite boiling.", title: "Tea" },
   { id: "rail", text: "The night train to Vienna leaves at nine from platform four." },
@@ -114,60 +114,75 @@ test("an exported file opens with its words, and is the same each time", async (
   assert.deepEqual(await exported(folder), file);
 });
 
-test("a file that is imported is the index it was, and can be changed", async () => {
+test("of a file given twice in one change the last counts, and what both share is there", async () => {
   const folder = await newFolder();
-  await change(folder, { adds: [...TEXTS, { path: "a/b.pdf", bytes: new Uint8Array([1]) }] });
-  const file = await exported(folder);
-  const other = await newFolder("other");
+  const section = (word: string) => `# ${word}\n\n${`All about ${word}. `.repeat(90)}\n\n`;
+  const file = (words: string[]) => ({
+    path: "docs/x.md",
+    bytes: new TextEncoder().encode(words.map(section).join("")),
+  });
+  const text = { id: "a", text: "Nothing but the same words." };
 
-  await importFile(memorySource(file), other);
+  const report = await change(folder, {
+    adds: [file(["Tea", "Trains"]), { ...text, metadata: { year: 1 } }, file(["Tea", "Trains", "Boats"])],
+  });
+  const again = await change(folder, {
+    adds: [{ ...text, metadata: { year: 2 } }, { ...text, metadata: { year: 3 } }],
+  });
 
-  assert.deepEqual(await exported(other), file);
-  const report = await change(other, { adds: TEXTS });
-  assert.deepEqual([report.unchanged, report.embedded], [3, 0]);
+  const parts = await partsOfFolder(folder);
+  assert.deepEqual([report.added, again.replaced, again.embedded], [2, 1, 0]);
+  assert.equal(await nearest(parts, "boats"), "docs/x.md");
+  assert.deepEqual(parts.catalogue.document(0).metadata, { year: 3 });
 });
 
-test("an import in place of an index takes its place whole", async () => {
+test("nothing of what was removed is in an exported file", async () => {
+  const folder = await newFolder();
+  const adds = Array.from({ length: 20 }, (_, n) => ({ id: `text ${n}`, text: `Number ${n} of many.` }));
+  await change(folder, { adds });
+  await change(folder, { removes: adds.slice(1).map(({ id }) => id) });
+
+  const parts = await partsOfFile(memorySource(await exported(folder)));
+
+  assert.ok(parts.engine);
+  assert.equal(parts.engine.sectionAt(SECTIONS.deleted), null);
+  assert.equal(parts.engine.sectionAt(SECTIONS.codes)?.length, 24);
+  assert.equal(await nearest(parts, "number"), "text 0");
+});
+
+test("no folder of a machine is in an exported file", async () => {
+  const folder = await newFolder();
+  await change(folder, { adds: ["x", "y"].map((name) => file(`docs/${name}.md`, `Words of ${name}.`)) });
+  const parts = await partsOfFolder(folder);
+  const { catalogue } = parts;
+  const elsewhere = catalogue.words.map((word) => (word === "docs" ? "/home/ada/work/docs" : word));
+  const model = { ...parts.manifest.model, name: "C:\\Users\\ada\\model" };
+  const followed = {
+    ...parts,
+    manifest: { ...parts.manifest, model, roots: ["/home/ada/work/docs"] },
+    catalogue: new CatalogueView(elsewhere, catalogue.tables),
+  };
+
+  const whole = new Uint8Array(await (await exportFile(followed, EXPORT)).arrayBuffer());
+
+  const found = await partsOfFile(memorySource(whole));
+  assert.deepEqual(found.catalogue.paths, ["docs/x.md", "docs/y.md"]);
+  assert.deepEqual([found.manifest.model.name, found.manifest.roots], ["model", []]);
+  assert.ok(!Buffer.from(whole).includes("ada"));
+});
+
+test("an export lets others run, and ends when it is cancelled", async (context) => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const file = await exported(folder);
-  await change(folder, { removes: ["cat"] });
+  let now = 0;
+  context.mock.method(performance, "now", () => (now += 1000)); // each step takes long
+  const parts = await partsOfFolder(folder);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort()); // as a message that comes meanwhile
 
-  await assert.rejects(importFile(memorySource(file), folder), { reason: "InvalidArgument" });
-  await importFile(memorySource(file), folder, { replaces: true });
-
-  assert.deepEqual(await exported(folder), file);
+  await assert.rejects(exportFile(parts, { ...EXPORT, signal: stop.signal }), { reason: "Cancelled" });
 });
 
-test("a damaged or cut file is refused, and nothing is left of it", async () => {
-  const folder = await newFolder();
-  await change(folder, { adds: TEXTS });
-  const file = await exported(folder);
-  for (let at = 3; at < file.length; at += 97) {
-    const broken = file.slice();
-    broken[at] = (broken[at] ?? 0) ^ 0x55;
-    for (const bytes of [broken, file.slice(0, at)]) {
-      const other = await newFolder("other");
-
-      const outcome = await importFile(memorySource(bytes), other).then(
-        () => "taken",
-        (error: { reason: string }) => error.reason,
-      );
-
-      // Zeros between sections and words, which a folder does not keep, are not looked at.
-      if (outcome === "taken") assert.deepEqual(await exported(other), file);
-      else assert.deepEqual(await other.files(), []);
-      assert.ok(OUTCOMES.includes(outcome), outcome);
-    }
-  }
-});
-
-test("an empty index is exported and imported too", async () => {
-  const folder = await newFolder();
-  await change(folder, {});
-  const other = await newFolder("other");
-
-  await importFile(memorySource(await exported(folder)), other);
-
-  assert.equal((await partsOfFolder(other)).catalogue.chunkCount, 0);
-});
+function file(path: string, text: string): { path: string; bytes: Uint8Array } {
+  return { path, bytes: new TextEncoder().encode(text) };
+}

@@ -19,14 +19,23 @@ double address_of(const void* memory) {
 
 }  // namespace
 
-// How many slots there are and where all this lies: rows, slot of each node, node of each slot,
-// stamps; then how many nodes there are. Addresses change with resident_resize().
+// How many slots there are and where all this lies: slot of each node, node of each slot, stamps;
+// then how many nodes and blocks of rows there are, and how many bits of a slot number its row in a
+// block. The second are the addresses of the blocks. All change with resident_resize().
 GOSSAMER_EXPORT(resident_layout) void resident_layout(const OpenIndex* opened) {
   ResidentRows& rows = rows_of(opened);
-  given().numbers = {static_cast<double>(rows.capacity()), address_of(rows.bytes_of(0)),
-                     address_of(rows.slots().data()),      address_of(rows.nodes().data()),
-                     address_of(rows.stamps().data()),     static_cast<double>(rows.node_count())};
-  given().first = given().numbers.data();
+  Given& out = given();
+  out.numbers = {static_cast<double>(rows.capacity()),   address_of(rows.slots().data()),
+                 address_of(rows.nodes().data()),        address_of(rows.stamps().data()),
+                 static_cast<double>(rows.node_count()), static_cast<double>(rows.block_count()),
+                 static_cast<double>(rows.block_shift())};
+  out.words.clear();
+  for (std::size_t i = 0; i < rows.block_count(); ++i) {
+    const void* block = rows.bytes_of(i << rows.block_shift());
+    out.words.push_back(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block)));
+  }
+  out.first = out.numbers.data();
+  out.second = out.words.data();
 }
 
 GOSSAMER_EXPORT(resident_used) std::size_t resident_used(const OpenIndex* opened) {

@@ -88,7 +88,8 @@ def command(
         )
         stamp = index.opened.state.snapshot.manifest.model
         model = add_model_file(stamp, target) if model_file or site is not None else None
-    files = [*place.files, target, *([model] if model is not None else [])]
+    # A site has the page's own model already, which may be that of the index.
+    files = list(dict.fromkeys([*place.files, target, *([model] if model is not None else [])]))
     if as_json:
         session.output.json({**asdict(report), "files": [str(path) for path in files]})
         return

@@ -107,13 +107,14 @@ def _read_table(file: Bytes) -> Iterator[tuple[int, int, int, int]]:
     if len(head) < _HEADER_BYTES:
         raise Truncated(f"the file has {len(head)} bytes, fewer than its header")
     _, version, count, length, table_checksum = _HEADER.unpack_from(head)
-    if crc32c(head[: _HEADER.size]) != int.from_bytes(head[_HEADER.size :][:4], "little"):
-        raise Damaged("the checksum of the header does not fit; copy the file again")
+    # As the engine does: a header of another version may be laid out in another way.
     if version != _VERSION:
         raise UnknownVersion(
             f"the file is of format version {version}, and this release reads {_VERSION}; "
             "use the release that wrote it, or a newer one"
         )
+    if crc32c(head[: _HEADER.size]) != int.from_bytes(head[_HEADER.size :][:4], "little"):
+        raise Damaged("the checksum of the header does not fit; copy the file again")
     if len(file) < length:
         raise Truncated(f"the file has {len(file)} of its {length} bytes; copy it again")
     table_end = _HEADER_BYTES + _ENTRY_BYTES * count

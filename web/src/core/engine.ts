@@ -72,6 +72,7 @@ export interface EngineIndex {
   readonly rowBytes: number;
   readonly codeBytes: number; // 0 without codes
   readonly isDetached: boolean; // vectors stay outside
+  readonly isBroken: boolean; // every call fails from now on: open the index again
   search(query: Float32Array, request: EngineRequest): EngineSearch;
   estimate(query: Float32Array, best: number, allowed?: readonly number[]): Nearest;
   /** Ids in the order of nodes; those of deleted nodes left out. */

@@ -27,6 +27,8 @@ export interface Core {
   buffer(): ArrayBuffer;
   /** From now on every call fails with WrongState and this message. */
   break(message: string): void;
+  /** Whether every call fails. */
+  isBroken(): boolean;
   memoryBytes(): number;
 }
 
@@ -35,18 +37,20 @@ const ALIGNMENT = 16;
 const MOST_SCRATCH = 1 << 20;
 const NOT_SUPPORTED = 52; // ENOSYS
 
-/** Starts an instance of a module. */
-export function startCore(module: WebAssembly.Module): Core {
+/** Starts an instance of a module. A call that fails leaves behind what it had allocated: after
+ * `mostFailures` of them the instance is broken, so that another one is started. */
+export function startCore(module: WebAssembly.Module, mostFailures = Infinity): Core {
   let memory: WebAssembly.Memory | null = null;
   const instance = new WebAssembly.Instance(module, importsOf(module, () => memory as WebAssembly.Memory));
   memory = instance.exports["memory"] as WebAssembly.Memory;
-  return coreOf(instance, memory);
+  return coreOf(instance, memory, mostFailures);
 }
 
 type Exported = (...values: number[]) => number;
 
-function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory): Core {
+function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory, mostFailures: number): Core {
   let broken: string | null = null;
+  let failures = 0;
   const exported = instance.exports as Record<string, Exported>;
   const stack = instance.exports["__stack_pointer"] as unknown as { value: number };
 
@@ -57,7 +61,10 @@ function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory): Cor
       return (exported[name] as Exported)(...values) >>> 0;
     } catch (error) {
       stack.value = top; // frames were left without being unwound
-      if (error instanceof GossamerError) throw error;
+      if (error instanceof GossamerError) {
+        if (++failures >= mostFailures) broken = `${failures} calls failed; open the index again`;
+        throw error;
+      }
       broken = "the engine stopped unexpectedly before; open the index again";
       throw unexpected(error);
     }
@@ -92,6 +99,7 @@ function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory): Cor
     break: (message) => {
       broken = message;
     },
+    isBroken: () => broken !== null,
     memoryBytes: () => memory.buffer.byteLength,
   };
 }

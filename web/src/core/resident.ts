@@ -35,15 +35,20 @@ export function residentRows(core: Core, handle: number, rowBytes: number): Resi
     slotOf: (node) => placeAt(current().slots, node),
     nodeAt: (slot) => placeAt(current().nodes, slot),
     bytesOf: (slot) => {
-      const at = current().rows + checkSlot(slot) * rowBytes;
-      return new Uint8Array(core.buffer(), at, rowBytes);
+      const { blocks, shift } = current();
+      const block = blocks[checkSlot(slot) >>> shift] as number;
+      return new Uint8Array(core.buffer(), block + (slot & ((1 << shift) - 1)) * rowBytes, rowBytes);
     },
     place: (slot, node) => void core.call("resident_place", handle, checkSlot(slot), node),
     forget: (slot) => void core.call("resident_forget", handle, checkSlot(slot)),
     stamps: () => current().stamps,
     resize: (capacity) => {
-      core.call("resident_resize", handle, capacity);
-      views = viewsOf(core, handle);
+      try {
+        core.call("resident_resize", handle, capacity);
+      } finally {
+        // One that failed for want of memory may have moved rows, or let memory grow.
+        if (!core.isBroken()) views = viewsOf(core, handle);
+      }
     },
     degreeOf: (node) => readHubs().degrees[node] ?? 0,
     levelOf: (node) => readHubs().levels[node] ?? 0,
@@ -53,7 +58,8 @@ export function residentRows(core: Core, handle: number, rowBytes: number): Resi
 interface Views {
   readonly buffer: ArrayBuffer;
   readonly capacity: number;
-  readonly rows: number; // address
+  readonly blocks: Uint32Array; // addresses of blocks of 1 << shift rows
+  readonly shift: number;
   readonly slots: Uint32Array; // of each node
   readonly nodes: Uint32Array; // of each slot
   readonly stamps: Uint32Array; // of each slot
@@ -61,13 +67,15 @@ interface Views {
 
 function viewsOf(core: Core, handle: number): Views {
   core.call("resident_layout", handle);
-  const layout = core.numbers(6) as unknown as [number, number, number, number, number, number];
-  const [capacity, rows, slots, nodes, stamps, nodeCount] = layout;
+  const layout = core.numbers(7) as unknown as [number, number, number, number, number, number, number];
+  const [capacity, slots, nodes, stamps, nodeCount, blockCount, shift] = layout;
+  const blocks = core.words(blockCount, core.second());
   const buffer = core.buffer();
   return {
     buffer,
     capacity,
-    rows,
+    blocks,
+    shift,
     slots: new Uint32Array(buffer, slots, nodeCount),
     nodes: new Uint32Array(buffer, nodes, capacity),
     stamps: new Uint32Array(buffer, stamps, capacity),

@@ -24,6 +24,8 @@ const SCALARS = ["f32", "f16", "int8"] as const;
 const KEEPS = ["none", "hot", "all"] as const;
 const GRAPHS = ["none", "full", "hub", "slim"] as const;
 const MOST = 0xffffffff;
+// What a failed call leaves in memory is some bytes for each id that it was given.
+const MOST_FAILURES = 256;
 
 /** An engine over a compiled module. */
 export function wasmEngine(
@@ -34,7 +36,7 @@ export function wasmEngine(
   const cores = new Set<Core>();
   /** Starts an instance for what `make` gives the address of. */
   const start = (make: (core: Core) => number): EngineIndex => {
-    const core = startCore(module);
+    const core = startCore(module, MOST_FAILURES);
     const handle = make(core);
     cores.add(core);
     return indexOf(core, handle, () => cores.delete(core));
@@ -126,6 +128,9 @@ function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
     rowBytes,
     codeBytes: info(8),
     isDetached,
+    get isBroken() {
+      return core.isBroken();
+    },
     resident: isDetached ? residentRows(core, handle, rowBytes) : null,
     search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
     estimate: (query, best, allowed) => {

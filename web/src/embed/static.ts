@@ -1,6 +1,7 @@
 // A model that is a table of tokens, in the text core.
 import type { StaticModel } from "../core/text.ts";
 import { throwIfAborted } from "../errors.ts";
+import { nextTurn } from "../turns.ts";
 import type { Embedder } from "./embedder.ts";
 
 // Texts between two looks at the signal.
@@ -19,7 +20,7 @@ export function staticEmbedder(model: StaticModel): Embedder {
       for (let at = 0; at < texts.length; at += AT_ONCE) {
         throwIfAborted(signal);
         rows.set(model.embed(texts.slice(at, at + AT_ONCE)), at * model.dim);
-        await breathe();
+        await nextTurn();
       }
       return rows;
     },
@@ -28,16 +29,4 @@ export function staticEmbedder(model: StaticModel): Embedder {
       return model.embedQuestion(text);
     },
   };
-}
-
-/** Lets messages in, such as one that cancels this job: a promise alone would not. */
-function breathe(): Promise<void> {
-  return new Promise((done) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      done();
-    };
-    port2.postMessage(null);
-  });
 }

@@ -4,6 +4,7 @@ import type { TextCore } from "../core/text.ts";
 import { throwIfAborted } from "../errors.ts";
 import type { TextStore } from "../format/parts.ts";
 import type { ChunkLayout } from "../query/layout.ts";
+import { nextTurn } from "../turns.ts";
 import { rankingOf } from "./ranking.ts";
 import type { WordRanking } from "./ranking.ts";
 
@@ -35,16 +36,4 @@ export async function rankByScan(
   } finally {
     pass.free();
   }
-}
-
-/** Lets waiting messages be handled; a timer would wait for milliseconds. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
 }

@@ -7,7 +7,7 @@ export interface Database {
 }
 
 export interface Stores {
-  readonly folders: IDBObjectStore; // name → name
+  readonly folders: IDBObjectStore; // name → name, or the lease of who writes (leases.ts)
   readonly files: IDBObjectStore; // [folder, file] → FileRecord
   readonly blocks: IDBObjectStore; // [id of the file, number] → bytes
   readonly manifests: IDBObjectStore; // folder → bytes

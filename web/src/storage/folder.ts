@@ -73,23 +73,6 @@ export function makeFolder(name: string, raw: RawFiles, lock: string): Folder {
   };
 }
 
-/** Removes files that a tab left when it was closed while it wrote: those not in `keep`. To be called
- * while writing (Folder.whileWriting). Files that another tab still reads stay for the next time.
- * Gives the names of those removed. */
-export async function removeOrphans(folder: Folder, keep: ReadonlySet<string>): Promise<string[]> {
-  const removed: string[] = [];
-  for (const { name } of await folder.files()) {
-    if (keep.has(name)) continue;
-    try {
-      await folder.removeFile(name);
-      removed.push(name);
-    } catch (error) {
-      if (!(error instanceof GossamerError) || error.reason !== "Locked") throw error;
-    }
-  }
-  return removed;
-}
-
 /** A file that has its name only once all of it is there, where storage can rename. */
 async function createFile(raw: RawFiles, file: string): Promise<ByteSink> {
   const written = raw.rename ? file + PART : file;

@@ -6,7 +6,8 @@ import type { ByteRange, ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { type Database, openDatabase, result, type Stores } from "./database.ts";
 import { askPersistence, browserUsage, cleared, failStorage } from "./failures.ts";
-import { whileLocked } from "./locks.ts";
+import { checkLease, whileLeased } from "./leases.ts";
+import { hasLocks, whileLocked } from "./locks.ts";
 import { checkFileName, checkIndexName, PART } from "./names.ts";
 import type { ByteSink, Folder, Storage } from "./storage.ts";
 
@@ -30,7 +31,7 @@ export async function indexedDbStorage(): Promise<Storage> {
     names: () => attempt("", () => database.run("readonly", async ({ folders }) => keysOf(folders))),
     async folder(name) {
       checkIndexName(name);
-      await attempt(name, () => database.run("readwrite", ({ folders }) => result(folders.put(name, name))));
+      await attempt(name, () => database.run("readwrite", (stores) => addFolder(stores, name)));
       return makeFolder(name, database);
     },
     async remove(name) {
@@ -78,7 +79,9 @@ function makeFolder(name: string, database: Database): Folder {
       ),
     writeManifest,
     whileWriting: (work, waits = false) =>
-      whileLocked(`${LOCK}/${name}`, `the index "${name}"`, waits, work),
+      hasLocks()
+        ? whileLocked(`${LOCK}/${name}`, `the index "${name}"`, waits, work)
+        : whileLeased(database, name, waits, work),
   };
 }
 
@@ -171,13 +174,20 @@ async function createFile(folder: string, file: string, database: Database): Pro
   return { write, close, abandon };
 }
 
-/** Nothing is written to a folder that another tab removed, or that was cleared, meanwhile. */
+async function addFolder({ folders }: Stores, name: string): Promise<void> {
+  const isThere = (await result(folders.getKey(name))) !== undefined;
+  if (!isThere) await result(folders.put(name, name));
+}
+
+/** Nothing is written to a folder that another tab removed, or that was cleared, meanwhile, or that
+ * another tab writes by now. */
 async function expectFolder<T>(
   stores: Stores,
   folder: string,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
   if ((await result(stores.folders.getKey(folder))) === undefined) throw cleared(folder);
+  await checkLease(stores, folder);
   return work(stores);
 }
 

@@ -1,5 +1,10 @@
 import { GossamerError } from "../errors.ts";
 
+/** Whether the browser keeps locks for all tabs: only in secure contexts (https, localhost). */
+export function hasLocks(): boolean {
+  return globalThis.navigator?.locks !== undefined;
+}
+
 /** Runs `work` while nobody else holds the lock: no tab where the browser has Web Locks, else nobody
  * in this process. Waits for it, or throws Locked if `waits` is false. Not to be nested. */
 export async function whileLocked<T>(

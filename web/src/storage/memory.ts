@@ -1,5 +1,6 @@
 import { memorySource } from "../bytes/memory.ts";
 import { GossamerError } from "../errors.ts";
+import { randomName } from "../random.ts";
 import { cleared, full } from "./failures.ts";
 import { makeFolder, type RawFiles } from "./folder.ts";
 import { checkIndexName } from "./names.ts";
@@ -19,7 +20,7 @@ export function makeDisk(): MemoryDisk {
 
 /** Storage that goes with the page: where the browser has none, and for tests. */
 export function memoryStorage(disk: MemoryDisk = makeDisk()): Storage {
-  const lock = `gossamer-memory-${++storages}`;
+  const lock = `gossamer-memory-${randomName()}`; // no other tab has this memory
   return {
     kind: "memory",
     names: async () => [...disk.folders.keys()],
@@ -33,8 +34,6 @@ export function memoryStorage(disk: MemoryDisk = makeDisk()): Storage {
     persist: async () => false,
   };
 }
-
-let storages = 0;
 
 function rawFiles(disk: MemoryDisk, folder: string): RawFiles {
   const files = () => disk.folders.get(folder);

@@ -1,4 +1,5 @@
 import { GossamerError } from "../errors.ts";
+import { randomName } from "../random.ts";
 import { indexedDbStorage } from "./indexeddb.ts";
 import { memoryStorage } from "./memory.ts";
 import { opfsStorage } from "./opfs.ts";
@@ -23,32 +24,45 @@ export async function openStorage(kind?: Storage["kind"]): Promise<Storage> {
 
 async function openKind(kind: Storage["kind"]): Promise<Storage> {
   const storage = await MAKERS[kind]();
+  if (kind === "memory") return storage;
+  const names = async () => (await storage.names()).filter((name) => !name.startsWith(PROBE));
   try {
-    if (kind !== "memory") await probe(storage);
-    return { ...storage, names: async () => (await storage.names()).filter((name) => name !== PROBE) };
+    await probe(storage);
   } catch (error) {
     // Full storage works: what is in it can be read and removed.
-    if (error instanceof GossamerError && error.reason === "Unwritable") return storage;
+    const isFull = error instanceof GossamerError && error.reason === "Unwritable";
     const why = error instanceof Error ? error.message : String(error);
-    throw new GossamerError("Unavailable", `storage of kind ${kind} does not work in this page: ${why}`);
+    const what = `storage of kind ${kind} does not work in this page: ${why}`;
+    if (!isFull) throw new GossamerError("Unavailable", what);
   }
+  return { ...storage, names };
 }
 
-const PROBE = "gossamer probe";
+const PROBE = "gossamer probe ";
+const PROBE_LIFE_MS = 60_000;
 
-/** Some browsers have the names and fail in private windows: only writing and reading tells. One tab
- * after the other, in one folder, so that a killed one leaves nothing that the next does not remove. */
+/** Some browsers have the names and fail in private windows: only writing and reading tells. Each tab
+ * tries in a folder of its own: not all browsers and pages have locks. */
 async function probe(storage: Storage): Promise<void> {
-  const folder = await storage.folder(PROBE);
-  await folder.whileWriting(async () => {
-    await storage.folder(PROBE); // the tab before removed it
+  await removeOldProbes(storage).catch(() => {}); // another tab may be about it
+  const name = `${PROBE}${Date.now()} ${randomName()}`;
+  try {
+    const folder = await storage.folder(name);
     const sink = await folder.create("probe");
     await sink.write(new Uint8Array([1, 2, 3]));
     await sink.close();
     const source = await folder.open("probe");
     const bytes = await source.read(0, 3);
     source.close();
-    await storage.remove(PROBE);
     if (bytes[2] !== 3) throw new Error("what was written did not come back");
-  }, true);
+  } finally {
+    await storage.remove(name).catch(() => {}); // then another tab removes it
+  }
+}
+
+/** Removes what tabs left that were killed while they tried. */
+async function removeOldProbes(storage: Storage): Promise<void> {
+  const names = (await storage.names()).filter((name) => name.startsWith(PROBE));
+  const isOld = (name: string) => !(Date.now() - Number.parseInt(name.slice(PROBE.length)) < PROBE_LIFE_MS);
+  for (const name of names.filter(isOld)) await storage.remove(name);
 }

@@ -4,6 +4,15 @@
 // that end to the point just measured and goes to where it meets y = θ, the accesses that are
 // allowed; the curve lies below the line, so that steps get smaller as they near the place where
 // accesses exceed θ.
+//
+// What is done otherwise than in the paper:
+// - Where n_Q is far above θ the line is steep, and its steps are a percent or so of the memory. While
+//   accesses are at most half of θ a step is an eighth at least. If it goes too far, half of it is
+//   tried from the size before, down to a step that is not worth its test; such a step ends the search.
+// - C_test is 1 at least, the end of the line: where θ is above n_Q the line meets it left of that.
+// - n_Q and n_db are those of one test, whose queries all walk by one strategy: below a certain share
+//   of rows in memory an index with codes searches otherwise than above it, and n_Q changes.
+// - The memory goes back to the size before by the mean of some searches, not by one of them.
 
 import { GossamerError } from "../errors.ts";
 
@@ -30,10 +39,13 @@ export interface CacheStep extends QueryTest {
 export interface OptimisedCache {
   readonly rows: number; // C_best
   readonly steps: readonly CacheStep[]; // in the order they were tried
+  readonly isStopped: boolean; // by MOST_STEPS: less might do
 }
 
-// Steps get smaller by halves or so; more than this is a source whose costs jump about.
-const MOST_STEPS = 40;
+// More than this is a source whose costs jump about.
+const MOST_STEPS = 64;
+const WIDE_STEP = 1 / 8; // of the rows in memory
+const LEAST_STEP = 1 / 64;
 
 /** The least rows in memory that keep accesses within the target, starting from `most`. `test`
  * runs queries with so many rows. Keeps `most` if even that exceeds the target. */
@@ -43,20 +55,29 @@ export async function optimiseRows(
   test: (rows: number) => Promise<QueryTest>,
 ): Promise<OptimisedCache> {
   checkTarget(target);
-  let best = most;
   const steps: CacheStep[] = [];
-  for (let rows = most; rows > 0 && rows <= most && steps.length < MOST_STEPS; ) {
-    const tested = await test(rows);
+  let best = most;
+  let next = most;
+  let widest = WIDE_STEP;
+  let line = most; // where the paper goes from `best`
+  while (next > 0 && steps.length < MOST_STEPS) {
+    const tested = await test(next);
     const theta = thetaOf(target, tested);
     const isWithin = tested.accesses <= theta;
-    steps.push({ ...tested, rows, theta, isWithin });
-    if (!isWithin) break;
-    best = rows;
-    const next = nextRows(rows, theta, tested);
-    if (!(next < rows)) break; // on the threshold, or without a slope to follow
-    rows = next;
+    steps.push({ ...tested, rows: next, theta, isWithin });
+    if (isWithin) {
+      best = next;
+      line = nextRows(best, theta, tested);
+      if (tested.accesses > theta / 2) widest = 0;
+    } else {
+      if (next >= line) break; // the line itself went too far, or the largest memory does not do
+      widest /= 2;
+    }
+    const wide = widest < LEAST_STEP ? best : Math.max(1, Math.floor(best * (1 - widest)));
+    next = Math.min(line, wide);
+    if (best - next < Math.max(1, best * LEAST_STEP)) break;
   }
-  return { rows: best, steps };
+  return { rows: best, steps, isStopped: steps.length === MOST_STEPS };
 }
 
 /** θ: how many accesses a query may make. */

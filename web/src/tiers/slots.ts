@@ -3,6 +3,17 @@ import { worthOf } from "./eviction.ts";
 import type { Eviction, Slots } from "./eviction.ts";
 import type { Slab } from "./slab.ts";
 
+/** Brings the rows that are in memory along to another instance of the index. */
+export function copyRows(from: ResidentRows, to: ResidentRows): void {
+  to.resize(from.capacity);
+  for (let slot = 0; slot < from.capacity; slot++) {
+    const node = from.nodeAt(slot);
+    if (node < 0) continue;
+    to.bytesOf(slot).set(from.bytesOf(slot));
+    to.place(slot, node);
+  }
+}
+
 /** Who has which slot of Wasm memory: empty slots first, then those whose rows make room. */
 export class SlotKeeper implements Slots {
   evictions = 0;
@@ -13,7 +24,7 @@ export class SlotKeeper implements Slots {
   private round = 0;
 
   constructor(
-    private readonly rows: ResidentRows,
+    private rows: ResidentRows,
     private readonly slab: Slab,
     private readonly eviction: Eviction,
   ) {
@@ -78,8 +89,19 @@ export class SlotKeeper implements Slots {
     const { rows } = this;
     if (capacity !== rows.capacity) {
       for (let slot = capacity; slot < rows.capacity; slot++) this.moveDown(slot, capacity);
-      rows.resize(capacity);
+      try {
+        rows.resize(capacity);
+      } catch (error) {
+        this.look(); // without memory for it, slots are as many as before
+        throw error;
+      }
     }
+    this.look();
+  }
+
+  /** Takes over what the slots hold. */
+  private look(): void {
+    const { rows } = this;
     this.busy = new Uint32Array(rows.capacity);
     this.nodes = Int32Array.from({ length: rows.capacity }, (_, slot) => rows.nodeAt(slot));
     this.round = 0;
@@ -87,6 +109,12 @@ export class SlotKeeper implements Slots {
     for (let slot = rows.capacity - 1; slot >= 0; slot--) {
       if (this.nodeAt(slot) < 0) this.free.push(slot);
     }
+  }
+
+  /** The slots of another instance of the index, which holds the same rows. */
+  moveTo(rows: ResidentRows): void {
+    this.rows = rows;
+    this.look();
   }
 
   /** Nodes without a slot, as many as have room: hubs first, but in the order of the file. */

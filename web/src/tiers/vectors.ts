@@ -4,44 +4,19 @@
 
 import type { EngineIndex, EngineSearch, ResidentRows } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import type { EvictionName } from "../records.ts";
+import { nextTurn } from "../turns.ts";
 import { evictionOf } from "./eviction.ts";
-import type { Eviction } from "./eviction.ts";
+import type { TierOptions, VectorTiers } from "./interface.ts";
 import { optimiseTiers } from "./optimise_tiers.ts";
 import type { CacheReport, OptimiseOptions } from "./optimise_tiers.ts";
 import type { CacheWatch } from "./optimiser.ts";
 import type { RowSource } from "./rows.ts";
 import { makeSlab } from "./slab.ts";
 import type { Slab } from "./slab.ts";
-import { SlotKeeper } from "./slots.ts";
+import { SlotKeeper, copyRows } from "./slots.ts";
 import type { TierStats } from "./stats.ts";
 
-export interface TierOptions {
-  readonly budget: number; // bytes of rows in memory, Wasm and JavaScript together
-  /** Bytes of rows that Wasm memory takes at most; JavaScript's memory takes the rest. */
-  readonly wasmLimit?: number;
-  readonly eviction?: EvictionName | Eviction; // "lru"
-  /** Milliseconds since some time; for tests. */
-  readonly now?: () => number;
-}
-
-/** The vectors of a detached index, wherever their rows are. */
-export interface VectorTiers {
-  /** Supplies rows until the search wants no more. Searches may be under way side by side. */
-  run(search: EngineSearch, signal?: AbortSignal): Promise<void>;
-  /** Another budget; rows that have room in it stay in memory. It stands: what optimise() found is
-   * not watched any longer. */
-  setBudget(bytes: number): void;
-  readonly budget: number;
-  readonly stats: TierStats;
-  /** Reads rows into empty slots before they are asked for: those that most searches pass first. */
-  warm(signal?: AbortSignal): Promise<void>;
-  /** Finds how little memory does, by test queries, and takes it: see optimiser.ts. Watches what
-   * comes after, and takes more again when searches read more than they may. */
-  optimise(queries: readonly Float32Array[], options: OptimiseOptions): Promise<CacheReport>;
-  /** Lets go of JavaScript's rows; those in Wasm memory go with the index. */
-  close(): void;
-}
+export type { TierOptions, VectorTiers } from "./interface.ts";
 
 // A 32-bit Wasm memory has 4 GiB at most, which codes and graph share.
 const WASM_LIMIT = 2 ** 30;
@@ -72,7 +47,9 @@ class Tiers implements VectorTiers {
   private readonly slots: SlotKeeper;
   private readonly now: () => number;
   private readonly wasmLimit: number;
-  private watch: CacheWatch | null = null;
+  private readonly onBudget: (bytes: number) => void;
+  watch: CacheWatch | null = null;
+  private optimising: AbortController | null = null;
   private searches = 0;
   private readonly wasm = { hits: 0, misses: 0 };
   private readonly js = { hits: 0, misses: 0 };
@@ -80,43 +57,53 @@ class Tiers implements VectorTiers {
   private rounds = 0;
 
   constructor(
-    private readonly index: EngineIndex,
-    private readonly resident: ResidentRows,
+    private index: EngineIndex,
+    private resident: ResidentRows,
     private readonly rows: RowSource,
     options: TierOptions,
   ) {
     const { eviction = "lru", wasmLimit = WASM_LIMIT, now = () => performance.now() } = options;
     this.wasmLimit = wasmLimit;
     this.now = now;
+    this.onBudget = options.onBudget ?? (() => {});
     this.slab = makeSlab(index.rowBytes, 0);
     const policy = typeof eviction === "string" ? evictionOf(eviction) : eviction;
     this.slots = new SlotKeeper(resident, this.slab, policy);
-    this.setBudget(options.budget);
+    this.applyBudget(options.budget);
+    this.watch = options.watch ?? null;
   }
 
-  async run(search: EngineSearch, signal?: AbortSignal): Promise<void> {
+  run(search: EngineSearch, signal?: AbortSignal): Promise<void> {
+    return this.supply(search, true, signal);
+  }
+
+  setBudget(bytes: number): void {
+    this.optimising?.abort();
+    this.watch = null;
+    this.applyBudget(bytes);
+  }
+
+  /** Supplies a search; what it reads stays in memory only if `keeps`. */
+  private async supply(search: EngineSearch, keeps: boolean, signal?: AbortSignal): Promise<void> {
     const readsBefore = this.storage.reads;
     let asked = 0;
     for (let nodes = search.wantedNodes(); nodes.length > 0; nodes = search.wantedNodes()) {
       throwIfAborted(signal);
       asked += nodes.length;
       this.rounds++;
-      if (this.rows.readRowsNow) {
+      if (keeps && this.rows.readRowsNow) {
         this.supplyNow(search, nodes);
       } else {
-        await this.supplyLater(search, nodes, signal);
+        await this.supplyLater(search, nodes, keeps, signal);
       }
     }
     this.searches++;
     this.wasm.misses += asked;
     this.wasm.hits += Math.max(0, search.counters().distances - asked);
     const rowsNow = this.watch?.observe(this.storage.reads - readsBefore);
-    if (rowsNow !== undefined) this.applyBudget(rowsNow * this.index.rowBytes);
-  }
-
-  setBudget(bytes: number): void {
-    this.applyBudget(bytes);
-    this.watch = null;
+    if (rowsNow === undefined) return;
+    this.applyBudget(rowsNow * this.index.rowBytes);
+    this.onBudget(this.budget);
   }
 
   private applyBudget(bytes: number): void {
@@ -126,10 +113,16 @@ class Tiers implements VectorTiers {
     const { rowBytes, nodeCount } = this.index;
     const all = Math.min(Math.floor(bytes / rowBytes), nodeCount);
     const wasmRows = Math.min(all, Math.floor(this.wasmLimit / rowBytes));
+    const before = this.slab.capacity;
+    if (all - wasmRows > before) this.slab.resize(all - wasmRows);
+    try {
+      this.slots.resize(wasmRows);
+    } catch (error) {
+      this.slab.resize(before);
+      throw error;
+    }
+    if (all - wasmRows < before) this.slab.resize(all - wasmRows);
     this.budget = bytes;
-    if (all - wasmRows > this.slab.capacity) this.slab.resize(all - wasmRows);
-    this.slots.resize(wasmRows);
-    if (all - wasmRows < this.slab.capacity) this.slab.resize(all - wasmRows);
   }
 
   get stats(): TierStats {
@@ -168,18 +161,46 @@ class Tiers implements VectorTiers {
       });
       if (!read) this.readInto(filled);
       else for (const { node, slot } of filled) this.slots.place(slot, node);
+      if (!read) await nextTurn();
     }
   }
 
-  optimise(queries: readonly Float32Array[], options: OptimiseOptions): Promise<CacheReport> {
+  async optimise(queries: readonly Float32Array[], options: OptimiseOptions): Promise<CacheReport> {
+    if (this.optimising) throw new GossamerError("WrongState", "the cache is being optimised already");
+    const overruled = new AbortController();
+    this.optimising = overruled;
     this.watch = null;
-    return optimiseTiers(this.index, this, this.rows, queries, options, this.now).then((found) => {
-      this.watch = found.watch;
-      return found.report;
-    });
+    const tested = {
+      index: this.index,
+      source: this.rows,
+      now: this.now,
+      overruled: overruled.signal,
+      budget: () => this.budget,
+      setBudget: (bytes: number) => this.applyBudget(bytes),
+      accesses: () => this.storage,
+      fill: (signal?: AbortSignal) => this.warm(signal),
+      run: (search: EngineSearch, keeps: boolean, signal?: AbortSignal) => this.supply(search, keeps, signal),
+    };
+    try {
+      const { report, watch } = await optimiseTiers(tested, queries, options);
+      this.watch = watch;
+      return report;
+    } finally {
+      this.optimising = null;
+    }
+  }
+
+  moveTo(index: EngineIndex): void {
+    const { resident } = index;
+    if (!resident) throw new GossamerError("WrongState", "the vectors of this index do not stay outside");
+    copyRows(this.resident, resident);
+    this.index = index;
+    this.resident = resident;
+    this.slots.moveTo(resident);
   }
 
   close(): void {
+    this.optimising?.abort();
     this.watch = null;
     this.slab.resize(0);
   }
@@ -243,41 +264,55 @@ class Tiers implements VectorTiers {
   private async supplyLater(
     search: EngineSearch,
     nodes: Uint32Array,
+    keeps: boolean,
     signal?: AbortSignal,
   ): Promise<void> {
     const { resident, index } = this;
-    const held = new Uint8Array(nodes.length * index.rowBytes);
+    const held = await this.hold(nodes, keeps, signal);
+    this.slots.beginRound(nodes);
+    const absent = nodes.reduce((count, node) => count + Number(resident.slotOf(node) < 0), 0);
+    const left = new Uint8Array(absent * index.rowBytes);
+    let leftCount = 0;
+    nodes.forEach((node, i) => {
+      if (resident.slotOf(node) >= 0) return;
+      const slot = keeps ? this.slots.take() : -1;
+      const target = slot < 0 ? this.rowAt(left, leftCount++) : resident.bytesOf(slot);
+      target.set(this.rowAt(held, i));
+      if (slot >= 0) this.slots.place(slot, node);
+    });
+    search.supplyRows(left.subarray(0, leftCount * index.rowBytes));
+  }
+
+  /** Copies of rows, wherever they are. Those of JavaScript's memory move on if `keeps`. */
+  private async hold(nodes: Uint32Array, keeps: boolean, signal?: AbortSignal): Promise<Uint8Array> {
+    const { resident, slab } = this;
+    const held = new Uint8Array(nodes.length * this.index.rowBytes);
     const absent: number[] = [];
     nodes.forEach((node, i) => {
       const slot = resident.slotOf(node);
+      const row = this.rowAt(held, i);
       if (slot >= 0) {
-        this.rowAt(held, i).set(resident.bytesOf(slot));
-      } else if (this.slab.take(node, this.rowAt(held, i))) {
+        row.set(resident.bytesOf(slot));
+      } else if (slab.take(node, row)) {
+        if (!keeps) slab.put(node, row);
         this.js.hits++;
       } else {
         this.js.misses++;
         absent.push(i);
       }
     });
-    if (absent.length > 0) {
-      const started = this.now();
-      const asked = Uint32Array.from(absent, (i) => nodes[i] as number);
+    if (absent.length === 0) return held;
+    const started = this.now();
+    const asked = Uint32Array.from(absent, (i) => nodes[i] as number);
+    if (this.rows.readRowsNow) {
+      this.rows.readRowsNow(asked, (at) => this.rowAt(held, absent[at] as number));
+    } else {
       const read = await this.rows.readRows(asked, signal);
       this.checkRead(read, asked.length);
-      this.noteRead(asked.length, this.now() - started);
       absent.forEach((i, at) => this.rowAt(held, i).set(this.rowAt(read, at)));
     }
-    this.slots.beginRound(nodes);
-    const left = new Uint8Array(Math.max(0, nodes.length - resident.capacity) * index.rowBytes);
-    let leftCount = 0;
-    nodes.forEach((node, i) => {
-      if (resident.slotOf(node) >= 0) return;
-      const slot = this.slots.take();
-      const target = slot < 0 ? this.rowAt(left, leftCount++) : resident.bytesOf(slot);
-      target.set(this.rowAt(held, i));
-      if (slot >= 0) this.slots.place(slot, node);
-    });
-    search.supplyRows(left);
+    this.noteRead(asked.length, this.now() - started);
+    return held;
   }
 
   private rowAt(rows: Uint8Array, i: number): Uint8Array {

@@ -2,6 +2,7 @@
 
 import { throwIfAborted } from "../errors.ts";
 import type { OnProgress } from "../records.ts";
+import { nextTurn } from "../turns.ts";
 
 // The worker answers others this often.
 const BUSY_MS = 40;
@@ -17,7 +18,7 @@ export function makePause(signal?: AbortSignal): Pause {
   return async () => {
     throwIfAborted(signal);
     if (performance.now() - answeredAt < BUSY_MS) return;
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTurn();
     answeredAt = performance.now();
     throwIfAborted(signal);
   };

@@ -23,6 +23,10 @@ export type Handlers = {
   readonly [Name in keyof Calls]: (job: Job, ...args: Calls[Name]["args"]) => Promise<Calls[Name]["value"]>;
 };
 
+const ONLY_MEMORY =
+  "this browser or page has no storage that works: indexes are in memory and go with the page; open it by " +
+  "https or from localhost, and not in a private window";
+
 /** The calls over some services; open indexes are known by their handles. */
 export function makeHandlers(services: Services): Handlers {
   const indexes = new Map<number, WebIndex>();
@@ -60,7 +64,8 @@ export function makeHandlers(services: Services): Handlers {
     },
     storage: async () => {
       const storage = await services.storage();
-      return { kind: storage.kind, ...(await storage.usage()) };
+      const notes = storage.kind === "memory" ? [ONLY_MEMORY] : [];
+      return { kind: storage.kind, ...(await storage.usage()), notes };
     },
     persist: async () => (await services.storage()).persist(),
     search: async (job, handle, question, options) =>

@@ -80,10 +80,11 @@ export interface ChunkContext {
 }
 
 export interface StorageStatus {
-  readonly kind: "opfs" | "indexeddb" | "memory";
+  readonly kind: "opfs" | "indexeddb" | "memory"; // memory goes with the page
   readonly used: number;
   readonly quota: number;
   readonly isPersistent: boolean;
+  readonly notes: readonly string[]; // what to tell the user
 }
 
 export interface OpenedIndex {

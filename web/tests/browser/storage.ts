@@ -3,9 +3,9 @@
 import { openCached } from "../../src/bytes/cached.ts";
 import type { ByteSource } from "../../src/bytes/source.ts";
 import { GossamerError } from "../../src/errors.ts";
-import { removeOrphans } from "../../src/storage/folder.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { ByteSink, Storage } from "../../src/storage/storage.ts";
+import { removeUnnamed } from "../../src/update/files.ts";
 
 type Step = readonly [name: string, ...given: (string | number | null)[]];
 
@@ -92,9 +92,14 @@ const STEPS: Record<string, (...given: string[]) => Promise<unknown>> = {
     const bytes = await (await theStorage().folder(name)).readManifest();
     return bytes && new TextDecoder().decode(bytes);
   },
-  async removeOrphans(name = "", ...keep: string[]) {
+  async removeUnnamed(name = "", ...keep: string[]) {
     const folder = await theStorage().folder(name);
-    return folder.whileWriting(() => removeOrphans(folder, new Set(keep)));
+    const named = keep.map((file) => ({ name: file, size: 0, digest: "" }));
+    return folder.whileWriting(() => removeUnnamed(folder, named));
+  },
+  /** As in a page that is no secure context. */
+  async withoutLocks() {
+    Object.defineProperty(navigator, "locks", { value: undefined });
   },
   /** Holds the lock until `unlock`; answers once it has it. */
   async lock(name = "", waits = "") {
