@@ -27,6 +27,8 @@ def draw_all() -> list[Path]:
         drawn.append(draw_slim(record["details"]))
     if record := newest("long_run"):
         drawn.append(draw_long_run(record["details"]["looks"]))
+    if record := newest("browser_speed"):
+        drawn.append(draw_browser(record["details"]))
     return drawn
 
 
@@ -99,6 +101,33 @@ def draw_long_run(looks: list[dict[str, Any]]) -> Path:
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     return written(figure, "long-run.png")
+
+
+def draw_browser(sizes: dict[str, Any]) -> Path:
+    """Milliseconds a query in a page: everybody in memory, and ours with less and less memory."""
+    figure, panels = plt.subplots(1, 2, figsize=(13, 4.6), layout="constrained")
+    width = 0.8 / len(sizes)
+    names = list(next(iter(sizes.values()))["in memory"])
+    for place, (size, measured) in enumerate(sizes.items()):
+        bars = {name: one["p50"] for name, one in measured["in memory"].items() if name in names}
+        at = [names.index(name) + place * width for name in bars]
+        panels[0].barh(at, list(bars.values()), width, label=f"{int(size):,} vectors")
+        for way, style in (("codes", "o-"), ("lazy", "x--")):
+            shares = [100, 96, 90, 20]
+            kept = [f"{share}% of vectors in memory, {way}" for share in shares]
+            times = [measured["memory"][name]["p50"] for name in kept]
+            panels[1].plot(shares, times, style, label=f"{int(size):,}, {way}", markersize=4)
+    panels[0].set(xlabel="ms a query, p50, recall@10 ≥ 0.95", xscale="log")
+    panels[0].set_yticks(
+        [place + 0.4 - width / 2 for place in range(len(names))], names, fontsize=8
+    )
+    panels[0].invert_yaxis()
+    panels[1].set(xlabel="% of vectors in memory", ylabel="ms a query, p50", ylim=(0, None))
+    panels[1].invert_xaxis()
+    for axes in panels:
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    return written(figure, "browser-speed.png")
 
 
 def speed_curves(qps: dict[str, Any]) -> dict[str, Curve]:

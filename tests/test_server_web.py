@@ -1,6 +1,8 @@
 """What a server gives to pages that search by themselves."""
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from served import make_index, problem, serve
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.index import Index
-from gossamer.server import routes_single, routes_web
+from gossamer.server import routes_single, routes_web, single_files
 
 ORIGIN = "https://pages.example"
 TOKEN = "a-token-of-enough-length"
@@ -85,6 +87,64 @@ class TestSingleFile:
         for waiting in answers[:-1]:
             assert waiting.headers["Retry-After"] == "1"
             assert set(waiting.json()) == {"done", "total"}
+
+    def test_whoever_reads_the_file_goes_on_with_it_until_there_is_a_new_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        going = threading.Event()
+        write = single_files.write_single_file
+
+        def later(*given: Any, **named: Any) -> Any:
+            going.wait(10)
+            return write(*given, **named)
+
+        with serve(folder) as client:
+            first = client.get("/v1/sync/file")
+            files = client.app.state.service.single_files  # type: ignore[attr-defined]
+            monkeypatch.setattr(files, "_patience_s", 0)
+            monkeypatch.setattr(single_files, "write_single_file", later)
+            client.post("/v1/texts", json={"texts": [{"id": "kelp", "text": "Kelp is no plant."}]})
+            part = {"Range": "bytes=64-127", "If-Range": first.headers["ETag"]}
+            waiting = client.get("/v1/sync/file")
+            reading = client.get("/v1/sync/file", headers=part)
+            going.set()
+            while client.get("/v1/sync/file").status_code == 202:
+                pass
+            after = client.get("/v1/sync/file", headers=part)
+
+        assert waiting.status_code == 202
+        assert (reading.status_code, reading.content) == (206, first.content[64:128])
+        assert (after.status_code, after.headers["ETag"] != first.headers["ETag"]) == (200, True)
+
+    def test_a_file_that_lacks_texts_is_given_while_it_is_made_anew(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(single_files, "_RETRY_S", 0)
+        gone = next((folder / "files").iterdir())
+        text = gone.read_bytes()
+        gone.unlink()
+
+        with serve(folder) as client:
+            client.get("/v1/sync/file")
+            files = client.app.state.service.single_files  # type: ignore[attr-defined]
+            monkeypatch.setattr(files, "_patience_s", 0)
+            gone.write_bytes(text)
+            answers = [client.get("/v1/sync/file")]
+            while files._job is not None:
+                answers.append(client.get("/v1/sync/file"))
+            answers.append(client.get("/v1/sync/file"))
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert len(answers[-1].content) > len(answers[0].content)
+
+    def test_its_size_is_told_without_it(self, folder: Path) -> None:
+        with serve(folder) as client:
+            whole = client.get("/v1/sync/file")
+            head = client.head("/v1/sync/file")
+
+        assert head.status_code == 200
+        assert head.headers["Content-Length"] == str(len(whole.content))
+        assert head.headers["ETag"] == whole.headers["ETag"]
 
     def test_what_fails_is_said_and_tried_again(self, folder: Path) -> None:
         files = {path: path.read_bytes() for path in (folder / "files").iterdir()}
@@ -192,6 +252,13 @@ class TestPage:
         assert "worker-src 'self'" in policy
         assert "connect-src 'self'" in policy
         assert "http" not in policy
+
+    def test_its_files_can_be_asked_for_by_head(self, folder: Path, page: Path) -> None:
+        with serve(folder) as client:
+            head = client.head("/web/page.js")
+
+        assert head.status_code == 200
+        assert head.headers["Content-Length"] == str((page / "page.js").stat().st_size)
 
     def test_a_browser_that_has_the_newest_gets_nothing(self, folder: Path, page: Path) -> None:
         with serve(folder) as client:

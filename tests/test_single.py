@@ -558,6 +558,47 @@ class TestCommands:
         assert "make web" in made.output
         assert not (tmp_path / "site").exists()
 
+    def test_a_file_of_someone_else_stays_unless_it_is_to_be_replaced(
+        self, index: Index, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "precious.md"
+        file.write_text("# Precious", encoding="utf-8")
+        run = CliRunner()
+
+        refused = run.invoke(cli, ["-i", str(index.folder), "export", str(file)])
+        stayed = file.read_text(encoding="utf-8")
+        replaced = run.invoke(cli, ["export", str(index.folder), str(file), "--replace"])
+        again = run.invoke(cli, ["export", str(index.folder), str(file)])
+
+        assert refused.exit_code != 0
+        assert "no Gossamer file" in refused.output
+        assert stayed == "# Precious"
+        assert (replaced.exit_code, again.exit_code) == (0, 0)
+        assert file.read_bytes().startswith(b"GOSSAMER")
+
+    def test_the_name_of_an_index_is_not_taken_for_a_file(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(index.folder.parent)
+
+        made = CliRunner().invoke(cli, ["export", "index"])
+
+        assert made.exit_code != 0
+        assert "gossamer export index FILE" in made.output
+
+    def test_what_cannot_be_written_or_read_is_named(self, index: Index, tmp_path: Path) -> None:
+        run = CliRunner()
+        wrong = {
+            "is a folder; name": ["export", str(index.folder), str(tmp_path)],
+            "there is no folder": ["export", str(index.folder), str(tmp_path / "nope/x")],
+            "is a folder; give": ["import", str(tmp_path), str(tmp_path / "again")],
+        }
+
+        said = {message: run.invoke(cli, command) for message, command in wrong.items()}
+
+        assert all(message in " ".join(made.output.split()) for message, made in said.items())
+        assert all(made.exit_code != 0 for made in said.values())
+
     @pytest.mark.parametrize("names", [[], ["a", "b", "c"], ["a", "--site", "b", "c"]])
     def test_where_to_write_must_be_clear(self, names: list[str]) -> None:
         made = CliRunner().invoke(cli, ["export", *names])

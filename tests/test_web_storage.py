@@ -177,6 +177,46 @@ def test_a_second_tab_that_writes_is_locked_or_waits(context, site, kind):
     assert second.page.evaluate("() => window.waiting") == {"value": None}
 
 
+def test_tabs_of_a_page_without_locks_open_the_same_storage_and_write_in_turn(context, site):
+    tabs = [new_tab(context, site) for _ in range(3)]
+    for tab in tabs:
+        tab.take("withoutLocks")
+        tab.page.evaluate("() => { window.opening = window.take(['open', 'indexeddb']); }")
+    opened = [tab.page.evaluate("() => window.opening") for tab in tabs]
+    first, second, _ = tabs
+    first.take("write", "notes", "vectors-1.gsm", 5000)
+    first.take("lock", "notes")
+
+    with pytest.raises(StepError) as failed:
+        second.take("lock", "notes")
+    first.take("commit", "notes", "one")
+    second.page.evaluate("() => { window.waiting = window.take(['lock', 'notes', 'waits']); }")
+    first.take("unlock")
+
+    assert opened == [{"value": "indexeddb"}] * 3
+    assert failed.value.reason == "Locked"
+    assert second.page.evaluate("() => window.waiting") == {"value": None}
+    assert second.take("names") == ["notes"]
+    assert second.take("manifest", "notes") == "one"
+
+
+def test_a_tab_that_lost_its_lease_while_it_slept_writes_nothing_more(context, site):
+    first, second = new_tab(context, site), new_tab(context, site)
+    for tab in (first, second):
+        tab.take("withoutLocks")
+        tab.take("open", "indexeddb")
+    first.take("write", "notes", "vectors-1.gsm", 5000)
+    first.take("commit", "notes", "one")
+    first.take("lock", "notes")
+    second.take("takeOver", "notes")
+
+    with pytest.raises(StepError) as failed:
+        first.take("commit", "notes", "two")
+
+    assert failed.value.reason == "Locked"
+    assert second.take("manifest", "notes") == "one"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_tabs_read_a_file_at_once_and_one_commits_meanwhile(context, site, kind):
     first = open_tab(context, site, kind)
@@ -196,28 +236,30 @@ def test_two_tabs_read_a_file_at_once_and_one_commits_meanwhile(context, site, k
 
 def test_a_file_that_another_tab_reads_is_removed_later(context, site):
     first = open_tab(context, site, "opfs")
-    first.take("write", "notes", "a.gsm", 5000)
-    first.take("hold", "notes", "a.gsm")
+    first.take("write", "notes", "vectors-1.gsm", 5000)
+    first.take("hold", "notes", "vectors-1.gsm")
     second = open_tab(context, site, "opfs")
 
-    while_read = second.take("removeOrphans", "notes")
+    second.take("removeUnnamed", "notes")
+    while_read = second.take("files", "notes")
     with pytest.raises(StepError) as failed:
         second.take("remove", "notes")
-    first.take("letGo", "a.gsm")
+    first.take("letGo", "vectors-1.gsm")
 
-    assert while_read == []
+    assert [file["name"] for file in while_read] == ["vectors-1.gsm"]
     assert failed.value.reason == "Locked"
-    assert second.take("removeOrphans", "notes") == ["a.gsm"]
+    second.take("removeUnnamed", "notes")
+    assert second.take("files", "notes") == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_killed_while_it_writes_leaves_the_state_before(context, site, kind):
     tab = open_tab(context, site, kind)
-    tab.take("write", "notes", "a.gsm", 5000)
+    tab.take("write", "notes", "vectors-1.gsm", 5000)
     tab.take("commit", "notes", "one")
     tab.take("lock", "notes")
-    tab.take("begin", "notes", "b.gsm")
-    tab.take("more", "b.gsm", MEGABYTE)
+    tab.take("begin", "notes", "vectors-2.gsm")
+    tab.take("more", "vectors-2.gsm", MEGABYTE)
     tab.page.close()
 
     tab = open_tab(context, site, kind)
@@ -225,10 +267,12 @@ def test_a_page_killed_while_it_writes_leaves_the_state_before(context, site, ki
     tab.take("unlock")
 
     assert tab.take("manifest", "notes") == "one"
-    assert [file["name"] for file in tab.take("files", "notes")] == ["a.gsm", "b.gsm.part"]
-    assert tab.take("removeOrphans", "notes", "a.gsm") == ["b.gsm.part"]
-    tab.take("hold", "notes", "a.gsm")
-    assert tab.take("read", "a.gsm", 0, 5000)
+    left = [file["name"] for file in tab.take("files", "notes")]
+    assert left == ["vectors-1.gsm", "vectors-2.gsm.part"]
+    tab.take("removeUnnamed", "notes", "vectors-1.gsm")
+    assert [file["name"] for file in tab.take("files", "notes")] == ["vectors-1.gsm"]
+    tab.take("hold", "notes", "vectors-1.gsm")
+    assert tab.take("read", "vectors-1.gsm", 0, 5000)
 
 
 @pytest.mark.parametrize("kind", KINDS)

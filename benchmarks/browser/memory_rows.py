@@ -101,6 +101,7 @@ def _rows(page: SpeedPage, settings: list[Setting], kept: dict[str, Any]) -> lis
             what = f"{size}: {setting.name}, p50"
             rows.append(Row(what, one["p50"], full["p50"], "all in memory", bar, by_ratio=True))
             what = f"{size}: {setting.name}, p50 in the worker"
-            rows.append(Row(what, one["inner_p50"], full["inner_p50"], "all in memory"))
+            if is_judged:
+                rows.append(Row(what, one["inner_p50"], full["inner_p50"], "all in memory"))
         rows.append(Row(f"{size}: {setting.name}, recall@10", one["recall"]))
     return rows

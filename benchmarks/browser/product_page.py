@@ -13,6 +13,8 @@ from benchmarks.browser.tab import HOUR_MS, Browser
 MODEL = "pocket"
 MODEL_FILE = f"{MODEL}.model.gossamer"
 _PACKAGED = Path(gossamer.__file__).parent / "models" / "data" / f"{MODEL}.gossamer"
+# What the browser tells of requests comes a little later.
+_SETTLED_MS = 500
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Search</title>
 <script type="module" src="product.js"></script></html>
@@ -50,6 +52,7 @@ class ProductPage:
 
     def take_received(self) -> int:
         """Give the bytes that the browser says it received since the last call, with headers."""
+        self.page.wait_for_timeout(_SETTLED_MS)
         sizes = [request.sizes() for request in self._finished]
         self._finished.clear()
         return sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes)

@@ -78,7 +78,8 @@ def run() -> Result:
                     if mode == "semantic":
                         found["recall"] = _recalls(exact, found)
                     details[f"{choice}, {mode}"] = found
-                    rows += _byte_rows(f"{choice}, {mode}", found, choice == JUDGED)
+                    is_judged = choice == JUDGED and mode == "semantic"
+                    rows += _byte_rows(f"{choice}, {mode}", found, is_judged)
             rows += _task_rows(started, site, questions, details)
             rows += _build_rows(started, site, details)
             site.line = Line(SLOW_MEGABITS, SLOW_LATENCY_S)

@@ -345,6 +345,7 @@ class Index:
         vectors: str = "none",
         graph: str = "none",
         root_name: str = "",
+        replace: bool = False,
         progress: ProgressCallback | None = None,
     ) -> ExportReport:
         """Write the index as one file, with all texts, for pages and static hosts; say what is in.
@@ -352,12 +353,13 @@ class Index:
         Sources whose files have changed since are left out, and `left_out` names them. Folders
         are called by the last part of their path, or `root_name`: no path of this machine is in
         the file. `vectors` are "none" (codes, as the index has them), "f16" or "int8": all of
-        them, with a `graph` if it is "slim" or "full".
+        them, with a `graph` if it is "slim" or "full". InvalidArgument if there is a file already
+        that is none of Gossamer's, unless it is to `replace` it.
         """
         from gossamer.single.engine import EngineChoice
         from gossamer.single.export import ExportOptions, write_single_file
 
-        options = ExportOptions(EngineChoice(vectors, graph), root_name)
+        options = ExportOptions(EngineChoice(vectors, graph), root_name, replaces=replace)
         return write_single_file(self._opened.state, absolute(path), options, progress)
 
     def pull(self, progress: ProgressCallback | None = None, *, again: bool = False) -> PullReport:

@@ -52,10 +52,18 @@ const bench = {
     return takeTurns(contenders, await floatsAt(url), dim, turns);
   },
 
-  call: <Name extends keyof Steps>(step: Name, ...given: Parameters<Steps[Name]>) => worker.call(step, ...given),
+  call: <Name extends keyof Steps>(step: Name, ...given: Parameters<Steps[Name]>) =>
+    worker.call(step, ...given),
 
-  /** The same with so many queries, from the first one on, in place of their address. */
-  async callWithQueries(step: "counters" | "optimise", name: string, url: string, from: number, to: number, ...rest: unknown[]) {
+  /** The same with numbers `from` to `to` of the queries at an address. */
+  async callWithQueries(
+    step: "counters" | "optimise",
+    name: string,
+    url: string,
+    from: number,
+    to: number,
+    ...rest: unknown[]
+  ) {
     const queries = (await floatsAt(url)).slice(from, to);
     const call = worker.call as (...given: unknown[]) => Promise<unknown>;
     return call(step, name, queries, ...rest);
@@ -115,7 +123,8 @@ new PerformanceObserver((list) => {
 }).observe({ type: "longtask", buffered: true });
 
 function floatsAt(url: string): Promise<Float32Array> {
-  const known = floats.get(url) ?? fetch(url).then(async (answer) => new Float32Array(await answer.arrayBuffer()));
+  const load = async () => new Float32Array(await (await fetch(url)).arrayBuffer());
+  const known = floats.get(url) ?? load();
   floats.set(url, known);
   return known;
 }
@@ -132,7 +141,10 @@ function startWorker() {
     call<Name extends keyof Steps>(step: Name, ...given: Parameters<Steps[Name]>): ReturnType<Steps[Name]> {
       const id = ++last;
       const answered = new Promise<unknown>((resolve, reject) => {
-        waiting.set(id, ({ value, error }) => (error === undefined ? resolve(value) : reject(new Error(error))));
+        waiting.set(id, ({ value, error }) => {
+          if (error === undefined) resolve(value);
+          else reject(new Error(error));
+        });
       });
       own.postMessage({ id, step, given });
       return answered as ReturnType<Steps[Name]>;

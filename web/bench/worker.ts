@@ -88,7 +88,9 @@ const STEPS = {
       const search = index.search(queries.subarray(i * index.dim, (i + 1) * index.dim), request);
       if (tiers) await tiers.run(search);
       strategy = search.strategy;
-      for (const [key, value] of Object.entries(search.counters())) sums[key] = (sums[key] ?? 0) + value / count;
+      for (const [key, value] of Object.entries(search.counters())) {
+        sums[key] = (sums[key] ?? 0) + value / count;
+      }
       search.free();
     }
     return { ...sums, strategy };
@@ -107,7 +109,8 @@ const STEPS = {
   ) {
     const { index, tiers } = find(name);
     const { dim } = index;
-    const rows = Array.from({ length: queries.length / dim }, (_, i) => queries.slice(i * dim, (i + 1) * dim));
+    const count = queries.length / dim;
+    const rows = Array.from({ length: count }, (_, i) => queries.slice(i * dim, (i + 1) * dim));
     return tiers?.optimise(rows, { ...target, request });
   },
 

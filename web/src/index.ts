@@ -102,7 +102,7 @@ export class Gossamer {
     const { signal, onProgress, ...rest } = options;
     const extras = { signal, onProgress, texts };
     const built = await this.#client.call("build", [name, absoluteOptions(rest)], extras);
-    return new GossamerIndex(this.#client, built);
+    return new GossamerIndex(this.#client, built, { built: built.report });
   }
 
   /** Lets an index in storage follow a server, by packages of what changed, and opens it: a new name, or one
@@ -116,7 +116,7 @@ export class Gossamer {
     const { signal, onProgress, ...rest } = options;
     const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
     const followed = await this.#client.call("follow", args, { signal, onProgress });
-    return new GossamerIndex(this.#client, followed, followed.report);
+    return new GossamerIndex(this.#client, followed, { pulled: followed.report });
   }
 
   /** The names of the indexes in storage. */
@@ -153,15 +153,18 @@ export class GossamerIndex {
   readonly name: string;
   /** What the pull of `Gossamer.follow` did; null for an index that was opened otherwise. */
   readonly pulled: PullReport | null;
+  /** What `Gossamer.build` took in, and which texts it could not; null for an index that was opened. */
+  readonly built: ChangeReport | null;
   readonly #client: Client;
   readonly #handle: number;
 
   /** For `Gossamer.open`, `build` and `follow`. */
-  constructor(client: Client, opened: OpenedIndex, pulled: PullReport | null = null) {
+  constructor(client: Client, opened: OpenedIndex, did: { pulled?: PullReport; built?: ChangeReport } = {}) {
     this.#client = client;
     this.#handle = opened.handle;
     this.name = opened.name;
-    this.pulled = pulled;
+    this.pulled = did.pulled ?? null;
+    this.built = did.built ?? null;
   }
 
   /** The chunks that answer a question best. `mode: "lexical"` needs no vectors and answers at once. */
@@ -248,9 +251,10 @@ function extrasOf({ signal, onProgress }: JobOptions): CallExtras {
 
 function targetOf(target: string | URL | Blob): string | Blob {
   if (target instanceof URL) return target.href;
-  if (typeof target !== "string") return target;
-  if (target === "") {
-    throw new GossamerError("InvalidArgument", 'an address, a file or a name was expected, got ""');
+  if (target instanceof Blob) return target;
+  if (typeof target !== "string" || target === "") {
+    const got = JSON.stringify(target) ?? typeof target;
+    throw new GossamerError("InvalidArgument", `an address, a file or a name was expected, got ${got}`);
   }
   return target.includes("://") || /^[./]/.test(target) ? absolute(target) : target;
 }
@@ -265,13 +269,16 @@ function absolute(url: string | URL): string {
   }
 }
 
-function absoluteOptions<T extends Pick<OpenOptions, "model" | "server" | "encoder">>(options: T): T {
-  const { model, server, encoder } = options;
+function absoluteOptions<T extends Pick<OpenOptions, "model" | "server" | "encoder" | "eviction">>(
+  options: T,
+): T {
+  const { model, server, encoder, eviction } = options;
   return {
     ...options,
     ...(model === undefined ? {} : { model: absolute(model) }),
     ...(server === undefined ? {} : { server: { ...server, url: absolute(server.url) } }),
     ...(encoder === undefined ? {} : { encoder: absoluteEncoder(encoder) }),
+    ...(eviction instanceof URL || /^[./]/.test(eviction ?? "") ? { eviction: absolute(eviction ?? "") } : {}),
   };
 }
 

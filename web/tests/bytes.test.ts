@@ -176,6 +176,14 @@ test("a file that the server is making is waited for, however often it says so, 
   await assert.rejects(openRemote(host.url, { delay }), { reason: "Unreachable", message: /being made/ });
 });
 
+test("who reads a file is told that another one is being made, and does not wait for it", async () => {
+  const host = await start();
+  const source = await openRemote(host.url, { delay: () => assert.fail("nobody waits") });
+  host.status = 202;
+
+  await assert.rejects(source.read(100_000, 10), { reason: "Damaged", message: /another file now/ });
+});
+
 test("a connection cut in the middle of an answer is tried again", async () => {
   const host = await start();
   const source = await openRemote(host.url, options);
@@ -191,6 +199,38 @@ test("a server that is gone is Unreachable", async () => {
   hosts.length = 0;
 
   await assert.rejects(source.read(90_000, 5), { reason: "Unreachable" });
+});
+
+test("a server that gives no more than so many bytes at a time is asked for the rest", async () => {
+  const host = await start();
+  host.most = 30_000;
+  const source = await openRemote(host.url, options);
+
+  const found = await source.read(20_000, 100_000);
+
+  assert.deepEqual(found, CONTENT.subarray(20_000, 120_000));
+  assert.equal(source.requests, 5);
+});
+
+test("a server that gives a byte at a time is not asked for ever", async () => {
+  const host = await start();
+  const source = await openRemote(host.url, options);
+  host.most = 1;
+
+  await assert.rejects(source.read(90_000, 100_000), { reason: "Truncated" });
+  assert.ok(host.asked.length < 200);
+});
+
+test("what an address says behind its path is in no message", async () => {
+  const host = await start();
+  host.status = 404;
+
+  const opening = openRemote(`${host.url}?token=secret#part`, options);
+
+  await assert.rejects(opening, (error: Error) => {
+    assert.ok(error.message.includes(host.url) && !error.message.includes("secret"), error.message);
+    return true;
+  });
 });
 
 test("a server that always sends less than it was asked for is Truncated", async () => {

@@ -12,6 +12,7 @@ export interface Host {
   status: number; // 0: as it should be
   cutAfter: number; // bytes of a body before the connection is cut
   faults: number; // how many requests status and cutAfter last
+  most: number; // bytes of a range that it gives at a time
   sendsLess: number; // bytes fewer than announced, in a range that looks sound
   readonly asked: string[]; // the Range header of each request
   readonly ifRange: string[];
@@ -31,6 +32,7 @@ export async function serve(content: Uint8Array): Promise<Host> {
     status: 0,
     cutAfter: Infinity,
     faults: Infinity,
+    most: Infinity,
     sendsLess: 0,
     asked: [],
     ifRange: [],
@@ -80,7 +82,7 @@ function select(host: Host, request: IncomingMessage, etag: string) {
   const isOther = request.headers["if-range"] !== undefined && request.headers["if-range"] !== etag;
   if (!match || !host.ranges || isOther) return { status: 200, body: content, headers: {} };
   const start = Number(match[1]);
-  const end = Math.min(content.length, Number(match[2]) + 1) - host.sendsLess;
+  const end = Math.min(content.length, Number(match[2]) + 1, start + host.most) - host.sendsLess;
   if (start >= content.length) {
     const headers = { "Content-Range": `bytes */${content.length}` };
     return { status: 416, body: new Uint8Array(0), headers };

@@ -29,9 +29,14 @@ function outcome(path: string, bytes: Uint8Array): Found {
   }
 }
 
+/** Why a file is left out; what to do about it is another thing in a page. */
+function causeOf(found: Found): Found {
+  return "reason" in found ? { ...found, message: found.message.replace(/ \(.*\)$/, "") } : found;
+}
+
 for (const { path, data, found } of CASES) {
   test(`${path} is read as Python reads it`, () => {
-    assert.deepEqual(outcome(path, Buffer.from(data, "base64")), found);
+    assert.deepEqual(causeOf(outcome(path, Buffer.from(data, "base64"))), causeOf(found));
   });
 }
 

@@ -234,3 +234,40 @@ test("an index whose vectors do not stay outside has no tiers", () => {
 
   assert.throws(() => openVectors(engine, countedRows(3, true), { budget: 4 }), { reason: "WrongState" });
 });
+
+test("a budget that memory refuses leaves the tiers as they were", async () => {
+  const index = new SimulatedIndex(COUNT, 0);
+  const tiers = openVectors(index.engine, countedRows(COUNT, true), { budget: 10 * ROW, wasmLimit: 30 * ROW });
+  await tiers.run(index.search([[1, 2, 3]]));
+  const { resize } = index.resident;
+  index.resident.resize = () => {
+    throw new GossamerError("TooLarge", "there is not enough memory");
+  };
+
+  assert.throws(() => tiers.setBudget(100 * ROW), { reason: "TooLarge" });
+  assert.throws(() => tiers.setBudget(2 * ROW), { reason: "TooLarge" });
+
+  assert.equal(tiers.budget, 10 * ROW);
+  assert.equal(tiers.stats.bytes, 10 * ROW);
+  index.resident.resize = resize;
+  const phases = phasesOf(3);
+  const search = index.search(phases);
+  await tiers.run(search);
+  assert.deepEqual(search.seen.map((row) => row.join()).sort(), expectedOf(phases));
+});
+
+test("tiers that go over to another instance bring their rows along", async () => {
+  const index = new SimulatedIndex(COUNT, 0);
+  const rows = countedRows(COUNT, true);
+  const tiers = openVectors(index.engine, rows, { budget: 40 * ROW });
+  await tiers.run(index.search([[1, 2, 3]]));
+  const next = new SimulatedIndex(COUNT, 0);
+
+  tiers.moveTo(next.engine);
+
+  const search = next.search([[1, 2, 3], [4]]);
+  await tiers.run(search);
+  assert.deepEqual(search.seen.map((row) => row.join()).sort(), expectedOf([[1, 2, 3, 4]]));
+  assert.deepEqual(rows.log, [[1, 2, 3], [4]]);
+  assert.equal(next.resident.capacity, 40);
+});

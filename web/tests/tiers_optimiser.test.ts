@@ -21,16 +21,46 @@ function device(accessesAt: (rows: number) => number) {
 }
 
 test("steps go where the line from one row in memory meets the threshold", async () => {
+  // Accesses rise slowly, and are more than half of the threshold from the beginning.
+  const { tried, run } = device((rows) => 30 + (MOST - rows) / 40);
+
+  const found = await optimiseRows(MOST, { accessMs: 50 }, run);
+
+  // From (1, 100) and (1000, 30): 1 + 999 * (100 - 50) / (100 - 30) = 714.57.
+  assert.equal(tried[1], 715);
+  assert.deepEqual(tried, [...tried].sort((a, b) => b - a));
+  assert.ok(found.rows >= 200 && found.rows <= 240, `${found.rows}`);
+  assert.ok(found.steps.every((step) => step.theta === 50));
+});
+
+test("steps are wide while accesses are far below the threshold, and then as the line says", async () => {
   // Far better than random fetching: accesses rise only below 200 rows.
   const { tried, run } = device((rows) => Math.max(0, (200 - rows) / 10));
 
   const found = await optimiseRows(MOST, { accessMs: 5 }, run);
 
-  // From (1, 100) and (1000, 0): 1 + 999 * (1 - 5/100) = 950.05.
-  assert.equal(tried[1], 951);
-  assert.deepEqual(tried, [...tried].sort((a, b) => b - a));
+  assert.equal(tried[1], 875);
+  assert.ok(tried.length < 25, `${tried.length} steps`);
   assert.ok(found.rows >= 150 && found.rows <= 170, `${found.rows}`);
-  assert.ok(found.steps.every((step) => step.theta === 5));
+  assert.equal(found.isStopped, false);
+});
+
+test("a wide step that goes too far is tried again by halves", async () => {
+  const { tried, run } = device((rows) => (rows < 940 ? 10 : 0));
+
+  const found = await optimiseRows(MOST, { accessMs: 2 }, run);
+
+  assert.deepEqual(tried.slice(0, 4), [1000, 875, 937, 968]);
+  assert.ok(found.rows >= 940 && found.rows <= 968, `${found.rows}`);
+});
+
+test("an optimiser that is stopped by its number of steps says so", async () => {
+  const { run } = device(() => 0);
+
+  const found = await optimiseRows(1e9, { accessMs: 1e-6 }, run);
+
+  assert.equal(found.isStopped, true);
+  assert.ok(found.rows < 1e7);
 });
 
 test("the size before the first that exceeds the threshold is taken", async () => {
@@ -148,6 +178,64 @@ test("over real tiers the optimiser keeps what queries use, and watches those th
     await tiers.run(index.engine.search(Float32Array.of(i * 37), { k: 1, recall: 1 }));
   }
   assert.ok(tiers.stats.bytes > report.bytesAfter);
+});
+
+test("sizes are measured with queries that had not filled the memory", async () => {
+  const count = 400;
+  // Each query looks at rows that no other one looks at.
+  const index = new SimulatedIndex(count, 0, (query) => {
+    const first = (query[0] as number) * 20;
+    return Array.from({ length: 10 }, (_, i) => [first + 2 * i, first + 2 * i + 1]);
+  });
+  const tiers = openVectors(index.engine, countedRows(count, true), { budget: 200 * ROW });
+  const queries = Array.from({ length: 8 }, (_, i) => Float32Array.of(i));
+
+  const report = await tiers.optimise(queries, { accessMs: 1e-9, fills: false });
+
+  assert.equal(report.isHeldOut, true);
+  assert.equal(report.steps[0]?.accesses, 10); // all of each path: nothing of it was in memory
+  for (let node = 20; node < 40; node++) assert.equal(index.resident.slotOf(node), -1);
+  assert.ok(index.resident.slotOf(0) >= 0);
+});
+
+test("a budget that is set while the optimiser runs stands", async () => {
+  const count = 400;
+  const index = new SimulatedIndex(count, 0, (query) => [[query[0] as number], [7, 8]]);
+  const stored = countedRows(count, false);
+  const rows: typeof stored = {
+    ...stored,
+    readRows(nodes, signal) {
+      if (stored.log.length === 3) tiers.setBudget(50 * ROW);
+      return stored.readRows(nodes, signal);
+    },
+  };
+  const tiers = openVectors(index.engine, rows, { budget: count * ROW });
+  const queries = Array.from({ length: 10 }, (_, i) => Float32Array.of(i));
+
+  const running = tiers.optimise(queries, { accessMs: 1000, fills: false });
+
+  await assert.rejects(running, { reason: "Cancelled" });
+
+  assert.equal(tiers.budget, 50 * ROW);
+  assert.equal(tiers.stats.wasm.capacity, 50);
+});
+
+test("what the optimiser found is watched over another state of the index too", async () => {
+  const index = new SimulatedIndex(50, 0, () => [[1, 2]]);
+  const tiers = openVectors(index.engine, countedRows(50, true), { budget: 50 * ROW });
+  await tiers.optimise([Float32Array.of(0), Float32Array.of(1)], { accessMs: 1000 });
+  const told: number[] = [];
+  const next = openVectors(new SimulatedIndex(50, 0).engine, countedRows(50, true), {
+    budget: tiers.budget,
+    watch: { rows: 2, observe: () => 30 },
+    onBudget: (bytes) => told.push(bytes),
+  });
+
+  await next.run(new SimulatedIndex(50, 0).search([]));
+
+  assert.ok(tiers.watch);
+  assert.deepEqual(told, [30 * ROW]);
+  assert.equal(next.budget, 30 * ROW);
 });
 
 test("an optimisation that is cancelled leaves the budget as it was", async () => {

@@ -172,6 +172,40 @@ test("one bad input is listed with its reason, and the others are in", async () 
   assert.deepEqual([...(await contentOf(folder)).values()], ["good.txt\nfine"]);
 });
 
+test("whatever is given for an input, the others are in", async () => {
+  const { folder, change } = await bench();
+  const bad: unknown[] = [
+    null,
+    undefined,
+    7,
+    {},
+    { id: 1, text: "x" },
+    { id: "m", text: "x", metadata: null },
+    { id: "n", text: "x", metadata: { big: 1n } },
+    { id: "o", text: "x", markup: 5 },
+    { id: "p", text: "x", markup: null },
+    { path: 5, bytes: new Uint8Array(3) },
+    { path: "a/x.txt", bytes: "text" },
+  ];
+  for (const path of ["/home/ada/x.txt", "C:\\Users\\ada\\x.txt", "a/../../x.txt", "..", ""]) {
+    bad.push(file(path, "words"));
+  }
+
+  const report = await change({ adds: [...(bad as Input[]), { id: "good", text: "fine" }] });
+
+  assert.deepEqual(report.failed.map(({ reason }) => reason), bad.map(() => "InvalidArgument"));
+  assert.deepEqual([...(await contentOf(folder)).values()], ["fine"]);
+});
+
+test("a file without a folder does not take the place of the text of that name", async () => {
+  const { folder, change } = await bench();
+
+  const report = await change({ adds: [{ id: "a.txt", text: "a text" }, file("a.txt", "a file")] });
+
+  assert.equal(report.added, 2);
+  assert.deepEqual([...(await contentOf(folder)).values()], ["a text", "a.txt\na file"]);
+});
+
 test("a file that became unreadable is no longer found", async () => {
   const { folder, change } = await bench();
   await change({ adds: [file("a/x.txt", "words")] });

@@ -49,6 +49,13 @@ test("a call comes back with its value", async () => {
   assert.deepEqual(await client.call("names", []), ["notes"]);
 });
 
+test("a page that is no secure context, as by http in a local network, starts too", async (context) => {
+  context.mock.method(crypto, "randomUUID", () => assert.fail("there is none in such pages"));
+  const client = connected({ names: async () => ["notes"] });
+
+  assert.deepEqual(await client.call("names", []), ["notes"]);
+});
+
 test("an error travels with its reason and its words", async () => {
   const fail = async () => {
     throw new GossamerError("NoIndex", "there is no index named notes");

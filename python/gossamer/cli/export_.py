@@ -51,6 +51,7 @@ _MOST_NAMED = 10  # of the sources that are not in the file
     help="Put the model beside FILE, as MODEL.model.gossamer, if pages can load it.",
 )
 @click.option("--root-name", default="", metavar="NAME", help="What to call the folders.")
+@click.option("--replace", is_flag=True, help="Let FILE take the place of any file that is there.")
 @as_json_option
 @common_options()
 @pass_session
@@ -62,11 +63,14 @@ def command(
     graph: str,
     model_file: bool,
     root_name: str,
+    replace: bool,
     as_json: bool,
 ) -> None:
     """Write an index and all its texts as one FILE, for the page, a static host or to take along.
 
-    INDEX is a name or a folder, as for --index. With --site there is no FILE.
+    INDEX is a name or a folder, as for --index; without it there is FILE alone, as in `gossamer
+    export notes.gossamer`. With --site there is no FILE. A file that is there and that Gossamer
+    did not write stays as it is, unless --replace is given.
 
     Files that have changed since they were indexed are left out. Folders are called by the last
     part of their path, or NAME: no path of this machine is in the file. `gossamer import` makes an
@@ -80,11 +84,20 @@ def command(
         raise InvalidArgument("say where to write: [INDEX] FILE, or [INDEX] --site DIR")
     if indexes:
         session.index = indexes[0]
+    elif file is not None and not session.is_named and _is_index(names[0]):
+        raise InvalidArgument(
+            f"{names[0]} is an index; say where to write it: gossamer export {names[0]} FILE"
+        )
     index = session.open_index()
     with show_steps(session.output) as progress, site_of(site) as place:
         target = place.index if file is None else file
         report = index.export(
-            target, vectors=vectors, graph=graph, root_name=root_name, progress=progress
+            target,
+            vectors=vectors,
+            graph=graph,
+            root_name=root_name,
+            replace=replace,
+            progress=progress,
         )
         stamp = index.opened.state.snapshot.manifest.model
         model = add_model_file(stamp, target) if model_file or site is not None else None
@@ -94,6 +107,12 @@ def command(
         session.output.json({**asdict(report), "files": [str(path) for path in files]})
         return
     _show(session.output, report, files)
+
+
+def _is_index(name: str) -> bool:
+    from gossamer.store.manifest import MANIFEST
+
+    return (Session(name).folder / MANIFEST).is_file()
 
 
 def _show(output: Output, report: ExportReport, files: list[Path]) -> None:

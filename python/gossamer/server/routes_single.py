@@ -49,12 +49,24 @@ async def single_file(service: Served, request: Request) -> Response:
     """Give the newest version as `gossamer export` writes it, whole or by ranges.
 
     Its ETag is another one once the index has changed: a page that sent If-Range or compares it
-    then begins anew.
+    then begins anew. Until the new version is made, If-Range gets parts of the one before.
     """
-    found = await service.edges.run(service.single_files.get)
+    begun = request.headers.get("if-range", "")
+    found = await service.edges.run(lambda: service.single_files.get(begun))
     if isinstance(found, Building):
         return json_answer(asdict(found), 202, {"Retry-After": _RETRY_S})
     return answer_with_file(found, request.headers)
+
+
+@router.head("/sync/file", include_in_schema=False)
+async def size_of_single_file(service: Served) -> Response:
+    """Say how large the file is, where a page may not see it in the answer to a range."""
+    found = await service.edges.run(service.single_files.get)
+    if isinstance(found, Building):
+        return Response(status_code=202, headers={"Retry-After": _RETRY_S})
+    found.file.close()
+    about = {"ETag": found.tag, "Accept-Ranges": "bytes", "Content-Length": str(found.size)}
+    return Response(headers=about, media_type="application/octet-stream")
 
 
 @router.post(

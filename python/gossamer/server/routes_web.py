@@ -52,6 +52,7 @@ async def to_page() -> Response:
     return RedirectResponse("/web/", 308)
 
 
+@router.head("/web/{name:path}")
 @router.get("/web/{name:path}")
 def web_file(name: str, request: Request) -> Response:
     """Give a file of the page, or say that a browser has the newest."""

@@ -25,6 +25,7 @@ __all__ = ["SingleFiles", "open_tagged"]
 _PATIENCE_S = 1.0
 # A version whose texts could not all be read is made anew after so long.
 _RETRY_S = 60.0
+_FILES = "single-*.gossamer"
 
 
 @dataclass
@@ -56,20 +57,28 @@ class SingleFiles:
         self._lacking: dict[Path, float] = {}  # files without all texts, and when to try again
         self._is_closed = False
 
-    def get(self) -> OpenFile | Building:
-        """Give the file, open; Building while it is being made."""
+    def get(self, begun: str = "") -> OpenFile | Building:
+        """Give the file, open; Building while it is being made.
+
+        Whoever has `begun` to read an older one, by its tag, goes on with that until there is a
+        new one: a search there does not wait.
+        """
         state = self._index.opened.state
         path = self._path_of(state)
         with self._lock:
-            found = self._found(path)
+            found = _open_if_there(path)
             if found is not None:
+                self._improve(state, path)
                 return found
+            older = self._find(begun) if begun else None
+            if older is not None:
+                return older
             job = self._job or self._start(state, path)
         job.finished.wait(self._patience_s)
         with self._lock:
             if job.error is not None and job.path == path:
                 raise job.error
-            return self._found(path) or Building(job.done, job.total)
+            return _open_if_there(path) or Building(job.done, job.total)
 
     def close(self) -> None:
         """Stop what is being made."""
@@ -86,14 +95,21 @@ class SingleFiles:
         parts = (manifest.generation, manifest.uuid[:12], gossamer.__version__)
         return self._index.folder / SYNC / f"single-{'-'.join(map(str, parts))}.gossamer"
 
-    def _found(self, path: Path) -> OpenFile | None:
-        """Give the file if it is there, and as good as it can be."""
-        if time.monotonic() >= self._lacking.get(path, float("inf")):
-            return None
-        try:
-            return open_tagged(path)
-        except FileNotFoundError:
-            return None
+    def _improve(self, state: OpenedState, path: Path) -> None:
+        """Make a file anew that lacks texts, now and then; it is given meanwhile."""
+        is_due = time.monotonic() >= self._lacking.get(path, float("inf"))
+        if is_due and self._job is None and not self._is_closed:
+            self._lacking[path] = time.monotonic() + _RETRY_S
+            self._start(state, path)
+
+    def _find(self, tag: str) -> OpenFile | None:
+        for path in (self._index.folder / SYNC).glob(_FILES):
+            found = _open_if_there(path)
+            if found is not None and found.tag == tag:
+                return found
+            if found is not None:
+                found.file.close()
+        return None
 
     def _start(self, state: OpenedState, path: Path) -> _Job:
         if self._is_closed:
@@ -114,7 +130,7 @@ class SingleFiles:
                 self._lacking.clear()
                 if report.left_out:
                     self._lacking[job.path] = time.monotonic() + _RETRY_S
-            for other in job.path.parent.glob("single-*.gossamer"):
+            for other in job.path.parent.glob(_FILES):
                 if other != job.path:
                     with suppress(OSError):  # in use, where such files stay until the next time
                         other.unlink()
@@ -124,6 +140,13 @@ class SingleFiles:
             with self._lock:
                 self._job = None
             job.finished.set()
+
+
+def _open_if_there(path: Path) -> OpenFile | None:
+    try:
+        return open_tagged(path)
+    except FileNotFoundError:
+        return None
 
 
 def open_tagged(path: Path) -> OpenFile:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from gossamer import _core
 from gossamer.errors import Damaged, NotGossamer, Truncated, UnknownVersion
 
-__all__ = ["Container", "Section", "container_parts", "crc32c", "read_tag"]
+__all__ = ["MAGIC", "Container", "Section", "container_parts", "crc32c", "read_tag"]
 
 Bytes = NDArray[np.uint8]
 
-_MAGIC = b"GOSSAMER"
+MAGIC = b"GOSSAMER"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQI")  # magic, version, sections, length, checksum of the table
 _HEADER_BYTES, _ENTRY_BYTES = 64, 32
@@ -75,7 +75,7 @@ def container_parts(sections: Sequence[Section]) -> Iterator[Bytes | bytes]:
         at += -at % _ALIGNMENT
         table += _ENTRY.pack(section.kind, crc32c(section.bytes), at, len(section.bytes), 0)
         at += len(section.bytes)
-    head = _HEADER.pack(_MAGIC, _VERSION, len(sections), at, crc32c(bytes(table)))
+    head = _HEADER.pack(MAGIC, _VERSION, len(sections), at, crc32c(bytes(table)))
     head += crc32c(head).to_bytes(4, "little")
     yield head.ljust(_HEADER_BYTES, b"\0")
     yield bytes(table)
@@ -102,7 +102,7 @@ def crc32c(data: Bytes | bytes) -> int:
 def _read_table(file: Bytes) -> Iterator[tuple[int, int, int, int]]:
     """Give kind, checksum, offset and length of each section, all of it within bounds."""
     head = file[:_HEADER_BYTES].tobytes()
-    if head[: len(_MAGIC)] != _MAGIC[: len(head)] or not head:
+    if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
         raise NotGossamer("this is no Gossamer file")
     if len(head) < _HEADER_BYTES:
         raise Truncated(f"the file has {len(head)} bytes, fewer than its header")

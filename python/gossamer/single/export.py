@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from gossamer.errors import WrongState
+from gossamer.errors import InvalidArgument, WrongState
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
 from gossamer.query.layout import counted_spans
 from gossamer.query.opened import OpenedState
-from gossamer.single.container import Section, container_parts
+from gossamer.single.container import MAGIC, Section, container_parts
 from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import CATALOGUE, MANIFEST, NAMES, ORDER, TEXTS, WORDS
 from gossamer.single.portable import Portable, manifest_values, portable
@@ -39,6 +40,7 @@ class ExportOptions:
     engine: EngineChoice = field(default_factory=EngineChoice)
     root_name: str = ""  # of the folders that were added; "": the last part of each
     with_words: bool = True
+    replaces: bool = False  # whatever is there; without it only a Gossamer file is replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,15 @@ def write_single_file(
 ) -> ExportReport:
     """Write a state of an index as one file, whole or not at all; the same state, the same bytes.
 
+    InvalidArgument if something else than a Gossamer file is there, unless it is to be replaced.
     Texts of files that are read in place are compared with what was indexed; sources where they
     differ are left out. WrongState if nothing is left.
     """
     options, note = options or ExportOptions(), progress or _silent
-    with explaining(path.parent), TemporaryDirectory(prefix=".export-", dir=path.parent) as aside:
+    with ExitStack() as stack:
+        stack.enter_context(explaining(path, "write"))
+        _check_target(path, options.replaces)
+        aside = stack.enter_context(TemporaryDirectory(prefix=".export-", dir=path.parent))
         gathered = _gather_texts(state, Path(aside) / "texts.gst", options, note)
         catalogue = gathered.catalogue
         manifest = _manifest_of(state, options)
@@ -91,6 +97,21 @@ def write_single_file(
         chunks=catalogue.chunk_count,
         left_out=gathered.left_out,
     )
+
+
+def _check_target(path: Path, may_replace: bool) -> None:
+    if path.is_dir():
+        raise InvalidArgument(f"{path} is a folder; name a file in it, such as index.gossamer")
+    if not path.parent.is_dir():
+        raise InvalidArgument(f"there is no folder {path.parent} to write to; make it first")
+    if may_replace or not path.exists():
+        return
+    with open(path, "rb") as file:
+        begin = file.read(len(MAGIC))
+    if begin not in (MAGIC, b""):
+        raise InvalidArgument(
+            f"{path} is there already and is no Gossamer file; name another one, or replace it"
+        )
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ def import_single_file(
     it should be; InvalidArgument if there is an index in the folder and it is not to be replaced.
     """
     _check_folder(folder, replace)
+    if path.is_dir():
+        raise InvalidArgument(f"{path} is a folder; give a file that `gossamer export` wrote")
     try:
         with TemporaryDirectory(prefix="gossamer-import-") as aside:
             found = _read(Container(map_file(path)), Path(aside))

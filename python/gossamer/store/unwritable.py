@@ -21,14 +21,17 @@ _REASONS = {
 
 
 @contextlib.contextmanager
-def explaining(folder: Path) -> Iterator[None]:
-    """Raise Unwritable in place of an OSError that comes from writing to an index folder."""
+def explaining(place: Path, what: str = "change the index in") -> Iterator[None]:
+    """Raise Unwritable in place of an OSError that comes from writing to an index folder.
+
+    `what` says what was to be done there, if it is another place.
+    """
     try:
         yield
     except GossamerError:
         raise
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, str(error))
-        explained = Unwritable(f"cannot change the index in {folder}: {reason}. It is as it was")
+        explained = Unwritable(f"cannot {what} {place}: {reason}. It is as it was")
         explained.errno = error.errno
         raise explained from error

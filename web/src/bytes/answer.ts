@@ -57,6 +57,11 @@ export async function understand(
     const isEmpty = !isLater && /^bytes \*\/0$/.test(response.headers.get("content-range") ?? "");
     return { ...answer, kind: isEmpty ? "empty" : "changed" };
   }
+  if (response.status === 202 && isLater) {
+    // The server makes another file by now: who reads this one does not wait for it.
+    await take.nothing();
+    return { ...answer, kind: "changed" };
+  }
   checkStatus(url, response);
   if (response.status === 206 && isEncoded && !isOther) {
     await take.nothing();
@@ -137,12 +142,13 @@ export function makeTaker(
   return { exactly, upTo, nothing: async () => void response.body?.cancel().catch(() => {}) };
 }
 
-/** Where a part lies in the file. Servers of other origins may hide this from the page: then the
+/** Where a part lies in the file; it may be shorter than what was asked for. Servers of other origins may hide this from the page: then the
  * part is taken to be what was asked for, if it is as long. */
 function placeOf(url: string, response: Response, range: ByteRange): { length: number; size: number | null } {
   const said = response.headers.get("content-range");
   if (said === null) {
     const length = Number(response.headers.get("content-length") ?? range.length);
+    if (length === 0) throw cutShort(range.length, 0);
     if (length > range.length) throw strange(url, `${length} bytes where ${range.length} were asked for`);
     return { length, size: null };
   }
@@ -150,13 +156,12 @@ function placeOf(url: string, response: Response, range: ByteRange): { length: n
   const [first, last, size] = (match ?? []).slice(1).map(Number) as [number?, number?, number?];
   const isSound =
     first === range.at && last !== undefined && size !== undefined && Number.isSafeInteger(size);
+  if (isSound && last === range.at - 1) throw cutShort(range.length, 0);
   if (!isSound || last < range.at || last >= size || last >= range.at + range.length) {
     const asked = `${range.length} bytes from ${range.at} on were asked for`;
     throw strange(url, `the range ${said.slice(0, 60)} where ${asked}`);
   }
-  const length = last - range.at + 1;
-  if (length < Math.min(range.length, size - range.at)) throw cutShort(range.length, length);
-  return { length, size };
+  return { length: last - range.at + 1, size };
 }
 
 function checkStatus(url: string, response: Response): void {

@@ -19,6 +19,7 @@ const AT_ONCE = 6; // what browsers open to one host
 
 export interface Asker {
   readonly url: string;
+  readonly shown: string; // the address for messages: what stands behind the path may be a secret
   readonly counters: { bytes: number; requests: number };
   ask(question: Question): Promise<Answer>;
   /** The size of the file, where an answer with a range may not show it (another origin). */
@@ -29,6 +30,8 @@ export interface Asker {
 /** Asks one address. InvalidArgument if it is not one of HTTP. */
 export function makeAsker(address: string | URL, options: AskOptions): Asker {
   const url = checkUrl(address);
+  const { origin, pathname } = new URL(url);
+  const shown = origin + pathname;
   const counters = { bytes: 0, requests: 0 };
   const closing = new AbortController();
   const takeTurn = makeTurns(AT_ONCE);
@@ -49,7 +52,7 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
       const cache: RequestCache = "no-store";
       const init = { method, headers, cache, signal: AbortSignal.any(signals) };
       const response = await send(url, init);
-      return await receive(response, makeTaker(url, response, watch.heard, counters));
+      return await receive(response, makeTaker(shown, response, watch.heard, counters));
     } catch (error) {
       if (error instanceof GossamerError || error instanceof Transient) throw error;
       throw closing.signal.aborted || question.signal?.aborted ? cancelled() : new Transient(String(error));
@@ -70,7 +73,7 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
         if (error instanceof NotYet && waited < MOST_WAIT_MS) {
           pause = error.afterMs;
           waited += pause;
-        } else if (tried++ === TRIES) throw unreachable(url, error);
+        } else if (tried++ === TRIES) throw unreachable(shown, error);
       }
       await orAborted(delay(pause), signal);
     }
@@ -78,12 +81,13 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
 
   return {
     url,
+    shown,
     counters,
     ask: (question) =>
       retried(question.signal, () =>
-        once("GET", question, (response, take) => understand(url, question, response, take)),
+        once("GET", question, (response, take) => understand(shown, question, response, take)),
       ),
-    askSize: (signal) => retried(signal, () => once("HEAD", { signal }, (response) => sizeOf(url, response))),
+    askSize: (signal) => retried(signal, () => once("HEAD", { signal }, (response) => sizeOf(shown, response))),
     close: () => closing.abort(),
   };
 }
@@ -145,6 +149,7 @@ export function watchSilence(ms: number): { signal: AbortSignal; heard(): void; 
 export function checkUrl(address: string | URL): string {
   try {
     const url = new URL(address, globalThis.location?.href);
+    url.hash = ""; // never sent, and no part of which file it is
     if (url.protocol === "http:" || url.protocol === "https:") return url.href;
   } catch {
     // Said below.

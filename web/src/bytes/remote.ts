@@ -31,6 +31,8 @@ export interface RemoteSource extends ByteSource {
 const HEAD = 64 * 1024;
 const GAP = 4 * 1024;
 const MOST_WHOLE = 256 * 1024 * 1024;
+const MOST_PARTS = 64; // of one range, from a server that gives less at a time
+const MOST_READ = 2 ** 30; // in memory at one time
 const MOST_AT_ONCE = 4 * 1024 * 1024; // of one request: what is retried when it is cut
 
 /** Opens a file on a server with one request, which gives its size, its version and its head.
@@ -45,12 +47,12 @@ export async function openRemote(url: string | URL, options: RemoteOptions = {})
   if (first.kind === "encoded") first = await asker.ask({ mostWhole: most, signal: options.signal });
   if (first.kind === "encoded" || first.kind === "changed") {
     const expected = "the file or its first bytes were expected";
-    throw new GossamerError("Unreachable", `${asker.url} gives neither: ${expected}; check the address`);
+    throw new GossamerError("Unreachable", `${asker.shown} gives neither: ${expected}; check the address`);
   }
   const size = await sizeOf(first, () => asker.askSize(options.signal));
   const ranged = { size, version: first.version, head: first.bytes };
   const source = first.kind === "part" ? rangedSource(asker, ranged, options) : memorySource(first.bytes);
-  const notes = notesOf(first, asker.url);
+  const notes = notesOf(first, asker.shown);
   return {
     ...source,
     url: asker.url,
@@ -95,15 +97,27 @@ function rangedSource(
   async function fetchRange(range: ByteRange, signal?: AbortSignal): Promise<Uint8Array> {
     if (range.at + range.length <= head.length) return head.subarray(range.at, range.at + range.length);
     if (changed) throw changed;
-    const answer = await asker.ask({ range, version, size, signal });
-    if (answer.kind === "part") return answer.bytes;
-    const what = `${asker.url} is another file now than when it was opened`;
+    const parts: Uint8Array[] = [];
+    // Servers may give less than they are asked for, if they say so: the rest is asked for again.
+    for (let done = 0; done < range.length; ) {
+      if (parts.length === MOST_PARTS) throw meagre(asker.shown, range.length, done);
+      const rest = { at: range.at + done, length: range.length - done };
+      const answer = await asker.ask({ range: rest, version, size, signal });
+      if (answer.kind !== "part") throw noteChange();
+      parts.push(answer.bytes);
+      done += answer.bytes.length;
+    }
+    return joinBytes(parts);
+  }
+
+  function noteChange(): GossamerError {
+    const what = `${asker.shown} is another file now than when it was opened`;
     changed = new GossamerError("Damaged", `${what}: open it again`);
-    throw changed;
+    return changed;
   }
 
   async function fetchMany(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
-    for (const range of ranges) checkRange(asker.url, size, range.at, range.length);
+    for (const range of ranges) checkRange(asker.shown, size, range.at, range.length);
     // Nobody waits for the others once one has failed.
     const stop = new AbortController();
     const both = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
@@ -119,12 +133,21 @@ function rangedSource(
   return {
     size,
     async read(at, length, signal) {
-      checkRange(asker.url, size, at, length);
+      checkRange(asker.shown, size, at, length);
+      if (length > MOST_READ) {
+        const what = `${length} bytes of ${asker.shown} were wanted at once, ${MOST_READ} are the most`;
+        throw new GossamerError("TooLarge", `${what}: use a smaller index`);
+      }
       return joinBytes(await fetchMany(pieces(at, length), signal));
     },
     readMany: fetchMany,
     close: () => asker.close(),
   };
+}
+
+function meagre(url: string, expected: number, came: number): GossamerError {
+  const what = `${url} gave ${came} bytes of ${expected} in ${MOST_PARTS} answers`;
+  return new GossamerError("Truncated", `${what}: use a server that gives more at a time`);
 }
 
 /** A long range in pieces that are fetched side by side and retried alone. */

@@ -3,6 +3,7 @@
 import type { Engine, EngineIndex, EngineSearch } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
+import type { Container } from "../format/container.ts";
 import { openEngineParts } from "../format/parts.ts";
 import { rankByScan } from "../lexical/scan.ts";
 import type { WordRanking } from "../lexical/ranking.ts";
@@ -10,6 +11,8 @@ import { rankByPostings } from "../lexical/words.ts";
 import type { VectorSource } from "../records.ts";
 import { makeElsewhere } from "../sync/elsewhere.ts";
 import type { Elsewhere } from "../sync/elsewhere.ts";
+import { loadEviction } from "../tiers/load_eviction.ts";
+import type { CacheWatch } from "../tiers/optimiser.ts";
 import { storedRows } from "../tiers/rows.ts";
 import { openVectors } from "../tiers/vectors.ts";
 import type { VectorTiers } from "../tiers/vectors.ts";
@@ -39,16 +42,20 @@ export interface Kept {
   readonly services: Services;
   readonly meter: Meter;
   budget: number;
+  watch: CacheWatch | null; // over what the optimiser of the cache found
 }
 
 interface OpenedEngine {
   readonly engine: Engine;
   readonly index: EngineIndex;
+  readonly ownBytes: number; // of Wasm memory, without vectors
   readonly tiers: VectorTiers | null; // null where vectors are not read from the file
 }
 
 // Texts that are downloaded to look for words in them, where they are not here.
 const MOST_DOWNLOADED = 2 * 1024 * 1024;
+// Memory that is given back by opening another instance, where it is most of what there is.
+const WORTH_MOVING = 1024 * 1024;
 const MOST_QUESTIONS = 64; // whose vectors are remembered
 const MOST_FILTERS = 16; // whose answers are remembered
 
@@ -63,7 +70,11 @@ export class OpenedState {
   readonly #questions = new Map<string, Float32Array>();
   readonly #allowed = new Map<string, Uint8Array>();
   #layout: ChunkLayout | null = null;
-  readonly #engine = once(() => this.#openEngine());
+  #engine = once(() => this.#openEngine());
+  #users = 0;
+  #closing: Promise<void> | null = null; // now, or when nobody uses it any more
+  #closed: Promise<void> | null = null;
+  #whenLeft: (() => void) | null = null;
 
   constructor(target: OpenedTarget, kept: Kept) {
     this.target = target;
@@ -76,6 +87,29 @@ export class OpenedState {
     const beside = target.isLocal ? "" : target.origin;
     const options = server ? { ...kept.options, server } : kept.options;
     this.model = modelOf(model, beside, options, kept.services, kept.meter);
+  }
+
+  /** Whether it was closed, or will be when nobody uses it any more. */
+  get isRetired(): boolean {
+    return this.#closing !== null;
+  }
+
+  /** Runs `work`; until it is over, retire() does not close the state. */
+  async use<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
+    this.#users++;
+    try {
+      return await work(this);
+    } finally {
+      this.#users--;
+      if (this.#users === 0) this.#whenLeft?.();
+    }
+  }
+
+  /** Closes when those who use the state are done. */
+  retire(): Promise<void> {
+    const left = this.#users === 0 ? Promise.resolve() : new Promise<void>((done) => (this.#whenLeft = done));
+    this.#closing ??= left.then(() => this.close());
+    return this.#closing;
   }
 
   get layout(): ChunkLayout {
@@ -118,7 +152,7 @@ export class OpenedState {
       passages,
       notes: () => [...said],
       hasVectors: this.target.parts.engine !== null,
-      engine: async (signal) => (await waitFor(this.#engine(), signal)).index,
+      engine: async (signal) => (await waitFor(this.#workingEngine(), signal)).index,
       questionVector: (question, signal) => this.#questionVector(question, signal),
       supply: (search, counts, signal) => this.#supply(search, passages, said, counts, signal),
       rankWords: (query, best) => this.#rankWords(query, best),
@@ -147,7 +181,21 @@ export class OpenedState {
 
   async setBudget(bytes: number): Promise<void> {
     this.cache.setBudget(bytes);
-    (await this.#engine.begun)?.tiers?.setBudget(bytes);
+    this.#kept.budget = bytes;
+    this.#kept.watch = null;
+    const opened = await this.#engine.begun?.catch(() => null);
+    if (!opened?.tiers) return;
+    try {
+      opened.tiers.setBudget(bytes);
+    } finally {
+      this.#kept.budget = opened.tiers.budget;
+    }
+    await this.#alone(() => this.#giveBack());
+  }
+
+  /** Reads vectors into memory before they are asked for, as far as the budget goes. */
+  async warm(): Promise<void> {
+    await (await this.#engine()).tiers?.warm();
   }
 
   /** Finds how little memory does for these questions, and takes it. */
@@ -156,22 +204,41 @@ export class OpenedState {
     { share, accessMs }: OptimiseOptions,
     signal?: AbortSignal,
   ): Promise<CacheReport> {
-    const { tiers } = await this.#engine();
+    const { tiers, engine } = await this.#engine();
     if (!tiers) {
       const where = `vectors come from ${this.vectorSource} here`;
       throw new GossamerError("WrongState", `only the cache of stored vectors is optimised; ${where}`);
     }
     const vectors = await Promise.all(questions.map((question) => this.#questionVector(question, signal)));
-    const target = { ...(share ? { share } : {}), ...(accessMs ? { accessMs } : {}) };
-    return this.#alone(() => tiers.optimise(vectors, { ...target, ...(signal ? { signal } : {}) }));
+    const target = {
+      ...(share === undefined ? {} : { share }),
+      ...(accessMs === undefined ? {} : { accessMs }),
+      ...(signal ? { signal } : {}),
+      fills: this.vectorSource === "stored",
+    };
+    return this.#alone(async () => {
+      const wasmBytesBefore = engine.memoryBytes();
+      const report = await tiers.optimise(vectors, target);
+      this.#kept.watch = tiers.watch;
+      this.#kept.budget = tiers.budget;
+      await this.#giveBack();
+      return { ...report, wasmBytesBefore, wasmBytesAfter: engine.memoryBytes() };
+    });
   }
 
   /** Lets go of everything; a search under way fails with WrongState. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#letGo();
+    this.#closing ??= this.#closed;
+    return this.#closed;
+  }
+
+  async #letGo(): Promise<void> {
     this.cache.clear();
-    const opened = await this.#engine.begun?.catch(() => null);
+    const opening = await this.#engine.begun?.catch(() => null);
+    opening?.tiers?.close(); // ends what optimises the cache
     await this.#alone(async () => {
-      opened?.tiers?.close();
+      const opened = await this.#engine.begun?.catch(() => null);
       opened?.index.free();
       await this.target.flush();
       this.target.parts.close();
@@ -188,19 +255,56 @@ export class OpenedState {
     if (!container) throw new GossamerError("Empty", "the index holds nothing yet; add something to it");
     const source = this.vectorSource;
     const isOutside = source === "stored" || source === "ranges";
+    const { engine, index } = await this.#openIndex(this.#kept.services.newEngine(), container);
+    const ownBytes = engine.memoryBytes();
+    if (!isOutside) return { engine, index, ownBytes, tiers: null };
+    const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
+    const { budget, watch, options } = this.#kept;
+    const eviction = await loadEviction(String(options.eviction ?? "lru"));
+    const onBudget = (bytes: number) => {
+      this.#kept.budget = bytes;
+    };
+    const tiers = openVectors(index, rows, { budget, watch, onBudget, eviction });
+    return { engine, index, ownBytes, tiers };
+  }
+
+  /** The engine; another one where that which there was failed in a way that it does not survive. */
+  async #workingEngine(): Promise<OpenedEngine> {
+    const opened = await this.#engine();
+    if (!opened.index.isBroken || this.isRetired) return opened;
+    if ((await this.#engine.begun) === opened) {
+      opened.tiers?.close();
+      opened.index.free();
+      this.#engine = once(() => this.#openEngine());
+    }
+    return this.#engine();
+  }
+
+  /** Wasm memory never shrinks: where most of it is not used any longer, the index goes over to another
+   * instance, with the vectors that are in memory. Not where that would have to be fetched again. */
+  async #giveBack(): Promise<void> {
+    const { parts, isLocal, folder } = this.target;
+    const opened = await this.#engine.begun;
+    if (!opened?.tiers || !parts.engine || !(isLocal || folder) || opened.index.isBroken) return;
+    const { engine, index, ownBytes, tiers } = opened;
+    const used = ownBytes + tiers.stats.wasm.bytes;
+    if (engine.memoryBytes() < Math.max(2 * used, used + WORTH_MOVING)) return;
+    const { index: next } = await this.#openIndex(Promise.resolve(engine), parts.engine);
+    tiers.moveTo(next);
+    index.free();
+    const moved = { engine, index: next, ownBytes, tiers };
+    this.#engine = once(async () => moved);
+    await this.#engine();
+  }
+
+  async #openIndex(loading: Promise<Engine>, container: Container): Promise<{ engine: Engine; index: EngineIndex }> {
     const needsPack = container.sectionAt(SECTIONS.codes) && !container.sectionAt(SECTIONS.codebook);
     const [engine, parts, pack] = await Promise.all([
-      this.#kept.services.newEngine(),
+      loading,
       openEngineParts(container, { withVectors: false }),
       needsPack ? this.model.file() : Promise.resolve(null),
     ]);
-    const residentBytes = isOutside ? this.#kept.budget : 0;
-    const index = engine.open(parts, { ...(pack ? { pack } : {}), residentBytes });
-    if (!isOutside) return { engine, index, tiers: null };
-    const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
-    const { eviction } = this.#kept.options;
-    const tiers = openVectors(index, rows, { budget: this.#kept.budget, ...(eviction ? { eviction } : {}) });
-    return { engine, index, tiers };
+    return { engine, index: engine.open(parts, { ...(pack ? { pack } : {}), residentBytes: 0 }) };
   }
 
   async #questionVector(question: string, signal?: AbortSignal): Promise<Float32Array> {

@@ -61,6 +61,18 @@ export class Passages {
     return Uint8Array.from(this.#catalogue.sourceRows, (row) => Number(this.staleRows.has(row)));
   }
 
+  /** Whether the index has this chunk. A graph goes on to lead through those that were removed. */
+  has(id: number): boolean {
+    const ids = this.#catalogue.chunkIds;
+    let [low, high] = [0, ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ids[middle] as number) < id) low = middle + 1;
+      else high = middle;
+    }
+    return ids[low] === id;
+  }
+
   isAway(id: number): boolean {
     const row = this.#catalogue.documentRows([id])[0] ?? 0;
     return this.#catalogue.textPlaces.segments[row] === AWAY;

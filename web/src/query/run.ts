@@ -115,11 +115,12 @@ async function rankByMeaning(index: Searchable, query: Query, stages: Stages): P
   const loading = stages.time("load", () => index.engine(signal));
   const vectorOf = () => index.questionVector(query.question, signal);
   const embedding = query.vector ? Promise.resolve(query.vector) : stages.time("question", vectorOf);
-  const [engine, vector] = await bothOf(loading, embedding);
+  const [, vector] = await bothOf(loading, embedding);
   const allowed = query.allowed && index.layout.idsOf(query.allowed);
   if (allowed?.length === 0) return NOTHING_NEAR;
   return index.alone(async () => {
     throwIfAborted(signal);
+    const engine = await index.engine(signal); // another instance perhaps, while this waited
     const filter = allowed ? { allowed } : {};
     const open = () => engine.search(vector, { k: query.k, recall: query.recall, ...filter });
     const search = stages.timeNow("codes", open);

@@ -61,25 +61,31 @@ class Round {
   readonly vectors: Float32Array;
   readonly isMissing: Uint8Array;
   readonly #ids: readonly number[];
+  readonly #isGone: readonly boolean[]; // removed: nobody has a vector of it, and the walk goes on
   readonly #suppliers: Suppliers;
 
   constructor(ids: readonly number[], suppliers: Suppliers) {
     this.#ids = ids;
+    this.#isGone = ids.map((id) => !suppliers.passages.has(id));
     this.#suppliers = suppliers;
     this.vectors = new Float32Array(ids.length * suppliers.dim);
     this.isMissing = new Uint8Array(ids.length).fill(1);
   }
 
+  /** How many are missing of those that can be had. */
   get missingCount(): number {
-    return this.isMissing.reduce((sum, one) => sum + one, 0);
+    return this.#missing().length;
   }
 
   takeCached(): number {
+    let taken = 0;
     this.#ids.forEach((id, place) => {
       const vector = this.#suppliers.cache.get(id);
-      if (vector) this.#set(place, vector);
+      if (!vector) return;
+      this.#set(place, vector);
+      taken += 1;
     });
-    return this.#ids.length - this.missingCount;
+    return taken;
   }
 
   /** Asks the server for what is missing; a row that is no vector was not given. */
@@ -118,7 +124,8 @@ class Round {
   }
 
   #missing(): number[] {
-    return this.#ids.flatMap((_, place) => (this.isMissing[place] === 1 ? [place] : []));
+    const isWanted = (place: number) => this.isMissing[place] === 1 && !this.#isGone[place];
+    return this.#ids.flatMap((_, place) => (isWanted(place) ? [place] : []));
   }
 
   #keep(place: number, vector: Float32Array): void {

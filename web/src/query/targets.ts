@@ -27,6 +27,9 @@ export interface OpenedTarget {
 }
 
 const MOST_NAME = 200;
+const LOST = "was cleared or damaged";
+/** How often what somebody committed meanwhile is opened anew before that is an error. */
+export const MOST_TRIES = 10;
 const RECORD_FORMAT = "gossamer remote index";
 
 /** Whether this is an address; else it is a name in storage. */
@@ -100,26 +103,41 @@ async function openName(
   if (!manifest) throw noIndex(name);
   const url = readRecord(manifest);
   if (url !== null) return openAddress(url, { ...options, name }, storage, meter);
-  const parts = await explainingLoss(name, () => partsOfFolder(folder, options.signal));
+  const parts = await openFolder(folder, options.signal);
   const origin = String(parts.manifest.origin["url"] ?? "");
   const followed = await serverOf(folder, parts.manifest);
   const server = askedOf(options, parts) ?? followed;
   return { parts, name, origin, folder, isLocal: true, server, notes: [], flush: async () => {} };
 }
 
-/** What storage has lost of an index that is nowhere else is said to be lost. */
-export async function explainingLoss<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const lost = ["NoIndex", "Damaged", "Truncated"];
-    if (!(error instanceof GossamerError) || !lost.includes(error.reason)) throw error;
-    throw new GossamerError(
-      error.reason,
-      `${error.message} (the browser's storage of ${name} was cleared or damaged: open a file that was ` +
-        "exported from it, or remove it and build it again)",
-    );
+/** Opens what a folder keeps. Where files go because somebody commits, those that came are opened. */
+async function openFolder(folder: Folder, signal?: AbortSignal): Promise<IndexParts> {
+  for (let tries = 1; ; tries++) {
+    const before = await folder.readManifest();
+    try {
+      return await partsOfFolder(folder, signal);
+    } catch (error) {
+      const hasMoved = isLoss(error) && !isSame(before, await folder.readManifest());
+      if (!hasMoved || tries >= MOST_TRIES) throw explainedLoss(folder.name, error);
+    }
   }
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  if (!one || !other) return true; // gone: there is nothing else to open
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
+/** Whether something is not where it was: lost, or replaced by what somebody committed. */
+export function isLoss(error: unknown): error is GossamerError {
+  return error instanceof GossamerError && ["NoIndex", "Damaged", "Truncated"].includes(error.reason);
+}
+
+/** What storage has lost of an index that is nowhere else is said to be lost. */
+export function explainedLoss(name: string, error: unknown): unknown {
+  if (!isLoss(error) || error.message.includes(LOST)) return error;
+  const how = "open a file that was exported from it, or remove it and build it again";
+  return new GossamerError(error.reason, `${error.message} (the browser's storage of ${name} ${LOST}: ${how})`);
 }
 
 function askedOf({ server }: OpenOptions, { manifest }: IndexParts): AskedServer | null {

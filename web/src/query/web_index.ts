@@ -7,11 +7,12 @@ import type { Storage } from "../storage/storage.ts";
 import type { CacheReport, ChunkContext, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
 import { makeMeter } from "./meter.ts";
 import { queue } from "./once.ts";
+import { checkOpenOptions } from "./options.ts";
 import { OpenedState } from "./opened.ts";
 import type { Kept } from "./opened.ts";
 import { checkQuery, runQuery } from "./run.ts";
 import type { Query } from "./run.ts";
-import { explainingLoss, openTarget } from "./targets.ts";
+import { MOST_TRIES, explainedLoss, isLoss, openTarget } from "./targets.ts";
 import type { Services } from "./services.ts";
 
 const DEFAULT_BUDGET = 32 * 1024 * 1024;
@@ -19,6 +20,9 @@ const LEAST_BUDGET = 64 * 1024;
 const DEFAULT_K = 10;
 const DEFAULT_RECALL = 0.9;
 const MOST_MARGIN = 1 << 20;
+const MOST_LATEST = 100;
+// Questions after which the cache is optimised where that was asked for at opening.
+const ENOUGH_QUESTIONS = 16;
 
 /** An open index. Another tab's or this page's own changes are seen by the next search. */
 export class WebIndex {
@@ -27,36 +31,60 @@ export class WebIndex {
   readonly #storage: Storage;
   readonly #reopening = queue();
   readonly #latest: string[] = []; // questions, for the optimiser of the cache
+  readonly #isUnnamed: boolean;
   #state: OpenedState;
   #isClosed = false;
+  #isTuned: boolean; // what was asked for at opening is done
 
-  private constructor(target: string | Blob, state: OpenedState, kept: Kept, storage: Storage) {
+  private constructor(
+    target: string | Blob,
+    state: OpenedState,
+    kept: Kept,
+    storage: Storage,
+    isUnnamed: boolean,
+  ) {
     this.#target = target;
+    this.#isUnnamed = isUnnamed;
+    this.#isTuned = kept.options.optimise === undefined;
     this.#state = state;
     this.#kept = kept;
     this.#storage = storage;
   }
 
   /** Opens an address (with "://"), a file that was picked, or a name in storage. NoIndex if there is
-   * none. Nothing but what describes the index is read before the first search. */
-  static async open(target: string | Blob, options: OpenOptions, services: Services): Promise<WebIndex> {
+   * none. Nothing but what describes the index is read before the first search, unless `warm` is asked
+   * for. `isUnnamed`: the storage is this index's own, and its name there nobody's business. */
+  static async open(
+    target: string | Blob,
+    options: OpenOptions,
+    services: Services,
+    isUnnamed = false,
+  ): Promise<WebIndex> {
+    checkOpenOptions(options);
     const budget = checkBudget(options.memoryBudget ?? DEFAULT_BUDGET);
-    const kept: Kept = { options, services, meter: makeMeter(), budget };
+    const kept: Kept = { options, services, meter: makeMeter(), budget, watch: null };
     const storage = await services.storage();
     const opened = await openTarget(target, options, storage, kept.meter);
-    return new WebIndex(target, new OpenedState(opened, kept), kept, storage);
+    const state = new OpenedState(opened, kept);
+    if (options.warm) void state.use(() => state.warm()).catch(() => undefined); // searches say what is wrong
+    return new WebIndex(target, state, kept, storage, isUnnamed);
   }
 
   /** Its name in storage; "" where it is not kept. */
   get name(): string {
-    return this.#state.target.name;
+    return this.#isUnnamed ? "" : this.#state.target.name;
   }
 
   /** The state that was committed last, for those who change it. */
   async state(): Promise<OpenedState> {
-    const state = this.#openState();
+    const state = await this.#openState();
     if (!(await this.#isCurrent(state))) await this.reopen(state);
     return this.#state;
+  }
+
+  /** Runs `work` on the state that was committed last; once more where that was replaced meanwhile. */
+  withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
+    return this.#withState(work);
   }
 
   /** The chunks that answer a question best; fewer than k only where fewer match. */
@@ -64,11 +92,13 @@ export class WebIndex {
     const { k = DEFAULT_K, recall = DEFAULT_RECALL, mode = "hybrid", filter, signal } = options;
     checkQuery({ question, k, mode, recall });
     this.#latest.push(question);
-    this.#latest.splice(0, this.#latest.length - 100);
-    return this.#withState(async (state) => {
+    this.#latest.splice(0, this.#latest.length - MOST_LATEST);
+    const results = await this.#withState(async (state) => {
       const allowed = state.allowed(filter);
       return this.#run(state, { question, k: atMost(k, state), mode, recall, allowed, signal });
     });
+    this.#tune();
+    return results;
   }
 
   /** Chunks like the one with this id, without itself. */
@@ -111,7 +141,7 @@ export class WebIndex {
   /** What the index is and takes. */
   async status(): Promise<IndexStatus> {
     const state = await this.state();
-    const { parts, name, origin, folder } = state.target;
+    const { parts, origin, folder } = state.target;
     const opened = await state.loadedEngine?.catch(() => null);
     const text = await this.#kept.services.text();
     const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
@@ -119,7 +149,7 @@ export class WebIndex {
     const tiers = opened?.tiers?.stats;
     const jsBytes = state.cache.bytes + (tiers?.js.bytes ?? 0);
     return {
-      name,
+      name: this.name,
       origin,
       model: parts.manifest.model.name,
       dim: parts.manifest.model.dim,
@@ -139,30 +169,28 @@ export class WebIndex {
 
   /** How many bytes of vectors may be in memory; those over it go. */
   async setMemoryBudget(bytes: number): Promise<void> {
-    this.#kept.budget = checkBudget(bytes);
-    await this.#state.setBudget(bytes);
+    await (await this.#openState()).setBudget(checkBudget(bytes));
   }
 
   /** Finds how little memory keeps searches as fast as asked (WebANNS, algorithm 2). WrongState where
    * vectors are not read from the file. */
   async optimiseCache(options: OptimiseOptions, signal?: AbortSignal): Promise<CacheReport> {
-    return this.#withState(async (state) => {
-      const report = await state.optimise(options.questions ?? this.#latest, options, signal);
-      this.#kept.budget = Math.max(LEAST_BUDGET, report.bytesAfter);
-      return report;
-    });
+    this.#isTuned = true;
+    const questions = options.questions ?? [...this.#latest];
+    return this.#withState((state) => state.optimise(questions, options, signal));
   }
 
-  /** Opens the state that was committed last, in place of `old`. */
+  /** Opens the state that was committed last, in place of `old`, which is closed when its users are done. */
   async reopen(old: OpenedState): Promise<void> {
     await this.#reopening(async () => {
-      if (this.#state !== old) return; // another search was first
-      const { isLocal } = old.target;
+      if (this.#state !== old || this.#isClosed) return; // another search was first
       // What is kept of a remote file is in use as long as it is open, and may have to go.
-      if (!isLocal) await old.close();
+      if (!old.target.isLocal) await old.retire();
       const opened = await openTarget(this.#target, this.#kept.options, this.#storage, this.#kept.meter);
-      this.#state = new OpenedState(opened, this.#kept);
-      if (isLocal) await old.close();
+      const state = new OpenedState(opened, this.#kept);
+      if (this.#isClosed) return state.close();
+      this.#state = state;
+      void old.retire().catch(() => undefined);
     });
   }
 
@@ -193,38 +221,51 @@ export class WebIndex {
     throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
   }
 
-  /** Runs `work` on the state that was committed last. */
   async #withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
-    const state = this.#openState();
-    const { isLocal, name } = state.target;
-    if (!isLocal) return this.#withRemote(state, work);
-    if (name === "") return work(state);
-    // Whether another tab changed the index is found out meanwhile: it hardly ever did.
-    const [isCurrent, result] = await Promise.allSettled([this.#isCurrent(state), work(state)]);
-    if (isCurrent.status === "fulfilled" && !isCurrent.value) {
+    for (let tries = 1; ; tries++) {
+      const state = await this.#openState();
+      // Whether another tab changed the index is found out meanwhile: it hardly ever did.
+      const [isCurrent, result] = await Promise.allSettled([
+        tries === 1 ? this.#isCurrent(state) : true,
+        state.use(work),
+      ]);
+      const isOld = isCurrent.status === "fulfilled" && !isCurrent.value;
+      if (result.status === "fulfilled" && !isOld) return result.value;
+      const why = result.status === "rejected" ? result.reason : null;
+      if (!isOld && !(await this.#isReplaced(state, why))) {
+        throw state.target.isLocal && !this.#isUnnamed ? explainedLoss(this.name, why) : why;
+      }
+      if (tries >= MOST_TRIES) throw busy(this.name);
       await this.reopen(state);
-      return explainingLoss(name, () => work(this.#state));
-    }
-    return explainingLoss(name, async () => {
-      if (result.status === "rejected") throw result.reason;
-      return result.value;
-    });
-  }
-
-  /** Runs `work`; where the file turns out to be another one or damaged, once more with it opened anew. */
-  async #withRemote<T>(state: OpenedState, work: (state: OpenedState) => Promise<T>): Promise<T> {
-    try {
-      return await work(state);
-    } catch (error) {
-      if (!(error instanceof GossamerError) || !["Damaged", "Truncated"].includes(error.reason)) throw error;
-      await this.reopen(state);
-      return work(this.#state);
     }
   }
 
-  #openState(): OpenedState {
-    if (this.#isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
-    return this.#state;
+  /** Whether what failed may do on another state: one that was committed meanwhile, or a remote file that
+   * turned out to be another one or damaged. */
+  async #isReplaced(state: OpenedState, error: unknown): Promise<boolean> {
+    if (this.#isClosed || !(error instanceof GossamerError)) return false;
+    const { reason } = error;
+    if (!isLoss(error) && reason !== "WrongState") return false;
+    if (this.#state !== state) return true;
+    if (!state.target.isLocal) return reason === "Damaged" || reason === "Truncated";
+    return !(await this.#isCurrent(state).catch(() => true));
+  }
+
+  async #openState(): Promise<OpenedState> {
+    for (let tries = 1; ; tries++) {
+      if (this.#isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
+      const state = this.#state;
+      if (!state.isRetired || tries >= MOST_TRIES) return state;
+      await this.reopen(state); // it is under way, or failed before
+    }
+  }
+
+  /** Optimises the cache in the background, once there are questions to do it with. */
+  #tune(): void {
+    const { optimise } = this.#kept.options;
+    if (this.#isTuned || !optimise) return;
+    if (!optimise.questions && this.#latest.length < ENOUGH_QUESTIONS) return;
+    void this.optimiseCache(optimise).catch(() => undefined); // memory stays as it is
   }
 
   async #isCurrent(state: OpenedState): Promise<boolean> {
@@ -234,6 +275,11 @@ export class WebIndex {
     const now = readManifest(bytes);
     return now.generation === parts.manifest.generation && now.uuid === parts.manifest.uuid;
   }
+}
+
+function busy(name: string): GossamerError {
+  const how = "ask again when those changes are done";
+  return new GossamerError("Locked", `the index ${name} changed faster than it could be read; ${how}`);
 }
 
 function atMost(k: number, state: OpenedState): number {

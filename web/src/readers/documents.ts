@@ -5,6 +5,7 @@ import { GossamerError } from "../errors.ts";
 import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Document } from "../records.ts";
 import { decodeToUtf8 } from "./encoding.ts";
+import { GIVE_TEXT } from "./formats.ts";
 import { splitFrontMatter } from "./front_matter.ts";
 import { languageOf, shebangLanguage } from "./languages.ts";
 
@@ -98,13 +99,13 @@ function firstUnderlined(head: string): string {
 
 function refuseGenerated(head: Uint8Array, language: string): void {
   if (GENERATED.test(byteString(head.subarray(0, MARK_BYTES)))) {
-    throw new GossamerError("LeftOut", "generated code (read it with include_generated)");
+    throw new GossamerError("LeftOut", `generated code (${GIVE_TEXT})`);
   }
   if (PROSE.has(language)) return;
   const lines = decoded(head).split("\n");
   const isLong = head.length > LONG_MEAN * lines.length;
   if (isLong && lines.some((line) => line.length > LONG_LINE)) {
-    throw new GossamerError("LeftOut", "minified code (read it with include_generated)");
+    throw new GossamerError("LeftOut", `minified code (${GIVE_TEXT})`);
   }
 }
 

@@ -33,9 +33,9 @@ const SECRET_NAMES =
 const PUBLIC_NAMES = new Set([".env.example", ".env.sample", ".env.template", "example.env"]);
 const LOCK_FILES = new Set(
   (
-    "bun.lock cargo.lock composer.lock flake.lock gemfile.lock go.sum mix.lock npm- " +
-    "shrinkwrap.json package-lock.json packages.lock.json pdm.lock pipfile.lock pnpm-lock.yaml " +
-    "poetry.lock uv.lock yarn.lock"
+    "bun.lock cargo.lock composer.lock flake.lock gemfile.lock go.sum mix.lock " +
+    "npm-shrinkwrap.json package-lock.json packages.lock.json pdm.lock pipfile.lock " +
+    "pnpm-lock.yaml poetry.lock uv.lock yarn.lock"
   ).split(" "),
 );
 const BINARY: Readonly<Record<string, string>> = {
@@ -70,6 +70,9 @@ const BINARY: Readonly<Record<string, string>> = {
     "swp swo tmp part crdownload lock",
 };
 
+/** What to do about a file that is left out, and should not be. */
+export const GIVE_TEXT = "add what is in it as a text to find it nevertheless";
+
 const KIND_OF_EXTENSION = byExtension(EXTENSIONS_OF);
 const BINARY_OF_EXTENSION = byExtension(BINARY);
 const SECRETS = SECRET_NAMES.split(" ").map(patternOf);
@@ -100,9 +103,9 @@ export function kindOf(path: string, head: Uint8Array): string {
 export function reasonToSkip(path: string): string {
   const name = nameOf(path).toLowerCase();
   const maySecret = !PUBLIC_NAMES.has(name) && SECRETS.some((pattern) => pattern.test(name));
-  if (maySecret) return "may hold secrets (read it with include_secrets)";
+  if (maySecret) return `may hold secrets (${GIVE_TEXT})`;
   if (name.includes(".min.") || LOCK_FILES.has(name)) {
-    return "generated (read it with include_generated)";
+    return `generated (${GIVE_TEXT})`;
   }
   const what = BINARY_OF_EXTENSION.get(suffixOf(path));
   return what === undefined ? "" : `${what}, which holds no text to read`;

@@ -3,7 +3,7 @@ import { GossamerError } from "../errors.ts";
 /** Storage was cleared, or never had it. */
 export function cleared(folder: string, file = ""): GossamerError {
   const what = file ? `the file ${file} of the index "${folder}"` : `the index "${folder}"`;
-  const advice = "fetch or build it again";
+  const advice = "open it again, as another tab may have changed it; else fetch or build it again";
   return new GossamerError("NoIndex", `${what} is not in this browser's storage (any more): ${advice}`);
 }
 

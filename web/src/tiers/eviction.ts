@@ -68,13 +68,14 @@ export function worthOf(slots: Pick<Slots, "degreeOf" | "levelOf">, node: number
   return slots.levelOf(node) * 2 ** 32 + slots.degreeOf(node);
 }
 
+const makers: Record<EvictionName, () => Eviction> = { fifo, lru, hub };
+
+export const evictionNames: readonly string[] = Object.keys(makers);
+
 /** The eviction of that name. */
-export function evictionOf(name: EvictionName): Eviction {
-  const makers: Record<EvictionName, () => Eviction> = { fifo, lru, hub };
-  if (!Object.hasOwn(makers, name)) {
-    throw new GossamerError("InvalidArgument", `eviction is "fifo", "lru" or "hub", not "${name}"`);
-  }
-  return makers[name]();
+export function evictionOf(name: string): Eviction {
+  if (Object.hasOwn(makers, name)) return makers[name as EvictionName]();
+  throw new GossamerError("InvalidArgument", `eviction is "fifo", "lru" or "hub", not "${name}"`);
 }
 
 /** The slot of the least worth among some taken at random; -1 if all of them are busy. */

@@ -68,6 +68,7 @@ export async function optimiseRows(
     if (isWithin) {
       best = next;
       line = nextRows(best, theta, tested);
+      if (tested.accesses >= tested.pathLength) break; // without a slope to follow
       if (tested.accesses > theta / 2) widest = 0;
     } else {
       if (next >= line) break; // the line itself went too far, or the largest memory does not do

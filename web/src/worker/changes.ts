@@ -30,7 +30,7 @@ export async function buildIndex(
   name: string | null,
   options: BuildOptions,
   job: Job,
-): Promise<WebIndex> {
+): Promise<{ index: WebIndex; report: ChangeReport }> {
   const storage = name === null ? memoryStorage() : await services.storage();
   const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
   const { file, model } = await loadModel(await fetchModel(url, makeMeter(), "", job.signal), services);
@@ -40,9 +40,10 @@ export async function buildIndex(
     throw new GossamerError("InvalidArgument", `there is an index named ${folder.name} already; ${how}`);
   }
   const { chunkTokens } = options;
+  let report: ChangeReport;
   try {
     await keepModel(storage, model.fingerprint, file);
-    await applyChange(null, { adds: job.texts() }, {
+    report = await applyChange(null, { adds: job.texts() }, {
       folder,
       embedder: staticEmbedder(model),
       builder: services.newBuilder,
@@ -56,7 +57,8 @@ export async function buildIndex(
     throw error;
   }
   const open = { ...services, storage: async () => storage };
-  return WebIndex.open(folder.name, { signal: job.signal }, open);
+  const index = await WebIndex.open(folder.name, { signal: job.signal }, open, name === null);
+  return { index, report };
 }
 
 /** Removes a folder that did not become an index because of an error, unless another tab is making one
@@ -99,14 +101,16 @@ export function removeSources(
 
 /** The index as one file. */
 export async function exportIndex(services: Services, index: WebIndex, job: Job): Promise<Blob> {
-  const { target, model } = await index.state();
-  return exportFile(target.parts, {
-    text: await services.text(),
-    builder: services.newBuilder,
-    pack: () => model.file(),
-    signal: job.signal,
-    onProgress: job.progress,
-  });
+  const text = await services.text();
+  return index.withState(({ target, model }) =>
+    exportFile(target.parts, {
+      text,
+      builder: services.newBuilder,
+      pack: () => model.file(),
+      signal: job.signal,
+      onProgress: job.progress,
+    }),
+  );
 }
 
 /** Puts a picked file into storage under a name; gives the name. */

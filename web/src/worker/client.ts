@@ -76,10 +76,10 @@ class WorkerClient implements Client {
     if (extras.signal?.aborted) return Promise.reject(cancelled());
     const id = ++this.#lastId;
     return new Promise<Calls[Name]["value"]>((resolve, reject) => {
+      const texts = "texts" in extras ? iteratorOf(extras.texts) : null;
       const abort = () => this.#abort(id, cancelled());
       extras.signal?.addEventListener("abort", abort, { once: true });
       const leave = () => extras.signal?.removeEventListener("abort", abort);
-      const texts = extras.texts ? iteratorOf(extras.texts) : null;
       const settle = resolve as (value: unknown) => void;
       this.#pending.set(id, { resolve: settle, reject, extras, texts, leave });
       try {
@@ -163,10 +163,17 @@ class WorkerClient implements Client {
   }
 }
 
-function iteratorOf(
-  texts: Iterable<TextInput> | AsyncIterable<TextInput>,
-): AsyncIterator<TextInput> | Iterator<TextInput> {
-  return Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
+function iteratorOf(texts: unknown): AsyncIterator<TextInput> | Iterator<TextInput> {
+  const given = (typeof texts === "object" ? (texts ?? {}) : {}) as Partial<
+    Iterable<TextInput> & AsyncIterable<TextInput>
+  >;
+  const iterator = given[Symbol.asyncIterator]?.() ?? given[Symbol.iterator]?.();
+  if (iterator) return iterator;
+  throw new GossamerError("InvalidArgument", `texts are a list or another iterable, got ${kindOf(texts)}`);
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }
 
 async function nextBatch(
@@ -177,6 +184,9 @@ async function nextBatch(
   while (batch.length < BATCH_TEXTS && characters < BATCH_CHARACTERS) {
     const next = await texts.next();
     if (next.done) return { texts: batch, isLast: true };
+    if (typeof next.value !== "object" || next.value === null) {
+      throw new GossamerError("InvalidArgument", `a text is { id, text }, got ${kindOf(next.value)}`);
+    }
     batch.push(next.value);
     characters += String(next.value.text).length;
   }

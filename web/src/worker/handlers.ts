@@ -1,6 +1,6 @@
 // What the worker does for each call of the page.
 
-import { GossamerError } from "../errors.ts";
+import { GossamerError, throwIfAborted } from "../errors.ts";
 import { isModelFolder } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
@@ -36,7 +36,11 @@ export function makeHandlers(services: Services): Handlers {
     if (index) return index;
     throw new GossamerError("WrongState", "the index was closed; open it again");
   };
-  const enter = (index: WebIndex): OpenedIndex => {
+  const enter = async (index: WebIndex, job: Job): Promise<OpenedIndex> => {
+    if (job.signal.aborted) {
+      await index.close(); // nobody is left who would
+      throwIfAborted(job.signal);
+    }
     indexes.set(++lastHandle, index);
     return { handle: lastHandle, name: index.name };
   };
@@ -44,18 +48,21 @@ export function makeHandlers(services: Services): Handlers {
     open: async (job, target, options) => {
       const isKept = typeof target !== "string" && options.name !== undefined;
       const from = isKept ? await importIndex(services, options.name ?? "", target, job) : target;
-      return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services));
+      return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services), job);
     },
-    build: async (job, name, options) => enter(await buildIndex(services, name, options, job)),
+    build: async (job, name, options) => {
+      const { index, report } = await buildIndex(services, name, options, job);
+      return { ...(await enter(index, job)), report };
+    },
     follow: async (job, name, url, options) => {
       const { index, report } = await followIndex(services, name, url, options, job);
-      return { ...enter(index), report };
+      return { ...(await enter(index, job)), report };
     },
     pull: async (job, handle, wish) => pullIndex(services, find(handle), wish, job),
     names: async () => namesOf(await services.storage()),
     removeIndex: async (_, name) => {
       for (const [handle, index] of indexes) {
-        if (index.name !== name) continue;
+        if (index.name !== name || name === "") continue;
         indexes.delete(handle);
         await index.close();
       }

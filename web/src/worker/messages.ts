@@ -11,12 +11,11 @@ import type {
   VectorSource,
 } from "../records.ts";
 import type { PullReport, PullWish } from "../sync/follow.ts";
-import type { CacheReport } from "../tiers/optimise_tiers.ts";
+import type { CacheReport as TierReport } from "../tiers/optimise_tiers.ts";
 import type { ChangeReport } from "../update/change.ts";
 import type { TextInput } from "../update/inputs.ts";
 
 export type { PullReport, PullWish } from "../sync/follow.ts";
-export type { CacheReport } from "../tiers/optimise_tiers.ts";
 export type { ChangeReport, FailedSource } from "../update/change.ts";
 export type { TextInput } from "../update/inputs.ts";
 
@@ -46,7 +45,9 @@ export interface OpenOptions {
   readonly encoder?: EncoderFiles; // instead of a model file
   readonly vectors?: VectorSource; // what suits the index without it
   readonly memoryBudget?: number; // bytes for vectors in memory; 32 MiB
-  readonly eviction?: EvictionName; // "lru"
+  readonly eviction?: EvictionName | (string & {}) | URL; // "lru"; or the address of a module: see README
+  readonly warm?: boolean; // reads vectors into memory at once, as far as the budget goes; false
+  readonly optimise?: OptimiseOptions; // how optimiseCache is called once there were questions; not without it
   readonly server?: ServerAddress; // what is not in the file is asked there
   readonly keepLocal?: boolean; // whether what was fetched is kept in storage; true
   readonly signal?: AbortSignal;
@@ -72,6 +73,12 @@ export interface OptimiseOptions {
   readonly accessMs?: number; // milliseconds of each search (WebANNS' T)
 }
 
+/** What the optimiser of the cache tried, what it saves, and what Wasm memory there was and is. */
+export interface CacheReport extends TierReport {
+  readonly wasmBytesBefore: number;
+  readonly wasmBytesAfter: number;
+}
+
 /** A chunk with the text around it. */
 export interface ChunkContext {
   readonly before: string;
@@ -92,6 +99,10 @@ export interface OpenedIndex {
   readonly name: string; // in storage; "" where it is not kept
 }
 
+export interface BuiltIndex extends OpenedIndex {
+  readonly report: ChangeReport;
+}
+
 export interface FollowedIndex extends OpenedIndex {
   readonly report: PullReport; // of the first pull
 }
@@ -102,7 +113,7 @@ export type Wire<T> = Omit<T, "signal">;
 /** What the worker does: arguments and answer of each call. */
 export interface Calls {
   open: { args: [target: string | Blob, options: Wire<OpenOptions>]; value: OpenedIndex };
-  build: { args: [name: string | null, options: BuildOptions]; value: OpenedIndex };
+  build: { args: [name: string | null, options: BuildOptions]; value: BuiltIndex };
   follow: { args: [name: string, url: string, options: FollowOptions]; value: FollowedIndex };
   pull: { args: [handle: number, wish: PullWish]; value: PullReport };
   names: { args: []; value: string[] };

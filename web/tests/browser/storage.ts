@@ -97,6 +97,15 @@ const STEPS: Record<string, (...given: string[]) => Promise<unknown>> = {
     const named = keep.map((file) => ({ name: file, size: 0, digest: "" }));
     return folder.whileWriting(() => removeUnnamed(folder, named));
   },
+  /** As if the lease of the tab that has it had run out: another one holds it. */
+  async takeOver(name = "") {
+    const request = indexedDB.open("gossamer");
+    await new Promise((done) => (request.onsuccess = done));
+    const transaction = request.result.transaction("folders", "readwrite");
+    transaction.objectStore("folders").put({ holder: "another", until: Date.now() + 60_000 }, name);
+    await new Promise((done) => (transaction.oncomplete = done));
+    request.result.close();
+  },
   /** As in a page that is no secure context. */
   async withoutLocks() {
     Object.defineProperty(navigator, "locks", { value: undefined });
