@@ -115,6 +115,17 @@ def test_a_pause_in_typing_searches(served, open_page):
     expect(page).to_have_title("python whale_length – Gossamer")
 
 
+def test_what_an_input_method_writes_is_searched_when_it_is_written(served, open_page):
+    page = open_page(served.url)
+    page.locator("#question").focus()
+    keyboard = page.context.new_cdp_session(page)
+    composing = {"text": "pla", "selectionStart": 3, "selectionEnd": 3}
+    keyboard.send("Input.imeSetComposition", composing)
+    keyboard.send("Input.insertText", {"text": "plankton"})
+
+    expect(page).to_have_url(f"{served.url}/?q=plankton")
+
+
 def test_a_hit_opens_in_its_context_and_more_of_it_can_be_had(served, open_page, heard):
     page = open_page(f"{served.url}/?q=krill+baleen&mode=lexical")
     card = page.locator(".card").first

@@ -4,8 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Request
-
 import gossamer
 from benchmarks.browser.packages import WEB, bundle
 from benchmarks.browser.tab import HOUR_MS, Browser
@@ -13,8 +11,6 @@ from benchmarks.browser.tab import HOUR_MS, Browser
 MODEL = "pocket"
 MODEL_FILE = f"{MODEL}.model.gossamer"
 _PACKAGED = Path(gossamer.__file__).parent / "models" / "data" / f"{MODEL}.gossamer"
-# What the browser tells of requests comes a little later.
-_SETTLED_MS = 500
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Search</title>
 <script type="module" src="product.js"></script></html>
@@ -36,12 +32,10 @@ class ProductPage:
     """`window.product` of web/bench/product.ts, in a context without anything cached."""
 
     def __init__(self, browser: Browser, url: str) -> None:
-        """Load the page; what comes is counted from the first byte on."""
+        """Load the page."""
         self.context = browser.new_context()
         self.page = self.context.new_page()
         self.page.set_default_timeout(HOUR_MS)
-        self._finished: list[Request] = []
-        self.page.on("requestfinished", lambda request: self._finished.append(request))
         self.page.goto(url)
         self.page.wait_for_function("() => window.product !== undefined")
 
@@ -49,13 +43,6 @@ class ProductPage:
         """Call one of its functions."""
         script = "([name, given]) => window.product[name](...given)"
         return self.page.evaluate(script, [name, list(given)])
-
-    def take_received(self) -> int:
-        """Give the bytes that the browser says it received since the last call, with headers."""
-        self.page.wait_for_timeout(_SETTLED_MS)
-        sizes = [request.sizes() for request in self._finished]
-        self._finished.clear()
-        return sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes)
 
     def close(self) -> None:
         """Close it with all it stored."""

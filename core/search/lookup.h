@@ -42,7 +42,7 @@ class Lookup {
   bool is_missing(NodeId node) const { return !missing_.empty() && missing_.contains(node); }
   void prefetch(NodeId node) const {
     if (const Row row = view_.kept->find(node); row != nullptr) {
-      for (std::size_t at = 0; at < prefetched_; at += 64) __builtin_prefetch(row + at);
+      for (std::size_t at = 0; at < prefetched_; at += 64) bring_near(row + at);
     }
   }
 
@@ -60,6 +60,14 @@ class Lookup {
   std::size_t measured() const { return measured_; }
 
  private:
+  static void bring_near(Row line) {
+#if defined(__wasm__)
+    // There is no instruction for it; a load that nobody waits for does the same.
+    static_cast<void>(*static_cast<const volatile std::uint8_t*>(line));
+#else
+    __builtin_prefetch(line);
+#endif
+  }
   void remember(NodeId node, float distance) {
     known_.insert(node, std::bit_cast<std::uint32_t>(distance));
     ++measured_;

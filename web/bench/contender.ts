@@ -49,11 +49,16 @@ export async function takeTurns(
     for (let at = first; at < first + turns.count; at += AT_A_TIME) {
       const some = Math.min(AT_A_TIME, first + turns.count - at);
       for (const name of turns.names) {
-        for (let i = at; i < at + some; i++) {
+        const contender = contenders.get(name) as Contender;
+        const isOver = () => (spent.get(name) ?? 0) > (turns.capMs ?? Infinity);
+        // Whoever waited wakes up first: the query before is asked once more, and not counted.
+        const before = Math.max(0, at - 1) * dim;
+        if (turns.names.length > 1 && !isOver()) {
+          await contender.search(queries.slice(before, before + dim), turns.k);
+        }
+        for (let i = at; i < at + some && !isOver(); i++) {
           const soFar = spent.get(name) ?? 0;
-          if (soFar > (turns.capMs ?? Infinity)) break;
           const query = queries.slice(i * dim, (i + 1) * dim);
-          const contender = contenders.get(name) as Contender;
           spent.set(name, soFar + (await askOne(contender, query, turns.k, taken[name] as Taken)));
         }
       }

@@ -21,6 +21,7 @@ const WIDER = 4;
 const MOST_MARGIN = 100_000;
 // A margin cut inside a character loses the rest of it, at most this many bytes.
 const CUT_BYTES = 3;
+const MOST_WORD = 40; // characters; scripts without spaces have no longer ones
 const NO_TEXT = "Its text is not here and cannot be had now.";
 // Kinds that are written to be read; all others are code, and shown in a type of even width.
 const PROSE = new Set([
@@ -151,13 +152,19 @@ function makeContext(found: ChunkContext, hit: Hit, margin: number, more: () => 
   const text = make(
     "div",
     { class: "text" },
-    make("span", { class: "around" }, isBegun ? "" : "…", found.before),
+    make("span", { class: "around" }, isBegun ? found.before : `…${fromWord(found.before)}`),
     make("span", { class: "chunk" }, ...markWords(found.text, words)),
     make("span", { class: "around" }, found.after, isEnded ? "" : "…"),
   );
   if (isBegun && isEnded) return [text, make("p", { class: "hint" }, "This is the whole text.")];
   if (margin >= MOST_MARGIN) return [text, make("p", { class: "hint" }, "The text goes on.")];
   return [text, makeButton({ class: "quiet more" }, "More context", more)];
+}
+
+/** A text that was cut somewhere, from where its first whole word begins. */
+function fromWord(text: string): string {
+  const space = text.search(/\s/u);
+  return space >= 0 && space < MOST_WORD ? text.slice(space + 1) : text;
 }
 
 function byteLength(text: string): number {

@@ -84,7 +84,9 @@ export function markWords(text: string, words: ReadonlySet<string>): Child[] {
 
 /** Says something short to those who hear the page. */
 export function announce(message: string): void {
-  const said = find("said", HTMLElement);
+  // What stands outside of a dialog that is open is not heard.
+  const inDialog = document.querySelector<HTMLElement>("dialog[open] > .said");
+  const said = inDialog ?? find("said", HTMLElement);
   // The same words twice in a row would not be read again.
   said.textContent = said.textContent === message ? `${message}\u00a0` : message;
 }

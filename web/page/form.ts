@@ -5,6 +5,7 @@ import { FILTERS, readQuery } from "./query.ts";
 import type { Query } from "./query.ts";
 
 const form = find("form", HTMLFormElement);
+let modeBefore = ""; // while only words are offered
 
 /** What the form asks for. */
 export function queryOfForm(): Query {
@@ -29,6 +30,19 @@ export function setForm(query: Query): void {
   if (!isThere) select.append(make("option", {}, String(query.k)));
   select.value = String(query.k);
   if (showFilterCount(query) > 0) find("filters", HTMLDetailsElement).open = true;
+}
+
+/** Offers words alone where nothing else can be searched by, else all modes, the one before chosen again. */
+export function offerModes(wordsOnly: boolean): void {
+  const radios = Array.from(form.querySelectorAll<HTMLInputElement>("input[name=mode]"));
+  const isLimited = radios.some((radio) => radio.disabled);
+  const chosen = radios.find((radio) => radio.checked)?.value ?? "";
+  if (wordsOnly && !isLimited) modeBefore = chosen;
+  const wanted = wordsOnly ? "lexical" : isLimited ? modeBefore : chosen;
+  for (const radio of radios) {
+    radio.disabled = wordsOnly && radio.value !== "lexical";
+    radio.checked = radio.value === wanted;
+  }
 }
 
 /** Says how many filters are set. */

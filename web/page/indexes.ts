@@ -7,7 +7,7 @@ import type { Collected } from "./files.ts";
 import { isWorking, runJob, showNote, showReport } from "./job.ts";
 import type { JobTools } from "./job.ts";
 import { recall, remember } from "./memory.ts";
-import { SITE, freeName, gossamer, isPrivate, openIndex } from "./session.ts";
+import { SITE, freeName, gossamer, isPrivate, openIndex, titleOf } from "./session.ts";
 import type { Opened, Target } from "./session.ts";
 import { counted, messageOf, reasonOf } from "./words.ts";
 
@@ -15,6 +15,8 @@ import { counted, messageOf, reasonOf } from "./words.ts";
 export interface Hooks {
   opening(): void;
   opened(target: Target): void;
+  /** How the open index is was asked again. */
+  refreshed(): void;
   failed(error: unknown, target: Target): void;
 }
 
@@ -53,10 +55,37 @@ export async function names(): Promise<string[]> {
     .catch(() => []);
 }
 
-/** Asks how the open index is now. */
-export async function refresh(): Promise<void> {
+/** Asks how the open index is now; says whether there is more or less in it than before. */
+export async function refresh(): Promise<boolean> {
   const asked = current;
-  if (asked) asked.status = await asked.index.status();
+  if (!asked) return false;
+  const { documents, chunks } = asked.status;
+  try {
+    asked.status = await asked.index.status();
+    asked.problem = "";
+  } catch (error) {
+    asked.problem = messageOf(error);
+  }
+  return documents !== asked.status.documents || chunks !== asked.status.chunks;
+}
+
+/** Brings an index that follows a server up to date; says so if it was asked for, or brought something. */
+export async function update(hooks: Hooks, isAsked: boolean): Promise<void> {
+  const asked = current;
+  if (!asked?.status.follows) return;
+  try {
+    const { documentsChanged, documentsRemoved, kind } = await asked.index.pull();
+    if (current !== asked) return;
+    await refresh();
+    if (kind === "current" && isAsked) showNote(`“${asked.label}” is up to date.`);
+    if (kind === "current") return;
+    const told = [`${counted(documentsChanged, "document")} came`, `${documentsRemoved} went`];
+    showNote(`“${asked.label}” was brought up to date: ${told.join(", ")}.`);
+    hooks.opened(asked.target);
+  } catch (error) {
+    // Without a network it is searched as it was.
+    if (isAsked || reasonOf(error) !== "Unreachable") showNote(messageOf(error), false);
+  }
 }
 
 /** Lets go of the index that is open. */
@@ -74,7 +103,7 @@ export async function addFiles(collected: Collected, hooks: Hooks): Promise<void
     const report = into
       ? await into.index.addFiles(files, tools)
       : await makeIndex(name, files, tools);
-    showReport(report, name, notes);
+    showReport(report, name, [...replacedNotes(report, files), ...notes]);
     if (into) {
       await refresh();
       hooks.opened(into.target);
@@ -95,9 +124,10 @@ export async function importFile(file: File, hooks: Hooks): Promise<void> {
 
 /** Gives an index of storage as a file to the user. */
 export async function exportNamed(name: string): Promise<void> {
-  await job(`Exporting ${name}`, async () => {
+  const title = titleOf(name);
+  await job(`Exporting ${title}`, async () => {
     const isOpen = current?.index.name === name;
-    const index = isOpen && current ? current.index : await gossamer().open(name);
+    const index = isOpen && current ? current.index : await gossamer().open({ name });
     try {
       download(
         await index.export(),
@@ -106,17 +136,22 @@ export async function exportNamed(name: string): Promise<void> {
     } finally {
       if (!isOpen) await index.close();
     }
-    showNote(`“${name}” was exported: \`gossamer import\` and this page read the file.`);
+    showNote(`“${title}” was exported: \`gossamer import\` and this page read the file.`);
   });
 }
 
-/** Deletes an index from storage; says whether it was the open one. */
-export async function removeNamed(name: string): Promise<boolean> {
-  const isOpen = current?.index.name === name;
-  if (isOpen) await replace(null);
-  await gossamer().remove(name);
-  showNote(`“${name}” was deleted.`);
-  return isOpen;
+/** Deletes an index from storage; says whether it was the open one, which is opened again if that fails. */
+export async function removeNamed(name: string, hooks: Hooks): Promise<boolean> {
+  const before = current?.index.name === name ? current.target : null;
+  if (before) await replace(null);
+  try {
+    await gossamer().remove(name);
+  } catch (error) {
+    if (before) await open(before, hooks);
+    throw error;
+  }
+  showNote(`“${titleOf(name)}” was deleted.`);
+  return before !== null;
 }
 
 async function openOrLast(
@@ -190,6 +225,15 @@ async function job(title: string, work: (tools: JobTools) => Promise<void>): Pro
     if (reasonOf(error) === "Cancelled") showNote("Cancelled: nothing was changed.", false);
     else showNote(messageOf(error), false);
   }
+}
+
+/** Files without a folder take the place of others of their name, which may be quite different ones. */
+function replacedNotes({ replaced, failed }: ChangeReport, files: readonly PickedFile[]): string[] {
+  const loose = files.filter(({ path }) => !path.includes("/"));
+  if (replaced === 0 || loose.length === 0) return [];
+  const names = loose.map(({ path }) => path).join(", ");
+  const which = replaced + failed.length === files.length && names.length <= 200 ? `: ${names}` : "";
+  return [`files of the same name that were there before are replaced${which}`];
 }
 
 function download(blob: Blob, name: string): void {

@@ -72,6 +72,11 @@ export function showNote(message: string, isGood = true): void {
   announce(message);
 }
 
+/** Takes a report of what was done away, once something else is looked at; one of a failure stays. */
+export function passReport(): void {
+  if (report.querySelector(".good")) hideReport();
+}
+
 export function hideReport(): void {
   report.hidden = true;
   report.replaceChildren();

@@ -1,6 +1,7 @@
 // The panel at work: opened, filled anew after each of its actions.
 
-import { find, make, makeButton } from "./dom.ts";
+import { announce, find, make, makeButton } from "./dom.ts";
+import type { Child } from "./dom.ts";
 import * as indexes from "./indexes.ts";
 import type { Hooks } from "./indexes.ts";
 import { showNote } from "./job.ts";
@@ -17,7 +18,7 @@ export function setUpPanel(hooks: Hooks): void {
   const actions = actionsFor(hooks);
   find("panel-button", HTMLButtonElement).addEventListener("click", () => {
     dialog.showModal();
-    void fill(actions);
+    void fill(actions, hooks);
   });
   for (const button of document.querySelectorAll("[data-close]")) {
     button.addEventListener("click", () => button.closest("dialog")?.close());
@@ -45,13 +46,13 @@ function actionsFor(hooks: Hooks): PanelActions {
     setBudget: async (bytes) => {
       const opened = indexes.opened();
       if (opened) await keepBudget(opened, bytes);
-      await fill(actions);
-      document.getElementById("budget")?.focus();
+      await fill(actions, hooks);
     },
     persist: async () => {
       const isKept = await gossamer().persist();
-      await fill(actions);
-      if (!isKept) body.append(make("p", { class: "note", role: "status" }, REFUSED));
+      await fill(actions, hooks);
+      if (!isKept) body.append(make("p", { class: "note" }, REFUSED));
+      announce(isKept ? "The browser keeps it." : REFUSED);
     },
   };
   return actions;
@@ -61,27 +62,42 @@ const REFUSED =
   "The browser did not agree. It may later, for sites that are used often or kept as a bookmark; " +
   "export what must not be lost.";
 
-async function fill(actions: PanelActions): Promise<void> {
+async function fill(actions: PanelActions, hooks: Hooks): Promise<void> {
   try {
     const [storage, names] = await Promise.all([
       gossamer().storage(),
       indexes.names(),
       indexes.refresh(),
     ]);
-    body.replaceChildren(...makePanel({ opened: indexes.opened(), storage, names }, actions));
+    put(...makePanel({ opened: indexes.opened(), storage, names }, actions));
+    hooks.refreshed();
   } catch (error) {
-    const again = makeButton({}, "Try again", () => void fill(actions));
-    body.replaceChildren(
-      make("div", { class: "problem", role: "alert" }, make("p", {}, messageOf(error)), again),
-    );
+    const again = makeButton({}, "Try again", () => void fill(actions, hooks));
+    put(make("div", { class: "problem", role: "alert" }, make("p", {}, messageOf(error)), again));
   }
+}
+
+/** Fills the panel anew; what had the focus has it again, or if that is gone, the button that closes. */
+function put(...content: Child[]): void {
+  const focused = document.activeElement;
+  const wanted = body.contains(focused) ? nameOf(focused) : "";
+  body.replaceChildren(...content);
+  if (!dialog.open || dialog.contains(document.activeElement)) return;
+  const same = [...body.querySelectorAll<HTMLElement>("button:enabled, input, summary")].find(
+    (element) => nameOf(element) === wanted,
+  );
+  (same ?? dialog.querySelector<HTMLElement>("[data-close]"))?.focus();
+}
+
+function nameOf(element: Element | null): string {
+  return element?.id || element?.getAttribute("aria-label") || element?.textContent || "";
 }
 
 async function remove(name: string, actions: PanelActions, hooks: Hooks): Promise<void> {
   if (!(await confirmDelete(name))) return;
   try {
-    const wasOpen = await indexes.removeNamed(name);
-    if (!wasOpen) return await fill(actions);
+    const wasOpen = await indexes.removeNamed(name, hooks);
+    if (!wasOpen) return await fill(actions, hooks);
     dialog.close();
     await indexes.open({ kind: "site" }, hooks);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { StorageStatus } from "../src/index.ts";
 import { find, make, makeBar, makeButton, makeList } from "./dom.ts";
 import type { Child } from "./dom.ts";
 import { makeLatencyPlot } from "./latency.ts";
-import { siteName } from "./session.ts";
+import { siteName, titleOf } from "./session.ts";
 import type { Opened } from "./session.ts";
 import { counted, messageOf, share, size } from "./words.ts";
 
@@ -45,7 +45,7 @@ export function makePanel(state: PanelState, actions: PanelActions): Child[] {
   const { opened } = state;
   return [
     ...(opened
-      ? [makeFigures(opened), makeFacts(opened)]
+      ? [...problemOf(opened), makeFigures(opened), makeFacts(opened)]
       : [make("p", { class: "note" }, "No index is open.")]),
     make("h3", {}, "Time of the last questions"),
     makeLatencyPlot(),
@@ -55,6 +55,11 @@ export function makePanel(state: PanelState, actions: PanelActions): Child[] {
     make("h3", {}, "Indexes in this browser"),
     makeNames(state, actions),
   ];
+}
+
+function problemOf({ problem }: Opened): Child[] {
+  if (problem === "") return [];
+  return [make("div", { class: "problem", role: "alert" }, make("p", {}, problem))];
 }
 
 function makeFigures({ status }: Opened): HTMLElement {
@@ -139,16 +144,16 @@ function makeBudget({ status }: Opened, actions: PanelActions): HTMLElement {
 }
 
 function makeStorage(storage: StorageStatus, actions: PanelActions): HTMLElement {
-  const part = share(storage.used, storage.quota) || "0 %";
+  if (storage.quota === 0) {
+    return make("div", { class: "storage" }, make("p", {}, `Kept in ${KINDS[storage.kind]}.`));
+  }
+  const part = share(storage.used, storage.quota);
   const used = `${size(storage.used)} of ${size(storage.quota)} (${part})`;
-  const bar = makeBar(storage.quota ? storage.used / storage.quota : 0);
+  const bar = makeBar(storage.used / storage.quota);
   const kept = storage.isPersistent
     ? make("p", { class: "hint" }, "The browser keeps it until you delete it.")
     : make("p", { class: "hint" }, "The browser may clear it when room runs short. ");
-  const ask = makeButton({ class: "quiet" }, "Ask to keep it", () => {
-    ask.disabled = true;
-    void actions.persist();
-  });
+  const ask = makeButton({ class: "quiet" }, "Ask to keep it", () => void actions.persist());
   if (!storage.isPersistent && storage.kind !== "memory") kept.append(ask);
   return make(
     "div",
@@ -196,11 +201,6 @@ function makeNames({ names, opened }: PanelState, actions: PanelActions): HTMLEl
   });
   const list = make("ul", { class: "names", role: "list" }, ...items);
   return make("div", {}, list, make("p", { class: "choices" }, pick));
-}
-
-/** What people know an index by. */
-function titleOf(name: string): string {
-  return name === siteName() ? "This site" : name;
 }
 
 /** Asks before something goes for good. */

@@ -6,6 +6,8 @@ import type { Collected } from "./files.ts";
 import * as indexes from "./indexes.ts";
 import type { Hooks } from "./indexes.ts";
 import { showNote } from "./job.ts";
+import { isPrivate } from "./session.ts";
+import type { Opened } from "./session.ts";
 import { messageOf } from "./words.ts";
 
 /** Takes files that are dropped anywhere or picked by the buttons. */
@@ -40,12 +42,19 @@ function pick(button: string, input: string, take: (files: File[]) => void): voi
   });
 }
 
+/** What becomes of files that are dropped now. */
+function promiseOf(opened: Opened | null): string {
+  if (opened && isPrivate(opened)) return `Drop to add them to “${opened.label}”`;
+  return "Drop to make an index of them in this browser";
+}
+
 function setUpDrop(take: (items: DataTransferItemList) => void): void {
   const cover = find("drop-cover", HTMLElement);
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
+    if (cover.hidden) find("drop-text", HTMLElement).textContent = promiseOf(indexes.opened());
     cover.hidden = false;
   });
   addEventListener("dragleave", (event) => {

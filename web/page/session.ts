@@ -1,9 +1,10 @@
 // The worker and the index that is open in it.
 
+import { GossamerError } from "../src/errors.ts";
 import { start } from "../src/index.ts";
 import type { Gossamer, GossamerIndex, IndexStatus, OpenOptions } from "../src/index.ts";
 import { recall, remember } from "./memory.ts";
-import { askToken, knownToken } from "./token.ts";
+import { askToken, forgetToken, keepToken, knownToken } from "./token.ts";
 import { reasonOf } from "./words.ts";
 
 /** Which index: the one of this site, one at an address, one in storage, or a file that was picked. */
@@ -18,7 +19,10 @@ export interface Opened {
   readonly target: Target;
   readonly index: GossamerIndex;
   readonly label: string;
+  readonly host: string; // another one than this site's that it comes from; "" for none
   status: IndexStatus;
+  problem: string; // why its state could not be asked for the last time; "" if it could
+  isWordsOnly: boolean; // its model cannot be had here
 }
 
 /** Where this site's index is, and the server that has more of it; "" for none. */
@@ -45,15 +49,39 @@ export function restart(): void {
 export async function openIndex(target: Target, signal: AbortSignal): Promise<Opened> {
   for (let token = knownToken(); ;) {
     try {
-      return await openWith(target, token, signal);
+      const opened = await openWith(target, token, signal);
+      if (isServed(target)) keepToken(token);
+      return opened;
     } catch (error) {
-      const isRefused = reasonOf(error) === "WrongState" && /token/.test(String(error));
-      if (!isRefused || SITE.server === "" || signal.aborted) throw error;
+      if (!isRefused(error) || !isServed(target) || signal.aborted) throw error;
+      forgetToken();
       const next = await askToken(token !== "");
       if (next === "") throw error;
       token = next;
     }
   }
+}
+
+/** Whether a server wants a token, or another one than it was given. */
+export function isRefused(error: unknown): boolean {
+  return reasonOf(error) === "WrongState" && /token/.test(String(error));
+}
+
+/** Whether this site's server is asked for what an index needs: never for what is private, or of others. */
+export function isServed(target: Target): boolean {
+  const isSite = target.kind === "site" || (target.kind === "name" && target.name === siteName());
+  return isSite && SITE.server !== "";
+}
+
+/** An error of opening, with what may be behind it where the index is on another host. */
+export function explained(error: unknown, target: Target): unknown {
+  if (target.kind !== "address" || reasonOf(error) !== "Unreachable") return error;
+  if (hostOf(absolute(target.url)) === "") return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const why =
+    "either it does not answer, or it does not let other sites read (Access-Control-Allow-Origin), or the " +
+    "policy of this page lets it ask its own host only (connect-src)";
+  return new GossamerError("Unreachable", `${said} (another host: ${why})`);
 }
 
 /** Whether files can be added to an index: it is in this browser, and nowhere else. */
@@ -71,7 +99,7 @@ export function paramsOf(target: Target): Record<string, string> {
 export function targetOf(search: string): Target {
   const said = new URLSearchParams(search);
   const [url, name] = [said.get("index"), said.get("name")];
-  if (url) return { kind: "address", url };
+  if (url) return isSite(url) ? { kind: "site" } : { kind: "address", url };
   return name ? { kind: "name", name } : { kind: "site" };
 }
 
@@ -80,6 +108,11 @@ export function siteName(): string {
   if (SITE.index === "") return "";
   const { host, pathname, search } = new URL(SITE.index, document.baseURI);
   return `${host}${pathname}${search}`;
+}
+
+/** What people know a name in storage by. */
+export function titleOf(name: string): string {
+  return name === siteName() ? "This site" : name;
 }
 
 /** Keeps how much memory vectors may take, for this and later visits. */
@@ -109,7 +142,9 @@ async function openPlain(target: Target, options: OpenOptions): Promise<Opened> 
   const index = await gossamer().open(placeOf(target), options);
   try {
     const status = await index.status();
-    return { target, index, label: labelOf(target, status), status };
+    const host = hostOf(status.follows ? "" : status.origin);
+    const found = { target, index, status, host, problem: "", isWordsOnly: false };
+    return { ...found, label: labelOf(target, status) };
   } catch (error) {
     await index.close();
     throw error;
@@ -130,35 +165,54 @@ function missingFor(
 
 function optionsFor(target: Target, token: string, signal: AbortSignal): OpenOptions {
   const budget = Number(recall(BUDGET));
-  // What is private must not come to the ears of a server.
-  const isServed = target.kind === "site" || (target.kind === "name" && target.name === siteName());
   return {
     signal,
     ...(budget >= 1 << 20 ? { memoryBudget: budget } : {}),
-    ...(isServed && SITE.server ? { server: { url: absolute(SITE.server), token } } : {}),
+    ...(isServed(target) ? { server: { url: absolute(SITE.server), token } } : {}),
   };
 }
 
-function placeOf(target: Target): string | URL | File {
-  if (target.kind === "name") return target.name;
+function placeOf(target: Target): URL | File | { name: string } {
+  if (target.kind === "name") return { name: target.name };
   if (target.kind === "file") return target.file;
-  return new URL(target.kind === "site" ? SITE.index : target.url, document.baseURI);
+  return new URL(absolute(target.kind === "site" ? SITE.index : target.url));
 }
 
-function labelOf(target: Target, status: IndexStatus): string {
+/** What an index is called. One of another host never goes by a name alone: that could be any. */
+function labelOf(target: Target, { origin, follows, name }: IndexStatus): string {
   if (target.kind === "file") return target.file.name;
-  const site = SITE.index === "" ? "" : absolute(SITE.index);
-  if (status.origin !== "" && status.origin === site) return "This site";
-  if (target.kind === "name" && status.origin === "") return target.name;
-  return (
-    decodeURIComponent(
-      new URL(status.origin || document.baseURI).pathname.split("/").pop() ?? "",
-    ) || status.name
-  );
+  if (origin === "" || follows) return target.kind === "name" ? target.name : name;
+  if (isSite(origin)) return "This site";
+  const file = decoded(new URL(origin).pathname.split("/").pop() ?? "") || name;
+  const host = hostOf(origin);
+  return host === "" ? file : `${host}/${file}`;
+}
+
+/** The host of an address that is not this site's; "" if it is. */
+function hostOf(address: string): string {
+  const url = new URL(address || document.baseURI);
+  return url.origin === location.origin ? "" : url.host;
+}
+
+function isSite(url: string): boolean {
+  return SITE.index !== "" && URL.canParse(url, document.baseURI) && absolute(url) === absolute(SITE.index);
+}
+
+/** A part of an address as people read it, without what turns the direction of text. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part).replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  } catch {
+    return part; // a % that begins nothing
+  }
 }
 
 function absolute(url: string): string {
-  return new URL(url, document.baseURI).href;
+  if (URL.canParse(url, document.baseURI)) return new URL(url, document.baseURI).href;
+  throw new GossamerError(
+    "InvalidArgument",
+    `the address of an index was expected, got ${JSON.stringify(url)}`,
+  );
 }
 
 function metaOf(name: string): string {

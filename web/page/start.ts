@@ -1,7 +1,7 @@
 // What is shown before anything is asked: what can be searched here, and how to put in more.
 
 import { find, make, makeButton } from "./dom.ts";
-import { isPrivate, siteName } from "./session.ts";
+import { isPrivate, siteName, titleOf } from "./session.ts";
 import type { Opened, Target } from "./session.ts";
 import { counted } from "./words.ts";
 
@@ -13,9 +13,14 @@ const PRIVATE =
   "It is in this browser only: neither the files nor your questions are sent anywhere. " +
   "Drop more files to add them.";
 const REMOTE =
-  "Questions are answered in this page, from the parts of the index that each one touches.";
+  "Questions are answered in this page, from the parts of the index that each one touches; those are kept " +
+  "in this browser.";
 const ASKED =
-  "Questions are answered in this page; their vectors come from the server that has the index.";
+  "Your questions are sent to this server, which embeds them; they are answered in this page.";
+const FOLLOWED =
+  "All of it is in this browser, where questions are answered, and it follows a server: it is brought up to " +
+  "date when it is opened.";
+const WORDS_ONLY = "Its model does not run in this page: it is searched by words only.";
 const PICKED = "It is read from the file that you picked; nothing is copied.";
 
 /** Shows where one can begin. */
@@ -23,21 +28,20 @@ export function showStart(
   opened: Opened | null,
   names: readonly string[],
   open: (target: Target) => void,
-  keep: () => void,
+  acts: { keep(): void; update(): void },
 ): void {
   find("start-heading", HTMLElement).textContent = headingOf(opened);
   const text = find("start-text", HTMLElement);
   text.textContent = textOf(opened);
   if (opened?.target.kind === "file") {
-    text.append(" ", makeButton({ class: "quiet" }, "Keep it in this browser", keep));
+    text.append(" ", makeButton({ class: "quiet" }, "Keep it in this browser", () => acts.keep()));
+  } else if (opened?.status.follows) {
+    text.append(" ", makeButton({ class: "quiet" }, "Update", () => acts.update()));
   }
   const others = names.filter((name) => name !== opened?.index.name);
   const buttons = others.map((name) => {
-    const isSite = name === siteName();
-    const target: Target = isSite ? { kind: "site" } : { kind: "name", name };
-    return makeButton({ class: "quiet chip" }, make("bdi", {}, isSite ? "This site" : name), () =>
-      open(target),
-    );
+    const target: Target = name === siteName() ? { kind: "site" } : { kind: "name", name };
+    return makeButton({ class: "quiet chip" }, make("bdi", {}, titleOf(name)), () => open(target));
   });
   find("kept", HTMLElement).replaceChildren(
     ...(buttons.length > 0
@@ -64,5 +68,8 @@ function textOf(opened: Opened | null): string {
   if (opened.status.chunks === 0) return isPrivate(opened) ? "Drop files to put something in." : "";
   if (opened.target.kind === "file") return PICKED;
   if (isPrivate(opened)) return PRIVATE;
-  return opened.status.vectors === "server" ? ASKED : REMOTE;
+  const { follows, vectors } = opened.status;
+  const whose = opened.host === "" ? "" : `This index is not of this site: it comes from ${opened.host}. `;
+  const limits = opened.isWordsOnly ? ` ${WORDS_ONLY}` : "";
+  return `${whose}${follows ? FOLLOWED : vectors === "server" ? ASKED : REMOTE}${limits}`;
 }

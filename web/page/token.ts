@@ -13,6 +13,24 @@ export function knownToken(): string {
   }
 }
 
+/** Keeps a token that the server has taken, for this tab. */
+export function keepToken(token: string): void {
+  try {
+    if (token) sessionStorage.setItem(KEY, token);
+  } catch {
+    // It is asked for again.
+  }
+}
+
+/** Forgets a token that the server does not take. */
+export function forgetToken(): void {
+  try {
+    sessionStorage.removeItem(KEY);
+  } catch {
+    // There is none.
+  }
+}
+
 /** Asks for the token; "" if it was not given. `isRefused` says that the last one was wrong. */
 export function askToken(isRefused: boolean): Promise<string> {
   const dialog = find("token", HTMLDialogElement);
@@ -28,7 +46,6 @@ export function askToken(isRefused: boolean): Promise<string> {
       "close",
       () => {
         form.removeEventListener("submit", take);
-        if (given) sessionStorage.setItem(KEY, given);
         resolve(given);
       },
       { once: true },

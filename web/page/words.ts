@@ -70,5 +70,5 @@ const HEADINGS: Readonly<Record<string, string>> = {
   Locked: "Another tab is changing this index",
   MissingModel: "The model of this index is not here",
   ModelMismatch: "The model is another one than that of the index",
-  InvalidArgument: "This cannot be searched for",
+  InvalidArgument: "This was not understood",
 };

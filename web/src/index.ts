@@ -20,6 +20,7 @@ import type {
   PullReport,
   PullWish,
   StorageStatus,
+  StoredName,
   TextInput,
 } from "./worker/messages.ts";
 
@@ -46,11 +47,15 @@ export type {
   ChunkContext,
   EncoderFiles,
   FailedSource,
+  FollowOptions,
   OpenOptions,
   OptimiseOptions,
   PickedFile,
+  PullReport,
+  PullWish,
   ServerAddress,
   StorageStatus,
+  StoredName,
   TextInput,
 } from "./worker/messages.ts";
 
@@ -86,8 +91,8 @@ export class Gossamer {
   }
 
   /** Opens an index: an address (with "://", or beginning with "/" or "."), a file that the user picked,
-   * or the name of one in storage. NoIndex if there is none. */
-  async open(target: string | URL | Blob, options: OpenOptions = {}): Promise<GossamerIndex> {
+   * or the name of one in storage; `{ name }` is a name, whatever it looks like. NoIndex if there is none. */
+  async open(target: string | URL | Blob | StoredName, options: OpenOptions = {}): Promise<GossamerIndex> {
     const { signal, ...rest } = options;
     const opened = await this.#client.call("open", [targetOf(target), absoluteOptions(rest)], { signal });
     return new GossamerIndex(this.#client, opened);
@@ -113,6 +118,7 @@ export class Gossamer {
     url: string | URL,
     options: FollowOptions & JobOptions = {},
   ): Promise<GossamerIndex> {
+    if (String(url) === "") throw new GossamerError("InvalidArgument", 'a server\'s address was expected, got ""');
     const { signal, onProgress, ...rest } = options;
     const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
     const followed = await this.#client.call("follow", args, { signal, onProgress });
@@ -213,7 +219,7 @@ export class GossamerIndex {
     return this.#client.call("pull", [this.#handle, rest], { signal, onProgress });
   }
 
-  /** Pulls again and again, so many milliseconds apart, until the signal is aborted. */
+  /** Pulls again and again, so many milliseconds apart (a second at least), until the signal is aborted. */
   watch(everyMs: number, options: WatchOptions): Promise<void> {
     return watchPulls((signal) => this.pull({ signal }), everyMs, options);
   }
@@ -249,9 +255,10 @@ function extrasOf({ signal, onProgress }: JobOptions): CallExtras {
   return { signal, onProgress };
 }
 
-function targetOf(target: string | URL | Blob): string | Blob {
+function targetOf(target: string | URL | Blob | StoredName): string | Blob | StoredName {
   if (target instanceof URL) return target.href;
   if (target instanceof Blob) return target;
+  if (typeof target === "object" && typeof target?.name === "string") return { name: target.name };
   if (typeof target !== "string" || target === "") {
     const got = JSON.stringify(target) ?? typeof target;
     throw new GossamerError("InvalidArgument", `an address, a file or a name was expected, got ${got}`);

@@ -96,6 +96,7 @@ export type EvictionName = "fifo" | "lru" | "hub";
 export interface IndexStatus {
   readonly name: string; // in storage; "" where it is not kept
   readonly origin: string; // address it is read from or follows; "" for none
+  readonly follows: boolean; // it is all here, and follows a server
   readonly model: string;
   readonly dim: number;
   readonly chunks: number;

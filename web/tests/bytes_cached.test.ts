@@ -9,7 +9,7 @@ import { type Host, serve, someBytes } from "./bytes_host.ts";
 
 const CONTENT = someBytes(300_001);
 const hosts: Host[] = [];
-const options: RemoteOptions & CacheOptions = { delay: async () => {}, flushBytes: 1e9 };
+const options: RemoteOptions & CacheOptions = { delay: async () => {}, flushBytes: 1e9, blockBytes: 4096 };
 
 async function start(): Promise<Host> {
   const host = await serve(CONTENT);

@@ -80,6 +80,33 @@ test("opening a file reads its start once, and nothing twice that was in it", as
   assert.deepEqual(reads, [[0, source.size]]);
 });
 
+test("a section too large for memory is refused before anything of it is read", async () => {
+  const size = 3 * 2 ** 30;
+  const head = writeContainer([{ kind: SECTIONS.texts, bytes: CHECK }]).slice(0, 96);
+  const view = new DataView(head.buffer);
+  view.setBigUint64(16, BigInt(size), true); // the file
+  view.setBigUint64(80, BigInt(size - 128), true); // its section
+  view.setUint32(24, crc32c(head.subarray(64)), true);
+  view.setUint32(28, crc32c(head.subarray(0, 28)), true);
+  const asked: number[] = [];
+  const source: ByteSource = {
+    size,
+    read: async (at, length) => {
+      asked.push(length);
+      const bytes = new Uint8Array(length);
+      if (at === 0) bytes.set(head);
+      return bytes;
+    },
+    close: () => {},
+  };
+
+  const container = await openContainer(source);
+
+  await assert.rejects(container.section(SECTIONS.texts), { reason: "TooLarge" });
+  await assert.rejects(container.sections([SECTIONS.texts]), { reason: "TooLarge" });
+  assert.deepEqual(asked, [1 << 16]);
+});
+
 test("a part of a section beyond its end is refused", async () => {
   const container = await openContainer(memorySource(dataFile("single.gossamer")));
   const words = container.slice(SECTIONS.words);

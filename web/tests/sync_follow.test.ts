@@ -8,8 +8,9 @@ import { cleanUrl, type ServerInfo } from "../src/sync/client.ts";
 import { makeElsewhere } from "../src/sync/elsewhere.ts";
 import { follow, pull, type FollowTools, type FollowWish, type PullWish } from "../src/sync/follow.ts";
 import { manifestIn, readFollowing } from "../src/sync/following.ts";
+import { readFile } from "../src/sync/part.ts";
 import type { PullReport } from "../src/sync/records.ts";
-import { watchPulls } from "../src/sync/watch.ts";
+import { watchPulls, type WatchOptions } from "../src/sync/watch.ts";
 import { committed, contentOf, isReason, newEdge, PACK, URL_OF_SERVER, type TestEdge } from "./sync_edge.ts";
 import {
   broken,
@@ -375,14 +376,46 @@ test("watching pulls until it is told to stop, whatever fails", async () => {
     return report(turn === 3 ? "current" : "delta");
   };
 
-  await watchPulls(work, 1000, {
+  const listening: WatchOptions = {
     signal: stop.signal,
-    pause: async () => {},
     onPull: ({ kind }) => void brought.push(kind),
     onError: (error) => void failed.push(String(error)),
-  });
+  };
+  await watchPulls(work, 1000, listening, async () => {});
 
   assert.deepEqual([brought, failed], [["delta", "delta"], ["Error: away"]]);
+});
+
+test("watching without a pause between pulls is refused before the first", async () => {
+  const { signal } = new AbortController();
+  const never = () => assert.fail("it pulled");
+  for (const everyMs of [0, -1, 999, NaN, Infinity]) {
+    await assert.rejects(watchPulls(never, everyMs, { signal }), isReason("InvalidArgument", "1000"));
+  }
+});
+
+test("what a listener of pulls throws is not taken for a pull that failed", async () => {
+  const { signal } = new AbortController();
+  const onPull = () => {
+    throw new Error("mine");
+  };
+  const onError = () => assert.fail("the pull did not fail");
+  const work = async () => ({ kind: "delta" }) as PullReport;
+
+  await assert.rejects(watchPulls(work, 1000, { signal, onPull, onError }), /mine/);
+});
+
+test("a token that is not to be kept is nowhere in storage, not after a pull either", async () => {
+  const [edge, server] = [await newEdge(), new Steps()];
+  await followIt(edge, server, {}, { token: TOKEN, keepsToken: false });
+  server.now = 1;
+  await pullIt(edge, server, { token: TOKEN });
+
+  for (const { name } of await edge.folder.files()) {
+    const bytes = await readFile(edge.folder, name);
+    assert.ok(!Buffer.from(bytes ?? []).includes(TOKEN), name);
+  }
+  assert.equal((await readFollowing(edge.folder))?.keepsToken, false);
 });
 
 test("a server that does not answer a search is left alone for a while", async () => {

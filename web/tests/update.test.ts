@@ -345,6 +345,30 @@ test("many small changes do not leave many segments", async () => {
   assert.equal((await contentOf(folder)).size, 20);
 });
 
+test("an index that was closed holds no file open, whatever was under way", async () => {
+  const { folder, change } = await bench();
+  await change({ adds: [{ id: "a", text: "one" }] });
+  const open = new Set<string>();
+  const counted: Folder = {
+    ...folder,
+    open: async (name) => {
+      const source = await folder.open(name);
+      open.add(name);
+      return { ...source, close: () => void open.delete(name) };
+    },
+  };
+  const parts = await partsOfFolder(counted);
+  const { segment } = parts.catalogue.document(0);
+  const whileOpen = [...open].map((name) => name.split("-")[0]);
+
+  const reading = parts.texts.read(segment, 0, 3);
+  parts.close();
+
+  await assert.rejects(reading, { reason: "WrongState" });
+  assert.deepEqual(whileOpen, ["vectors"]);
+  assert.deepEqual([...open], []);
+});
+
 test("a second change at the same time is refused", async () => {
   const { change } = await bench();
   const first = change({ adds: [{ id: "a", text: "one" }] });

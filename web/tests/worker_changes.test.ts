@@ -57,12 +57,14 @@ test("a tab that fails to build what another one is building leaves it alone", a
 test("what fails to be built or imported leaves no name behind", async (context) => {
   serveModel(context);
   const { services, storage, job } = tab();
-  const texts = async function* (): ReturnType<Job["texts"]> & AsyncGenerator {
+  const texts = async function* () {
+    yield { id: "a", text: "One text." };
     throw new Error("the page's own");
   };
 
   await assert.rejects(buildIndex(services, "notes", { model: MODEL }, job(texts)), /own/);
-  await assert.rejects(importIndex(services, "other", new Blob(["no index"]), job()), { reason: "NotGossamer" });
+  const imported = importIndex(services, "other", new Blob(["no index"]), job());
+  await assert.rejects(imported, { reason: "NotGossamer" });
 
   assert.deepEqual((await storage.names()).filter((name) => ["notes", "other"].includes(name)), []);
 });

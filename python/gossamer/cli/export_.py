@@ -107,6 +107,14 @@ def command(
         session.output.json({**asdict(report), "files": [str(path) for path in files]})
         return
     _show(session.output, report, files)
+    if model is None and (model_file or site is not None):
+        session.output.note(
+            (
+                f"pages cannot load the model {stamp.name} and will search this by words only; for "
+                "meaning too, make an index with `gossamer add --model pocket`, or serve it",
+                "warning",
+            )
+        )
 
 
 def _is_index(name: str) -> bool:

@@ -142,8 +142,8 @@ export function makeTaker(
   return { exactly, upTo, nothing: async () => void response.body?.cancel().catch(() => {}) };
 }
 
-/** Where a part lies in the file; it may be shorter than what was asked for. Servers of other origins may hide this from the page: then the
- * part is taken to be what was asked for, if it is as long. */
+/** Where a part lies in the file; it may be shorter than what was asked for. Servers of other origins
+ * may hide this from the page: then the part is taken to be what was asked for, from its start. */
 function placeOf(url: string, response: Response, range: ByteRange): { length: number; size: number | null } {
   const said = response.headers.get("content-range");
   if (said === null) {

@@ -9,7 +9,7 @@ import { blockLength, type Origin } from "./segments.ts";
 import { type ByteRange, type ByteSource, readMany } from "./source.ts";
 
 export interface CacheOptions {
-  readonly blockBytes?: number; // what is fetched and kept at least; 4 KiB
+  readonly blockBytes?: number; // what is fetched and kept at least; 1 KiB
   readonly flushBytes?: number; // so much is kept in memory before it is written; 1 MiB
 }
 
@@ -27,7 +27,8 @@ export interface CachedSource extends ByteSource {
   flush(): Promise<void>;
 }
 
-const BLOCK = 4 * 1024;
+// A question touches some fifty places far from each other; what is fetched around them is wasted.
+const BLOCK = 1024;
 const FLUSH = 1024 * 1024;
 const MOST_PENDING = 16; // times what is flushed at once: then what cannot be written is dropped
 

@@ -87,7 +87,8 @@ export function makeAsker(address: string | URL, options: AskOptions): Asker {
       retried(question.signal, () =>
         once("GET", question, (response, take) => understand(shown, question, response, take)),
       ),
-    askSize: (signal) => retried(signal, () => once("HEAD", { signal }, (response) => sizeOf(shown, response))),
+    askSize: (signal) =>
+      retried(signal, () => once("HEAD", { signal }, (response) => sizeOf(shown, response))),
     close: () => closing.abort(),
   };
 }

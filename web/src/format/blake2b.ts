@@ -1,5 +1,4 @@
-// BLAKE2b (RFC 7693) without a key. Whole files are hashed with it when an index is opened and changed, so
-// it is written for speed: 64-bit words are pairs of 32-bit ones, the lower first.
+// BLAKE2b (RFC 7693) without a key. 64-bit words are pairs of 32-bit ones, the lower first.
 
 /** A hash of bytes that come in pieces. */
 export interface Blake2b {

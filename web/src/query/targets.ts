@@ -10,7 +10,7 @@ import type { Folder, Storage } from "../storage/storage.ts";
 import { askedServer } from "../sync/elsewhere.ts";
 import { serverOf } from "../sync/following.ts";
 import type { AskedServer } from "../sync/vectors.ts";
-import type { OpenOptions } from "../worker/messages.ts";
+import type { OpenOptions, StoredName } from "../worker/messages.ts";
 import type { Meter } from "./meter.ts";
 
 /** An index whose parts are open. */
@@ -39,13 +39,14 @@ export function isAddress(target: string): boolean {
 
 /** Opens an index. NoIndex if there is none. */
 export async function openTarget(
-  target: string | Blob,
+  target: string | Blob | StoredName,
   options: OpenOptions,
   storage: Storage,
   meter: Meter,
 ): Promise<OpenedTarget> {
   throwIfAborted(options.signal);
-  if (typeof target !== "string") return openFile(target, options);
+  if (target instanceof Blob) return openFile(target, options);
+  if (typeof target !== "string") return openName(target.name, options, storage, meter);
   if (isAddress(target)) return openAddress(target, options, storage, meter);
   return openName(target, options, storage, meter);
 }

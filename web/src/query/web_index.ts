@@ -4,7 +4,13 @@ import { GossamerError } from "../errors.ts";
 import { readManifest } from "../format/manifest.ts";
 import type { IndexStatus, Results, SearchOptions } from "../records.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { CacheReport, ChunkContext, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
+import type {
+  CacheReport,
+  ChunkContext,
+  OpenOptions,
+  OptimiseOptions,
+  StoredName,
+} from "../worker/messages.ts";
 import { makeMeter } from "./meter.ts";
 import { queue } from "./once.ts";
 import { checkOpenOptions } from "./options.ts";
@@ -26,7 +32,7 @@ const ENOUGH_QUESTIONS = 16;
 
 /** An open index. Another tab's or this page's own changes are seen by the next search. */
 export class WebIndex {
-  readonly #target: string | Blob;
+  readonly #target: string | Blob | StoredName;
   readonly #kept: Kept;
   readonly #storage: Storage;
   readonly #reopening = queue();
@@ -37,7 +43,7 @@ export class WebIndex {
   #isTuned: boolean; // what was asked for at opening is done
 
   private constructor(
-    target: string | Blob,
+    target: string | Blob | StoredName,
     state: OpenedState,
     kept: Kept,
     storage: Storage,
@@ -55,7 +61,7 @@ export class WebIndex {
    * none. Nothing but what describes the index is read before the first search, unless `warm` is asked
    * for. `isUnnamed`: the storage is this index's own, and its name there nobody's business. */
   static async open(
-    target: string | Blob,
+    target: string | Blob | StoredName,
     options: OpenOptions,
     services: Services,
     isUnnamed = false,
@@ -141,7 +147,7 @@ export class WebIndex {
   /** What the index is and takes. */
   async status(): Promise<IndexStatus> {
     const state = await this.state();
-    const { parts, origin, folder } = state.target;
+    const { parts, origin, folder, isLocal } = state.target;
     const opened = await state.loadedEngine?.catch(() => null);
     const text = await this.#kept.services.text();
     const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
@@ -151,6 +157,7 @@ export class WebIndex {
     return {
       name: this.name,
       origin,
+      follows: isLocal && origin !== "",
       model: parts.manifest.model.name,
       dim: parts.manifest.model.dim,
       chunks: parts.catalogue.chunkCount,

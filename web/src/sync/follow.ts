@@ -26,12 +26,13 @@ export type { PullReport } from "./records.ts";
 /** What is asked of `follow`; what is left out is as it was chosen before, or the usual. */
 export interface FollowWish {
   readonly token?: string;
+  readonly keepsToken?: boolean; // whether the token is written down; true
   readonly mode?: string; // "codes" (the usual), "slim", "slim:int8", "slim:f16:8"
   readonly texts?: Texts; // "kept" (the usual) or "away"
 }
 
 export interface PullWish {
-  readonly token?: string; // in place of the one that was written down
+  readonly token?: string; // in place of the one that was written down, if any was
   readonly again?: boolean; // from nothing, also back to an older state
 }
 
@@ -64,6 +65,7 @@ export async function follow(
     const following: Following = {
       url: address,
       token: wish.token || (await rememberedToken(folder, address)),
+      keepsToken: wish.keepsToken ?? known?.keepsToken ?? true,
       mode: parseMode(wish.mode ?? known?.mode ?? "codes"),
       texts: checkTexts(wish.texts ?? known?.texts ?? "kept"),
     };

@@ -14,6 +14,7 @@ import type { AskedServer } from "./vectors.ts";
 export interface Following {
   readonly url: string;
   readonly token: string; // "" for none
+  readonly keepsToken: boolean; // whether the token is written down
   readonly mode: string;
   readonly texts: Texts;
 }
@@ -25,15 +26,18 @@ const MOST_BYTES = 1 << 16;
 export async function readFollowing(folder: Folder): Promise<Following | null> {
   const bytes = await readFile(folder, FOLLOW);
   const values = bytes && bytes.length <= MOST_BYTES ? objectOf(new TextDecoder().decode(bytes)) : null;
-  const { url, token, mode, texts } = values ?? {};
+  const { url, token, mode, texts, keeps_token: keepsToken = true } = values ?? {};
   const areTexts = [url, token, mode].every((value) => typeof value === "string");
   if (!areTexts || (texts !== "kept" && texts !== "away")) return null;
-  return { url: url as string, token: token as string, mode: mode as string, texts };
+  const known = { url: url as string, token: token as string, mode: mode as string };
+  return { ...known, texts, keepsToken: keepsToken === true };
 }
 
-/** Writes it down. Whatever else runs in pages of this origin can read it, the token too. */
+/** Writes it down. Whatever else runs in pages of this origin can read it, the token too if it is kept. */
 export async function saveFollowing(folder: Folder, following: Following): Promise<void> {
-  const values = { ...following, budget: null, model: "" };
+  const { keepsToken, token, ...rest } = following;
+  const kept = { token: keepsToken ? token : "", keeps_token: keepsToken };
+  const values = { ...rest, ...kept, budget: null, model: "" };
   await writeFile(folder, FOLLOW, new TextEncoder().encode(JSON.stringify(values, null, 1)));
 }
 
@@ -44,7 +48,8 @@ export async function followingOf(folder: Folder, manifest: Manifest | null): Pr
   if (manifest && typeof url !== "string") return null;
   const written = await readFollowing(folder);
   if (written || !manifest) return written;
-  return { url: String(url), token: "", mode: String(mode), texts: texts === "away" ? "away" : "kept" };
+  const known = { url: String(url), token: "", keepsToken: true, mode: String(mode) };
+  return { ...known, texts: texts === "away" ? "away" : "kept" };
 }
 
 /** The server that an index follows, as searches ask it; null if it follows none. */

@@ -20,9 +20,10 @@ export async function followIndex(
   options: FollowOptions,
   job: Job,
 ): Promise<{ index: WebIndex; report: PullReport }> {
-  const { token, mode, texts, model, ...open } = options;
+  const { token, keepsToken, mode, texts, model, ...open } = options;
   const wish = {
     ...(token === undefined ? {} : { token }),
+    ...(keepsToken === undefined ? {} : { keepsToken }),
     ...(mode === undefined ? {} : { mode }),
     ...(texts === undefined ? {} : { texts }),
   };
@@ -30,7 +31,9 @@ export async function followIndex(
   const folder = await storage.folder(name);
   try {
     const report = await follow(folder, url, wish, toolsOf(services, model, job));
-    const opening = { ...open, ...(model === undefined ? {} : { model }), signal: job.signal };
+    // A token that is not written down serves the index as long as it is open.
+    const server = keepsToken === false && token ? { server: { url, token } } : {};
+    const opening = { ...open, ...server, ...(model === undefined ? {} : { model }), signal: job.signal };
     const index = await WebIndex.open(name, opening, services);
     if (!options.encoder) await keepModelOf(index);
     return { index, report };

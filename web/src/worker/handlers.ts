@@ -46,7 +46,7 @@ export function makeHandlers(services: Services): Handlers {
   };
   return {
     open: async (job, target, options) => {
-      const isKept = typeof target !== "string" && options.name !== undefined;
+      const isKept = target instanceof Blob && options.name !== undefined;
       const from = isKept ? await importIndex(services, options.name ?? "", target, job) : target;
       return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services), job);
     },

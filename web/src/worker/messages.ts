@@ -32,6 +32,11 @@ export interface ServerAddress {
   readonly token?: string;
 }
 
+/** An index in storage, by a name that may look like an address. */
+export interface StoredName {
+  readonly name: string;
+}
+
 /** An encoder that runs in onnxruntime-web, by the addresses that the page serves it at. */
 export interface EncoderFiles {
   readonly runtime: string; // the module of onnxruntime-web
@@ -47,7 +52,7 @@ export interface OpenOptions {
   readonly memoryBudget?: number; // bytes for vectors in memory; 32 MiB
   readonly eviction?: EvictionName | (string & {}) | URL; // "lru"; or the address of a module: see README
   readonly warm?: boolean; // reads vectors into memory at once, as far as the budget goes; false
-  readonly optimise?: OptimiseOptions; // how optimiseCache is called once there were questions; not without it
+  readonly optimise?: OptimiseOptions; // how optimiseCache is called once there were questions
   readonly server?: ServerAddress; // what is not in the file is asked there
   readonly keepLocal?: boolean; // whether what was fetched is kept in storage; true
   readonly signal?: AbortSignal;
@@ -56,7 +61,8 @@ export interface OpenOptions {
 /** How a server is followed; what is left out is as it was chosen before, or the usual. */
 export interface FollowOptions
   extends Pick<OpenOptions, "model" | "encoder" | "vectors" | "memoryBudget" | "eviction"> {
-  readonly token?: string; // of the server; kept in storage for the next pull
+  readonly token?: string; // of the server; kept in storage, in clear, for the next pull
+  readonly keepsToken?: boolean; // false: the token is not kept, and each pull is given it; true
   readonly mode?: string; // "codes" (the usual), "slim", "slim:int8", "slim:f16:8": docs/edge.md
   readonly texts?: "kept" | "away"; // "kept" is the usual; away, texts of hits are asked of the server
 }
@@ -112,7 +118,7 @@ export type Wire<T> = Omit<T, "signal">;
 
 /** What the worker does: arguments and answer of each call. */
 export interface Calls {
-  open: { args: [target: string | Blob, options: Wire<OpenOptions>]; value: OpenedIndex };
+  open: { args: [target: string | Blob | StoredName, options: Wire<OpenOptions>]; value: OpenedIndex };
   build: { args: [name: string | null, options: BuildOptions]; value: BuiltIndex };
   follow: { args: [name: string, url: string, options: FollowOptions]; value: FollowedIndex };
   pull: { args: [handle: number, wish: PullWish]; value: PullReport };

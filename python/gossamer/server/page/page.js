@@ -32,6 +32,8 @@ start();
 function start() {
   form.addEventListener("submit", onSubmit);
   form.addEventListener("input", onInput);
+  // The last letters of an input method come before it ends, and no event of their own after it.
+  form.addEventListener("compositionend", onInput);
   form.addEventListener("change", onChange);
   find("clear-filters", HTMLButtonElement).addEventListener("click", clearFilters);
   document.addEventListener("keydown", onKey);
