@@ -12,7 +12,7 @@ from web_page import DROP, FOUND, NOTES, ROOT, Heard, add, ask, hold, open_panel
 
 from gossamer import Index
 
-pytest_plugins = ["web_page"]
+pytest_plugins = ["web_page_fixtures"]
 
 
 class TestSearch:
@@ -268,6 +268,7 @@ class TestPrivate:
         page = open_page(site.url)
         add(page, notes)
         page.goto(site.url)
+        expect(page.locator("#panel-line")).to_contain_text("This site")
         open_panel(page)
         page.get_by_role("button", name="Delete notes").click()
         page.get_by_role("button", name="Delete", exact=True).click()

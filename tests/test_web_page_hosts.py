@@ -1,4 +1,4 @@
-"""The page that searches within the browser, and what is from elsewhere: hosts, names, models, tokens."""
+"""The page within the browser and what is from elsewhere: hosts, names, models, tokens."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from gossamer.cli import cli
 from gossamer.server import routes_web
 from gossamer.single import site as single_site
 
-pytest_plugins = ["web_page"]
+pytest_plugins = ["web_page_fixtures"]
 
 TOKEN = "a-token-of-enough-letters"
 ALLOWED = {
@@ -77,7 +77,7 @@ class TestElsewhere:
     ) -> None:
         page = open_page(f"{site.url}?index=http://")
 
-        expect(page.locator("#problem")).to_contain_text("the address of an index was expected")
+        expect(page.locator("#problem")).to_contain_text("The address of an index was expected")
 
     def test_a_name_is_never_taken_for_an_address(
         self,

@@ -347,6 +347,34 @@ def test_a_change_of_one_tab_is_found_in_the_other(
     assert results["hits"][0]["source"] == "new"
 
 
+def test_searches_are_answered_while_another_worker_commits(page: Page) -> None:
+    found = call(
+        page,
+        """async (gossamer, texts) => {
+          const { start } = await import(new URL("index.js", document.baseURI).href);
+          const other = start();
+          const written = await other.build("busy", texts);
+          const read = await gossamer.open("busy");
+          let isOver = false;
+          const outcomes = [];
+          const note = ({ hits, message }) => outcomes.push(message ?? hits.length);
+          const search = async (i) => {
+            while (!isOver) await read.search(`whales and bread ${i}`, { k: 3 }).then(note, note);
+          };
+          const searches = [1, 2, 3].map(search);
+          for (let n = 0; n < 12; n++) {
+            await written.add([{ id: `later ${n}`, text: `Later note ${n} about whales.` }]);
+          }
+          isOver = true;
+          await Promise.all(searches);
+          return { failures: outcomes.filter((one) => one !== 3), count: outcomes.length };
+        }""",
+        TEXTS,
+    )
+    assert found["failures"] == []
+    assert found["count"] >= 3
+
+
 def test_two_tabs_search_one_remote_index_side_by_side(
     context: BrowserContext, page: Page, public: Path, versions: tuple[bytes, bytes]
 ) -> None:

@@ -24,6 +24,7 @@ const LAST = "gossamer-last";
 const ENDING = /\.gossamer$/i;
 let current: Opened | null = null;
 let opening = new AbortController();
+let pulling = Promise.resolve(); // one pull after the other
 
 /** The index that is open; null for none. */
 export function opened(): Opened | null {
@@ -70,7 +71,12 @@ export async function refresh(): Promise<boolean> {
 }
 
 /** Brings an index that follows a server up to date; says so if it was asked for, or brought something. */
-export async function update(hooks: Hooks, isAsked: boolean): Promise<void> {
+export function update(hooks: Hooks, isAsked: boolean): Promise<void> {
+  pulling = pulling.then(() => pull(hooks, isAsked));
+  return pulling;
+}
+
+async function pull(hooks: Hooks, isAsked: boolean): Promise<void> {
   const asked = current;
   if (!asked?.status.follows) return;
   try {
@@ -83,8 +89,9 @@ export async function update(hooks: Hooks, isAsked: boolean): Promise<void> {
     showNote(`“${asked.label}” was brought up to date: ${told.join(", ")}.`);
     hooks.opened(asked.target);
   } catch (error) {
-    // Without a network it is searched as it was.
-    if (isAsked || reasonOf(error) !== "Unreachable") showNote(messageOf(error), false);
+    // Without a network it is searched as it was; another tab that pulls does it for this one too.
+    const isPassing = ["Unreachable", "Locked"].includes(reasonOf(error));
+    if (isAsked || !isPassing) showNote(messageOf(error), false);
   }
 }
 

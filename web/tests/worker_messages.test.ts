@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { GossamerError } from "../src/errors.ts";
+import { start } from "../src/index.ts";
 import type { Progress } from "../src/records.ts";
 import { connect } from "../src/worker/client.ts";
 import type { Client, WorkerLike } from "../src/worker/client.ts";
@@ -179,4 +180,28 @@ test("what cannot be sent is said to be so", async () => {
   const search = client.call("search", [1, (() => 0) as unknown as string, {}]);
 
   await assert.rejects(search, failsWith("InvalidArgument", "cannot be sent"));
+});
+
+test("texts that are none are refused before anything is sent, and while it is", async () => {
+  const add = async (job: Job) => {
+    for await (const text of job.texts()) assert.ok(text);
+    return null;
+  };
+  const client = connected({ add });
+  for (const texts of [5, null, undefined, "a text"] as unknown as Iterable<never>[]) {
+    await assert.rejects(client.call("add", [1], { texts }), failsWith("InvalidArgument", "iterable"));
+  }
+
+  const holed = client.call("add", [1], { texts: [null] as unknown as Iterable<never> });
+
+  await assert.rejects(holed, failsWith("InvalidArgument", "got null"));
+});
+
+test("what is opened must be an address, a file or a name", async () => {
+  const { worker } = fakeWorker();
+  const gossamer = start({ worker: worker as unknown as Worker });
+
+  for (const target of [null, 5, {}, ""] as unknown as string[]) {
+    await assert.rejects(gossamer.open(target), failsWith("InvalidArgument", "was expected"));
+  }
 });

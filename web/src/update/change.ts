@@ -145,6 +145,8 @@ async function run(
     const updater = new Updater(parts, tools, vectors, newTexts(files));
     updater.remove(change.removes ?? []);
     let done = 0;
+    // The first of them may be large: it is being read already.
+    onProgress?.({ phase: "reading", done, total: change.total ?? 0 });
     for await (const input of change.adds ?? []) {
       await updater.add(input);
       done += 1;
