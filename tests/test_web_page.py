@@ -298,7 +298,8 @@ class TestPrivate:
         page = open_page(site.url)
         expect(page.locator("#start")).to_be_visible()
         page.evaluate(DROP, {"a.md": "One."})
-        expect(page.locator("#report")).to_contain_text("1 file added")
+        expect(page.locator("#panel-line")).to_have_text("a · 1 document")
+        expect(page.locator("#job")).to_be_hidden()
 
         page.evaluate(DROP, {"a.md": "Quite another."})
 

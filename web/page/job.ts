@@ -104,19 +104,26 @@ function makeFailed({ failed }: ChangeReport): HTMLElement {
   );
 }
 
-/** Reading and embedding go on side by side: both are said, the bar counts files. */
+/** Reading and embedding go on side by side: both are said. The bar counts files, and within the one that is
+ * read, its chunks: it may be large. */
 function showing(bar: HTMLProgressElement, line: HTMLElement): (progress: Progress) => void {
-  let [read, total, embedded] = [0, 0, 0];
+  let [read, total, embedded, begun, within] = [0, 0, 0, 0, 0];
   return ({ phase, done, total: all }) => {
-    if (phase === "reading") [read, total] = [done, all];
-    else if (phase === "embedding") embedded = done;
-    const files = total > 0 ? `${read.toLocaleString("en")} of ${counted(total, "file")}` : "";
+    if (phase === "reading") [read, total, begun, within] = [done, all, embedded, 0];
+    else if (phase === "embedding") {
+      embedded = done;
+      within = all > begun ? Math.min(1, (done - begun) / (all - begun)) : 0;
+    }
+    const progress = `${read.toLocaleString("en")} of ${counted(total, "file")}`;
+    const files = total > 0 ? (phase === "reading" && read === 0 ? "Reading…" : progress) : "";
     const chunks = embedded > 0 ? counted(embedded, "chunk") : "";
     const isOwn = phase === "reading" || phase === "embedding";
     const said = [files, chunks, isOwn ? "" : `${phase}…`].filter((part) => part !== "").join(", ");
     line.textContent = said || "Getting ready…";
     if (total > 0)
-      bar.value = isOwn ? (0.95 * read) / total : 0.95 + (0.05 * done) / Math.max(1, all);
+      bar.value = isOwn
+        ? (0.95 * Math.min(total, read + within)) / total
+        : 0.95 + (0.05 * done) / Math.max(1, all);
     else if (!isOwn && all > 0) bar.value = done / all;
   };
 }

@@ -18,8 +18,8 @@ const REMOTE =
 const ASKED =
   "Your questions are sent to this server, which embeds them; they are answered in this page.";
 const FOLLOWED =
-  "All of it is in this browser, where questions are answered, and it follows a server: it is brought up to " +
-  "date when it is opened.";
+  "All of it is in this browser, where questions are answered, and it follows a server: it is " +
+  "brought up to date when it is opened.";
 const WORDS_ONLY = "Its model does not run in this page: it is searched by words only.";
 const PICKED = "It is read from the file that you picked; nothing is copied.";
 

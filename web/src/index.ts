@@ -118,7 +118,9 @@ export class Gossamer {
     url: string | URL,
     options: FollowOptions & JobOptions = {},
   ): Promise<GossamerIndex> {
-    if (String(url) === "") throw new GossamerError("InvalidArgument", 'a server\'s address was expected, got ""');
+    if (String(url) === "") {
+      throw new GossamerError("InvalidArgument", 'the address of a server was expected, got ""');
+    }
     const { signal, onProgress, ...rest } = options;
     const args: [string, string, FollowOptions] = [name, absolute(url), absoluteOptions(rest)];
     const followed = await this.#client.call("follow", args, { signal, onProgress });

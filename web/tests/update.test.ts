@@ -3,6 +3,7 @@ import test from "node:test";
 
 import { openEngineParts, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import { Passages } from "../src/query/passages.ts";
+import type { Progress } from "../src/records.ts";
 import { makeDisk, memoryStorage, type MemoryDisk } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import {
@@ -254,6 +255,18 @@ test("five thousand small texts go in, streaming", async () => {
 
   assert.equal(report.added, 5000);
   assert.equal((await contentOf(folder)).size, 5000);
+});
+
+test("within a large text it is said how many of its chunks are embedded", async () => {
+  const { change } = await bench();
+  const told: Progress[] = [];
+  const adds = [{ id: "a", text: "Whales eat krill. ".repeat(20_000) }];
+  const report = await change({ adds, total: 1 }, { onProgress: (progress) => void told.push(progress) });
+  const embedding = told.filter(({ phase }) => phase === "embedding");
+
+  assert.deepEqual(told[0], { phase: "reading", done: 0, total: 1 });
+  assert.ok(embedding.length > 1);
+  assert.ok(embedding.every(({ total }) => total === report.chunks));
 });
 
 for (const phase of ["reading", "embedding", "writing"]) {

@@ -205,3 +205,20 @@ test("what is opened must be an address, a file or a name", async () => {
     await assert.rejects(gossamer.open(target), failsWith("InvalidArgument", "was expected"));
   }
 });
+
+test("a name that looks like an address stays a name when it is given as one", async () => {
+  const { worker, port } = fakeWorker();
+  const open = async (_: unknown, target: unknown) => ({ handle: 1, name: JSON.stringify(target) });
+  serve(port, () => ({ open }) as unknown as Handlers);
+  const gossamer = start({ worker: worker as unknown as Worker });
+
+  const { name } = await gossamer.open({ name: "http://host/x" });
+
+  assert.equal(name, '{"name":"http://host/x"}');
+});
+
+test("no address is no server to follow", async () => {
+  const gossamer = start({ worker: fakeWorker().worker as unknown as Worker });
+
+  await assert.rejects(gossamer.follow("notes", ""), failsWith("InvalidArgument", "address of a server"));
+});

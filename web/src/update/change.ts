@@ -133,16 +133,17 @@ async function run(
 ): Promise<ChangeReport> {
   const { onProgress, signal } = tools;
   const engine = await tools.builder();
+  const plan = { chunks: 0 };
   const vectors = await GrowingVectors.open(
     engine,
     parts,
     tools.pack,
     tools.embedder,
-    (done) => onProgress?.({ phase: "embedding", done, total: 0 }),
+    (done) => onProgress?.({ phase: "embedding", done, total: plan.chunks }),
     signal,
   );
   try {
-    const updater = new Updater(parts, tools, vectors, newTexts(files));
+    const updater = new Updater(parts, tools, vectors, newTexts(files), plan);
     updater.remove(change.removes ?? []);
     let done = 0;
     // The first of them may be large: it is being read already.
@@ -173,6 +174,7 @@ class Updater {
     private readonly tools: ChangeTools,
     readonly vectors: GrowingVectors,
     readonly texts: NewTexts,
+    private readonly plan: { chunks: number }, // to embed, of the sources so far
   ) {
     const { embedder, chunkTokens } = tools;
     this.chunkTokens = parts?.manifest.model.chunkTokens ?? chunkTokens ?? embedder.maxTokens;
@@ -219,6 +221,7 @@ class Updater {
     const kind = prepared[0]?.record.kind ?? source.kind;
     const { ids, known } = this.sources.put({ source: { ...source, kind }, documents });
     const reused = await this.reuse(documents, ids, known);
+    this.plan.chunks += ids.length - reused.size;
     let place = 0;
     for (const document of prepared) {
       for (const span of document.spans) {
