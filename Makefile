@@ -24,9 +24,10 @@ FORMATTED := $(filter-out core/third_party/%,$(filter %.cpp %.h %.inc,$(CORE_FIL
 FUZZ_TARGETS := $(basename $(notdir $(wildcard core/fuzz/*_fuzz.cpp)))
 # Besides seeds of their own, the golden index files of the tests: real bytes to damage.
 FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
+PAGE_TESTS := tests/test_page.py $(wildcard tests/test_web_*.py)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python fuzz lint format bench clean
+.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz lint format bench clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
@@ -85,8 +86,7 @@ demo: build
 
 test: build
 	@$(MAKE) --no-print-directory test-core
-	@$(MAKE) --no-print-directory fuzz
-	@$(MAKE) --no-print-directory test-web
+	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzz test-web
 	@$(MAKE) --no-print-directory test-python
 
 # Optimised like a release, but with asserts on.
@@ -99,10 +99,17 @@ test-web: web
 	@cd web && $(NODE) npm run --silent check
 	@cd web && $(NODE) npm test --silent
 
-# The pages are tested in a real browser, the system's.
+# The pages are tested in a real browser, the system's, which waits more than it computes: beside the
+# other tests it costs little time.
 test-python: build web
 	@$(BIN)/python tests/browser.py
-	@$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-package test-pages
+
+test-package:
+	@$(BIN)/python -m pytest $(addprefix --ignore=,$(PAGE_TESTS))
+
+test-pages:
+	@$(BIN)/python -m pytest -p no:cacheprovider $(PAGE_TESTS)
 
 # The time is shared between the targets. A crash leaves its input in build/fuzz/crashes/;
 # `build/fuzz/core/NAME FILE` runs it again.

@@ -7,10 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-ARGUMENTS = (
+_ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -26,6 +33,39 @@ MISSING = (
     "no Chromium was found: install it, or set CHROMIUM to where it is "
     "(as root of a Debian-like system, `python tests/browser.py` installs it)"
 )
+
+
+@dataclass
+class Heard:
+    """What pages said that they should not, and whom they asked."""
+
+    errors: list[str] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
+
+    def listen(self, page: Page) -> None:
+        """Note from now on what goes wrong in a page and whom it asks."""
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        page.on("request", lambda request: self.addresses.append(request.url))
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the browser; the test is skipped where there is none."""
+    path = find_chromium()
+    if path is None:
+        give_up(MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+def give_up(missing: str) -> NoReturn:
+    """Skip the test for what is missing; it fails in CI, where all is to be there."""
+    if "CI" in os.environ:
+        pytest.fail(missing)
+    pytest.skip(missing)
 
 
 def find_chromium() -> str | None:

@@ -18,6 +18,7 @@ from tiny_embedder import TinyEmbedder, use_tiny
 import gossamer
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
     from starlette.testclient import TestClient
 
     from gossamer.index import Index
@@ -179,3 +180,22 @@ def offers() -> "Iterator[Callable[..., Offer]]":
 def offer(index: "Index", offers: "Callable[..., Offer]") -> "Offer":
     """An offer of the `index` that the test's file makes."""
     return offers(index)
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A real browser for the test's file.
+
+    Not one for all files: its event loop runs in this thread, where other tests start theirs.
+    """
+    from browser import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def context(browser: "Browser") -> "Iterator[BrowserContext]":
+    """Storage of its own for each test, shared by its pages."""
+    with browser.new_context() as context:
+        yield context

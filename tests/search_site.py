@@ -1,23 +1,19 @@
 """A site with the browser's package, and pages that search an index by it.
 
 write_package(folder)
-with StaticSite(folder, POLICY) as site, chromium() as browser:
+with StaticSite(folder, POLICY) as site:
     start(page, site.url)
     call(page, "(gossamer) => gossamer.names()")
 """
 
-import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import web_bundle
-from browser import ARGUMENTS, MISSING, find_chromium
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 
 from gossamer import Index, models
 from gossamer.single.engine import EngineChoice
@@ -51,8 +47,7 @@ def write_package(folder: Path) -> None:
     web_bundle.bundle(["src/index.ts"], folder)
     web_bundle.bundle(["src/worker/host.ts"], folder)
     (folder / "host.js").rename(folder / "worker.js")
-    for path in (web_bundle.WEB / "wasm" / "built").glob("*.wasm"):
-        shutil.copyfile(path, folder / path.name)
+    web_bundle.copy_wasm(folder)
     shutil.copyfile(_PACKAGED, folder / "pocket.model.gossamer")
     web_bundle.write_page(folder)
 
@@ -66,22 +61,6 @@ def imported(path: Path, folder: Path) -> Index:
     """Open a single file in Python: what the page reads is what is searched here."""
     import_single_file(path, folder)
     return Index.open(folder)
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the browser; the test is skipped where there is none."""
-    path = find_chromium()
-    if (path is None or not web_bundle.has_bundler()) and "CI" in os.environ:
-        pytest.fail(f"{MISSING}; or {web_bundle.MISSING}")
-    if path is None:
-        pytest.skip(MISSING)
-    if not web_bundle.has_bundler():
-        pytest.skip(web_bundle.MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 def start(page: Page, url: str, options: Mapping[str, object] | None = None) -> None:

@@ -1,15 +1,13 @@
 """The page of `gossamer serve`, in a real browser against a real server."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 
 import pytest
-from browser import ARGUMENTS, MISSING, find_chromium
+from browser import Heard
 from page_server import CONTRAST, HOSTILE, Served, make_index, serve
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 from tiny_embedder import use_tiny
 
 from gossamer.index import Index
@@ -18,32 +16,11 @@ TOKEN = "a-token-of-enough-letters"
 CONTROLS = "input, select, button, textarea, summary"
 
 
-@dataclass
-class Heard:
-    """What a page said and asked for while it was open."""
-
-    errors: list[str] = field(default_factory=list)
-    addresses: list[str] = field(default_factory=list)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         use_tiny(patch, with_codes=True)
         yield
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if path is None and "CI" in os.environ:
-        pytest.fail(MISSING)
-    if path is None:
-        pytest.skip(MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +45,7 @@ def open_page(browser: Browser, heard: Heard) -> Iterator[Callable[..., Page]]:
             context = stack.enter_context(browser.new_context(**options))
             context.set_default_timeout(10_000)
             page = context.new_page()
-            page.on("pageerror", lambda error: heard.errors.append(str(error)))
-            page.on("console", lambda said: said.type == "error" and heard.errors.append(said.text))
-            page.on("request", lambda request: heard.addresses.append(request.url))
+            heard.listen(page)
             page.goto(address)
             return page
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import Heard
 from playwright.sync_api import BrowserContext, Page, expect
 from static_site import StaticSite
-from web_page import DROP, FOUND, NOTES, ROOT, Heard, add, ask, hold, open_panel
+from web_page import DROP, FOUND, NOTES, ROOT, add, ask, hold, open_panel
 
 from gossamer import Index
 

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from browser import Heard
 from click.testing import CliRunner
 from page_server import Served, serve
 from playwright.sync_api import Page, Route, expect
 from static_site import StaticSite
 from tiny_embedder import use_tiny
-from web_page import NOTES, POLICY, Heard, ask
+from web_page import NOTES, POLICY, ask
 
 from gossamer import Index
 from gossamer.cli import cli

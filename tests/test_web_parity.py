@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
-from search_site import MODEL, POLICY, call, chromium, export_index, imported, start, write_package
+from playwright.sync_api import Browser, Page
+from search_site import MODEL, POLICY, call, export_index, imported, start, write_package
 from static_site import StaticSite
 
 from gossamer import Index
@@ -110,11 +110,10 @@ def ask(index: Index) -> list[Asked]:
 
 
 @pytest.fixture(scope="module")
-def page(site: StaticSite) -> Iterator[Page]:
-    with chromium() as browser:
-        page = browser.new_page()
-        start(page, site.url)
-        yield page
+def page(browser: Browser, site: StaticSite) -> Page:
+    page = browser.new_page()
+    start(page, site.url)
+    return page
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
-from search_site import MODEL, POLICY, PageError, call, chromium, export_index, start, write_package
+from playwright.sync_api import BrowserContext, Page
+from search_site import MODEL, POLICY, PageError, call, export_index, start, write_package
 from static_site import StaticSite
 
 from gossamer import Index
@@ -25,12 +25,6 @@ _SEARCH = """async (gossamer, target, question, options, open) => {
   return window.index.search(question, options ?? {});
 }"""
 _STATUS = "() => window.index.status()"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +56,6 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
 def site(public: Path) -> Iterator[StaticSite]:
     with StaticSite(public, POLICY) as site:
         yield site
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context()
-    yield context
-    context.close()
 
 
 @pytest.fixture

@@ -1,71 +1,17 @@
 """What a page keeps: the private file system and IndexedDB, in a real browser."""
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import web_bundle
-from browser import ARGUMENTS, MISSING, find_chromium
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext
 from static_site import StaticSite
+from step_tab import StepError, Tab, open_steps
 
 KINDS = ("opfs", "indexeddb")
 MEGABYTE = 1 << 20
 CONTENT = bytes(i * 7 % 251 for i in range(300_000))
-
-_START = """async (where) => {
-  if (where === "worker") {
-    const worker = new Worker("storage.js", { type: "module" });
-    const waiting = [];
-    worker.onmessage = ({ data }) => waiting.shift()(data);
-    window.take = (step) => new Promise((done) => {
-      waiting.push(done);
-      worker.postMessage(step);
-    });
-  } else {
-    window.take = (await import("./storage.js")).answer;
-  }
-}"""
-
-
-@dataclass
-class StepError(Exception):
-    """What a step failed with."""
-
-    reason: str
-    message: str
-
-
-@dataclass
-class Tab:
-    """A page that takes steps in turn, in its worker or itself: web/tests/browser/storage.ts."""
-
-    page: Page
-
-    def take(self, *step: object) -> Any:
-        """Take one step; StepError if it fails."""
-        answer = self.page.evaluate("(step) => window.take(step)", list(step))
-        if "reason" in answer:
-            raise StepError(answer["reason"], answer["message"])
-        return answer["value"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if (path is None or not web_bundle.has_bundler()) and "CI" in os.environ:
-        pytest.fail(f"{MISSING}; or {web_bundle.MISSING}")
-    if path is None:
-        pytest.skip(MISSING)
-    if not web_bundle.has_bundler():
-        pytest.skip(web_bundle.MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -83,19 +29,8 @@ def site(folder: Path) -> Iterator[StaticSite]:
         yield site
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Storage of its own for each test, shared by its tabs."""
-    with browser.new_context() as context:
-        context.set_default_timeout(10_000)
-        yield context
-
-
 def new_tab(context: BrowserContext, site: StaticSite, where: str = "worker") -> Tab:
-    page = context.new_page()
-    page.goto(site.url)
-    page.evaluate(_START, where)
-    return Tab(page)
+    return open_steps(context, site.url, "storage.js", where)
 
 
 def open_tab(context: BrowserContext, site: StaticSite, kind: str, where: str = "worker") -> Tab:

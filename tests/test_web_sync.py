@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page
-from search_site import MODEL, PageError, call, chromium, start, write_package
+from search_site import MODEL, PageError, call, start, write_package
 from static_site import StaticSite
 
 from gossamer import Index
@@ -77,12 +77,6 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticSite]:
     public = tmp_path_factory.mktemp("public")
     write_package(public)
@@ -99,12 +93,10 @@ def server(site: StaticSite, tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def page(browser: Browser, site: StaticSite) -> Iterator[Page]:
-    context: BrowserContext = browser.new_context()
+def page(context: BrowserContext, site: StaticSite) -> Page:
     page = context.new_page()
     start(page, site.url)
-    yield page
-    context.close()
+    return page
 
 
 def search(page: Page, question: str, **options: object) -> dict[str, Any]:

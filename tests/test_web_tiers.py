@@ -1,71 +1,19 @@
 """Vectors that stay in the storage of a real browser: the same answers as all in memory."""
 
-import os
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import web_bundle
-from browser import ARGUMENTS, MISSING, find_chromium
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext
 from static_site import StaticSite
+from step_tab import StepError, Tab, open_steps
 
 import gossamer
 
-BUILT = web_bundle.WEB / "wasm" / "built"
 COUNT, DIM = 5000, 64
 QUERIES = 12
-
-_START = """() => {
-  const worker = new Worker("tiers.js", { type: "module" });
-  const waiting = [];
-  worker.onmessage = ({ data }) => waiting.shift()(data);
-  window.take = (step) => new Promise((done) => {
-    waiting.push(done);
-    worker.postMessage(step);
-  });
-}"""
-
-
-@dataclass
-class StepError(Exception):
-    """What a step failed with."""
-
-    reason: str
-    message: str
-
-
-@dataclass
-class Tab:
-    """A page whose worker takes steps in turn: web/tests/browser/tiers.ts."""
-
-    page: Page
-
-    def take(self, *step: object) -> Any:
-        """Take one step; StepError if it fails."""
-        answer = self.page.evaluate("(step) => window.take(step)", list(step))
-        if "reason" in answer:
-            raise StepError(answer["reason"], answer["message"])
-        return answer["value"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if (path is None or not web_bundle.has_bundler()) and "CI" in os.environ:
-        pytest.fail(f"{MISSING}; or {web_bundle.MISSING}")
-    if path is None:
-        pytest.skip(MISSING)
-    if not web_bundle.has_bundler():
-        pytest.skip(web_bundle.MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, vectors: np.ndarray) -> Itera
     folder = tmp_path_factory.mktemp("tiers")
     web_bundle.bundle(["tests/browser/tiers.ts"], folder)
     web_bundle.write_page(folder)
-    for module in BUILT.glob("*.wasm"):
-        shutil.copy(module, folder)
+    web_bundle.copy_wasm(folder)
     save_index(folder / "coded.gossamer", vectors[:COUNT], code_bytes=16)
     save_index(folder / "plain.gossamer", vectors[:COUNT], code_bytes=0)
     with StaticSite(folder) as site:
@@ -101,19 +48,8 @@ def save_index(path: Path, vectors: np.ndarray, code_bytes: int) -> None:
     index.save(path)
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Storage of its own for each test."""
-    with browser.new_context() as context:
-        context.set_default_timeout(20_000)
-        yield context
-
-
 def open_tab(context: BrowserContext, site: StaticSite) -> Tab:
-    page = context.new_page()
-    page.goto(site.url)
-    page.evaluate(_START)
-    return Tab(page)
+    return open_steps(context, site.url, "tiers.js")
 
 
 @pytest.mark.parametrize(

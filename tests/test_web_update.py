@@ -1,8 +1,6 @@
 """Indexes made and changed inside a page, and the file that a page and Python share."""
 
 import base64
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -11,8 +9,7 @@ from typing import Any
 
 import pytest
 import web_bundle
-from browser import ARGUMENTS, MISSING, find_chromium
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 from static_site import StaticSite
 
 from gossamer import Index
@@ -100,38 +97,15 @@ def _letters(data: bytes) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if (path is None or not web_bundle.has_bundler()) and "CI" in os.environ:
-        pytest.fail(f"{MISSING}; or {web_bundle.MISSING}")
-    if path is None:
-        pytest.skip(MISSING)
-    if not web_bundle.has_bundler():
-        pytest.skip(web_bundle.MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticSite]:
     folder = tmp_path_factory.mktemp("update")
     web_bundle.bundle(["src/index.ts", "src/worker/host.ts"], folder)
     web_bundle.write_page(folder)
-    for file in (web_bundle.WEB / "wasm" / "built").glob("*.wasm"):
-        shutil.copy(file, folder)
+    web_bundle.copy_wasm(folder)
     data = resources.files("gossamer.models").joinpath("data", MODEL).read_bytes()
     (folder / MODEL).write_bytes(data)
     with StaticSite(folder) as site:
         yield site
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context() as context:
-        context.set_default_timeout(20_000)
-        yield context
 
 
 @pytest.fixture

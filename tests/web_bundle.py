@@ -10,20 +10,27 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from browser import give_up
+
 WEB = Path(__file__).resolve().parent.parent / "web"
-MISSING = "web/node_modules is not there: run `npm ci` in web/, with node 20 or later"
+_MISSING = "web/node_modules is not there: run `npm ci` in web/, with node 20 or later"
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Test</title><body></body></html>
 """
 
 
-def has_bundler() -> bool:
-    """Whether node and the packages that bundling takes are there."""
-    return shutil.which("node") is not None and _esbuild().is_file()
+def require_bundler() -> None:
+    """Skip the test where node or the packages that bundling takes are not there."""
+    if shutil.which("node") is None or not _esbuild().is_file():
+        give_up(_MISSING)
 
 
 def bundle(entries: Sequence[str], folder: Path) -> None:
-    """Bundle each entry (a path within web/) to `folder`/NAME.js, as a module."""
+    """Bundle each entry (a path within web/) to `folder`/NAME.js, as a module.
+
+    The test is skipped where there is no bundler.
+    """
+    require_bundler()
     command = [
         str(_esbuild()),
         *(str(WEB / entry) for entry in entries),
@@ -33,6 +40,12 @@ def bundle(entries: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(f"bundling failed:\n{done.stderr}")
+
+
+def copy_wasm(folder: Path) -> None:
+    """Put the compiled modules into a folder."""
+    for path in (WEB / "wasm" / "built").glob("*.wasm"):
+        shutil.copyfile(path, folder / path.name)
 
 
 def write_page(folder: Path, name: str = "index.html") -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
@@ -46,14 +45,6 @@ DROP = """(files) => {
     target.dispatchEvent(new DragEvent(kind, options));
   }
 }"""
-
-
-@dataclass
-class Heard:
-    """What pages said that they should not, and whom they asked."""
-
-    errors: list[str] = field(default_factory=list)
-    addresses: list[str] = field(default_factory=list)
 
 
 def ask(page: Page, question: str) -> None:

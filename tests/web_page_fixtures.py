@@ -10,28 +10,22 @@ from pathlib import Path
 
 import pytest
 import web_bundle
+from browser import Heard
 from click.testing import CliRunner
 from playwright.sync_api import Browser, BrowserContext, Page
-from search_site import MODEL, chromium
+from search_site import MODEL
 from static_site import StaticSite
-from web_page import NOTES, POLICY, ROOT, WATCH, Heard
+from web_page import NOTES, POLICY, ROOT, WATCH
 
 from gossamer import Index
 from gossamer.cli import cli
 from gossamer.single import site as single_site
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page as `make web` builds it."""
-    if not web_bundle.has_bundler():
-        pytest.skip(web_bundle.MISSING)
+    web_bundle.require_bundler()
     folder = tmp_path_factory.mktemp("page")
     command = ["node", str(web_bundle.WEB / "build.mjs"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -87,9 +81,7 @@ def open_page(new_context: Callable[..., BrowserContext], heard: Heard) -> Calla
 
     def open_page(address: str, context: BrowserContext | None = None, **options: object) -> Page:
         page = (context or new_context(**options)).new_page()
-        page.on("pageerror", lambda error: heard.errors.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and heard.errors.append(said.text))
-        page.on("request", lambda request: heard.addresses.append(request.url))
+        heard.listen(page)
         page.goto(address)
         return page
 

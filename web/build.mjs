@@ -32,9 +32,11 @@ for (const [name, entry] of Object.entries(entries)) {
 for (const file of readdirSync(join(here, "page"))) {
   if (!file.endsWith(".ts")) cpSync(join(here, "page", file), join(dist, file), { recursive: true });
 }
-// Hits look here as on the server's own page.
+// The page looks as the server's own does: what both have stands there.
 const shared = join(here, "..", "python", "gossamer", "server", "page");
-for (const file of ["results.css", "icon.svg"]) cpSync(join(shared, file), join(dist, file));
+for (const file of ["base.css", "dialogs.css", "results.css", "icon.svg"]) {
+  cpSync(join(shared, file), join(dist, file));
+}
 const built = join(here, "wasm", "built");
 for (const file of existsSync(built) ? readdirSync(built) : []) {
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
