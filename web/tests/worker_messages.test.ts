@@ -10,6 +10,9 @@ import { serve } from "../src/worker/host.ts";
 import type { Handlers, Job } from "../src/worker/handlers.ts";
 import type { Port } from "../src/worker/messages.ts";
 
+// The worker is a fake in this very thread, whose death no lock can tell; newer Nodes have locks.
+Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
+
 /** A worker whose end is in this process. */
 function fakeWorker(): { worker: WorkerLike & { die(type: string): void }; port: Port } {
   const target = new EventTarget();
