@@ -1,6 +1,6 @@
 // Builds dist/: the package for npm, the worker, the page, and the Wasm beside them.
 import { build } from "esbuild";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,7 +26,6 @@ const entries = {
   page: "page/main.ts",
 };
 for (const [name, entry] of Object.entries(entries)) {
-  if (!existsSync(join(here, entry))) continue;
   await build({ ...common, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
 }
 for (const file of readdirSync(join(here, "page"))) {
@@ -38,7 +37,7 @@ for (const file of ["base.css", "dialogs.css", "results.css", "icon.svg"]) {
   cpSync(join(shared, file), join(dist, file));
 }
 const built = join(here, "wasm", "built");
-for (const file of existsSync(built) ? readdirSync(built) : []) {
+for (const file of readdirSync(built)) {
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
 }
 // What pages index with, where nobody gives another model.
