@@ -10,20 +10,20 @@ from benchmarks.datasets import cache_folder
 from benchmarks.retrieval import data_folder, records
 from benchmarks.scale import scaled
 
-# Small runs take every so-many-th document.
-SMALL_STEP = 100
+# Smaller runs take every so-many-th document.
+STEP = scaled(1, smoke=100, small=20)
 # No file looks as if it had been changed just now.
 WRITTEN_AT = 1_700_000_000
 
 
 def mdn(every: int = 1) -> Path:
     """Give the folder of MDN Web Docs: 14,535 Markdown files, or every so-many-th of them."""
-    return _write("mdn", scaled(every, SMALL_STEP * every), _as_markdown)
+    return _write("mdn", STEP * every, _as_markdown)
 
 
 def rfc() -> Path:
     """Give the folder of RFCs: 7,864 text files."""
-    return _write("rfc", scaled(1, SMALL_STEP), _as_text)
+    return _write("rfc", STEP, _as_text)
 
 
 def text_files(folder: Path) -> list[Path]:

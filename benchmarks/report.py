@@ -13,10 +13,25 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.datasets import REPOSITORY
+from benchmarks.datasets import REPOSITORY, SPLIT_SEED
+from benchmarks.scale import FULL, SCALE, SMALL
 
 RESULTS = Path(__file__).parent / "results"
-COMPARED = ("gossamer", "numpy", "onnxruntime", "faiss-cpu", "hnswlib", "usearch", "bm25s")
+COMPARED = (
+    "gossamer",
+    "numpy",
+    "onnxruntime",
+    "faiss-cpu",
+    "hnswlib",
+    "usearch",
+    "bm25s",
+    "chromadb",
+    "lancedb",
+    "sqlite-vec",
+    "mteb",
+)
+# What every case draws by: the index's own choices, and which vectors are queries.
+SEEDS = {"index": 1, "split": SPLIT_SEED}
 
 
 class Skipped(Exception):  # noqa: N818 - nothing went wrong
@@ -72,6 +87,8 @@ class Result:
 
     rows: list[Row]
     details: dict[str, Any] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)  # besides those of SEEDS
+    versions: dict[str, str] = field(default_factory=dict)  # of rivals that live elsewhere
 
 
 def show(number: float | None) -> str:
@@ -96,23 +113,43 @@ def print_table(title: str, rows: Sequence[Row]) -> None:
         print(row.verdict)
 
 
-def save(case: str, title: str, result: Result) -> Path:
-    """Write the result under the commit and the machine it was measured with."""
-    commit, machine = current_commit(), machine_name()
+def save(case: str, title: str, result: Result, seconds: float) -> Path:
+    """Write the result over the case's last one of this scale; git keeps the older ones."""
     record = {
         "case": case,
         "title": title,
-        "commit": commit,
+        "scale": SCALE,
+        "commit": current_commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
         "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
-        "versions": {"python": platform.python_version(), **package_versions()},
+        "versions": {
+            "python": platform.python_version(),
+            **package_versions(),
+            **result.versions,
+        },
+        "seeds": SEEDS | result.seeds,
         "rows": [{**asdict(row), "verdict": row.verdict} for row in result.rows],
         "details": result.details,
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{case}-{commit}-{machine}.json"
+    path = result_path(case)
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def result_path(case: str, scale: str = SCALE) -> Path:
+    """Where the result of a case stands: full runs in one folder, small ones in another."""
+    return RESULTS / f"{case}.json" if scale == FULL else RESULTS / SMALL / f"{case}.json"
+
+
+def load(case: str, scale: str = FULL) -> dict[str, Any] | None:
+    """Give a saved result, None if there is none."""
+    path = result_path(case, scale)
+    if not path.exists():
+        return None
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
 
 
 def current_commit() -> str:

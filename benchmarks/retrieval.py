@@ -28,6 +28,7 @@ class Retrieval:
     bodies: list[str]
     questions: list[str]
     grades: list[Mapping[int, float]]  # by position of the document
+    answers: list[list[str]]  # what a reader would say to each question; none where nobody knows
 
     @cached_property
     def texts(self) -> list[str]:
@@ -47,6 +48,8 @@ def retrieval(name: str) -> Retrieval:
         question, document, grade = line.split("\t")
         grades.setdefault(question, {})[position[document]] = float(grade)
     asked = [q for q in records(folder / "queries.jsonl.zst") if q["id"] in grades]
+    said = folder / "answers.jsonl.zst"
+    answers = {one["id"]: one["answers"] for one in records(said)} if said.exists() else {}
     return Retrieval(
         name=name,
         ids=[document["id"] for document in documents],
@@ -54,6 +57,33 @@ def retrieval(name: str) -> Retrieval:
         bodies=[document["text"] for document in documents],
         questions=[question["text"] for question in asked],
         grades=[grades[question["id"]] for question in asked],
+        answers=[answers.get(question["id"], []) for question in asked],
+    )
+
+
+def limited(data: Retrieval, documents: int, questions: int) -> Retrieval:
+    """Give the first questions, and their answers among evenly chosen documents."""
+    asked = range(min(questions, len(data.questions)))
+    answers = {place for question in asked for place in data.grades[question]}
+    others = [place for place in range(len(data.ids)) if place not in answers]
+    step = max(1, round(len(others) / max(1, documents - len(answers))))
+    kept = sorted(answers.union(others[::step]))
+    place_now = {place: now for now, place in enumerate(kept)}
+
+    def pick(values: Sequence[str]) -> list[str]:
+        return [values[place] for place in kept]
+
+    return Retrieval(
+        name=data.name,
+        ids=pick(data.ids),
+        titles=pick(data.titles),
+        bodies=pick(data.bodies),
+        questions=[data.questions[question] for question in asked],
+        grades=[
+            {place_now[place]: grade for place, grade in data.grades[question].items()}
+            for question in asked
+        ],
+        answers=[data.answers[question] for question in asked],
     )
 
 

@@ -1,10 +1,18 @@
-"""Whole runs, whose numbers count, and small ones that only show that a case works."""
+"""How large a run is: all of it, a part that takes minutes, or just enough to show that it works."""
 
 import os
+from typing import TypeVar
 
-IS_SMALL = os.environ.get("GOSSAMER_BENCH_SMALL") == "1"
+T = TypeVar("T")
+FULL, SMALL, SMOKE = "full", "small", "smoke"
+SCALES = (FULL, SMALL, SMOKE)
+SCALE = os.environ.get("GOSSAMER_BENCH_SCALE", FULL)
+if SCALE not in SCALES:
+    raise SystemExit(f"GOSSAMER_BENCH_SCALE must be one of {', '.join(SCALES)}, not {SCALE!r}")
 
 
-def scaled(whole: int, small: int) -> int:
-    """Give the number for a whole run, or the one for a small run."""
-    return small if IS_SMALL else whole
+def scaled(full: T, smoke: T, small: T | None = None) -> T:
+    """Give the value for this run; a small one takes the full run's where none is given."""
+    if SCALE == SMOKE:
+        return smoke
+    return small if SCALE == SMALL and small is not None else full

@@ -1,6 +1,6 @@
 """How good the answers are: nDCG@10 of each mode, and of exact search with the same model."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.embedding_cache import cached_minilm
 from benchmarks.indexes import Chunks, create_index, read_chunks, scratch_folder
 from benchmarks.report import Result, Row
-from benchmarks.retrieval import CUT, SETS, Retrieval, ndcg, retrieval
+from benchmarks.retrieval import CUT, SETS, Retrieval, limited, ndcg, retrieval
 from benchmarks.scale import scaled
 from gossamer.index import Index
 from gossamer.update.prepare import GivenText
@@ -17,8 +17,8 @@ TITLE = "nDCG@10 of each mode, default settings, one text for each document"
 LOSS_BAR = 0.005
 SINGLE = ("semantic", "lexical")
 MODES = (*SINGLE, "hybrid")
-MOST_DOCUMENTS = scaled(10**9, 400)
-MOST_QUESTIONS = scaled(10**9, 40)
+MOST_DOCUMENTS = scaled(10**9, smoke=400, small=600)
+MOST_QUESTIONS = scaled(10**9, smoke=40, small=60)
 
 Scores = dict[str, float]
 
@@ -51,7 +51,8 @@ def run() -> Result:
 
 
 def _quality(data: Retrieval) -> Scores:
-    data = _limited(data)
+    if len(data.ids) > MOST_DOCUMENTS:
+        data = limited(data, MOST_DOCUMENTS, MOST_QUESTIONS)
     index = create_index(scratch_folder(data.name), cached_minilm())
     documents = zip(data.ids, data.bodies, data.titles, strict=True)
     index.add_texts(GivenText(id, body, title) for id, body, title in documents)
@@ -95,28 +96,3 @@ def _first_documents(sources: Iterable[str]) -> list[str]:
         if len(found) == CUT:
             break
     return list(found)
-
-
-def _limited(data: Retrieval) -> Retrieval:
-    """A small run: some of the questions, and the documents that answer them among the first."""
-    if len(data.ids) <= MOST_DOCUMENTS:
-        return data
-    asked = range(min(MOST_QUESTIONS, len(data.questions)))
-    answers = {place for question in asked for place in data.grades[question]}
-    kept = sorted(answers | set(range(MOST_DOCUMENTS - len(answers))))
-    place_now = {place: now for now, place in enumerate(kept)}
-
-    def pick(values: Sequence[str]) -> list[str]:
-        return [values[place] for place in kept]
-
-    return Retrieval(
-        name=data.name,
-        ids=pick(data.ids),
-        titles=pick(data.titles),
-        bodies=pick(data.bodies),
-        questions=[data.questions[question] for question in asked],
-        grades=[
-            {place_now[place]: grade for place, grade in data.grades[question].items()}
-            for question in asked
-        ],
-    )

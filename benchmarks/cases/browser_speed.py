@@ -31,10 +31,10 @@ from benchmarks.browser.tab import browser
 from benchmarks.browser.timing import Timing
 from benchmarks.datasets import mdn
 from benchmarks.report import Result, Row
-from benchmarks.scale import IS_SMALL, scaled
+from benchmarks.scale import FULL, SCALE, scaled
 
 TITLE = "in the browser, 384-d MDN vectors, recall@10 ≥ 0.95: milliseconds a query"
-COUNTS = (10_000,) if IS_SMALL else (10_000, 50_000)
+COUNTS = (10_000, 50_000) if SCALE == FULL else (10_000,)
 SMALLER = COUNTS[0]
 ROUNDS = 3
 RIVAL_BAR = 0.5
@@ -158,7 +158,7 @@ def _other_rivals(page: SpeedPage, found: Found) -> list[str]:
         loads["voy-search"] = page.add_voy("voy-search")
         loads["client-vector-search"] = page.add_client_vector_search("client-vector-search")
         names += ["voy-search", "client-vector-search"]
-    elif not IS_SMALL:
+    elif SCALE == FULL:
         name = "mememo, IndexedDB"
         loads[name] = page.add_mememo(name, stored=True, ef=USUAL_EF)
         timings = page.measure([name], count=20, rounds=1, cap_s=STORED_CAP_S)

@@ -1,0 +1,43 @@
+"""Plots as SVG files, the same bytes for the same results."""
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.document.page import pictures_of
+from benchmarks.document.records import Records
+from benchmarks.document.sections import chapters
+
+STYLE = {
+    "svg.hashsalt": "gossamer",
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.fontsize": 8,
+    "font.size": 9,
+}
+
+
+def draw_all(records: Records, folder: Path) -> list[Path]:
+    """Draw what there are results for; without matplotlib say so. Gives the files."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError as missing:
+        print(f"no plots: {missing}; install the extra with pip install -e '.[bench]'")
+        return []
+    matplotlib.use("Agg")
+    drawn = []
+    with matplotlib.rc_context(STYLE):
+        for section in (one for sections in chapters().values() for one in sections):
+            if pictures_of(section) and section.CASES[0] in records:
+                for name, figure in section.draw(records).items():
+                    drawn.append(_written(figure, folder / f"{name}.svg"))
+    return drawn
+
+
+def _written(figure: Any, path: Path) -> Path:
+    from matplotlib import pyplot as plt
+
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    return path

@@ -1,0 +1,36 @@
+"""The sections, one file each, in the order of the document.
+
+A section has ITEM (what of which paper it answers, "" for ours), TITLE, CASES (whose results it
+shows; without the first it is left out) and `write(records)`, which gives blocks of Markdown. One
+with plots has PICTURES (name: what it shows) and `draw(records)`, which gives a figure for each.
+"""
+
+import importlib
+from types import ModuleType
+
+CHAPTERS = {
+    "Every bar": ("bars",),
+    "LEANN": (
+        "footprint",
+        "latency",
+        "downstream",
+        "ablation",
+        "pruning",
+        "shards",
+        "update_steps",
+        "hot_budget",
+        "encoders",
+    ),
+    "HNSW-Slim": ("slim_sizes", "slim_speed", "slim_sweeps", "slim_estimate", "slim_updates"),
+    "WebANNS": ("browser",),
+    "Gossamer": ("frontier", "growth", "calibration", "gpu_rounds", "engine", "folder", "server"),
+    "Harnesses of others": ("harnesses",),
+}
+
+
+def chapters() -> dict[str, list[ModuleType]]:
+    """Give the sections of each chapter."""
+    return {
+        chapter: [importlib.import_module(f"{__name__}.{name}") for name in names]
+        for chapter, names in CHAPTERS.items()
+    }
