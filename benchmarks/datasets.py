@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import npm_sets
+from benchmarks.scale import scaled
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -55,15 +56,19 @@ class Dataset:
 
 @cache
 def mdn() -> Dataset:
-    """62,797 chunks of MDN Web Docs by all-MiniLM-L6-v2 (384-d, normalised), 1,000 queries."""
+    """62,797 chunks of MDN Web Docs by all-MiniLM-L6-v2 (384-d, normalised), 1,000 queries.
+
+    Smaller runs take the first of them.
+    """
     folder = _mdn_folder()
     parts = [_read(part) for part in mdn_parts()]
-    return Dataset(
+    whole = Dataset(
         name="mdn",
         vectors=np.concatenate(parts).astype(np.float32),
         queries=_read(folder / "query-vectors.f16.npy").astype(np.float32),
         truth=_read(folder / "truth-top100.i32.npy").astype(np.int64),
     )
+    return whole.first(scaled(WHOLE, smoke=10_000, small=15_000))
 
 
 def mdn_parts() -> list[Path]:

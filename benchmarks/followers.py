@@ -23,7 +23,7 @@ from gossamer.sync.records import Base, Building, Mode
 from gossamer.update.prepare import GivenText
 
 MODES = ("codes", "slim:f16:8", "slim:int8:8")
-DOCUMENTS = scaled(1000, 50)
+DOCUMENTS = scaled(1000, smoke=20, small=100)
 BATCHES = 3
 TOKEN = "a token for the benchmark"
 APPLY_BAR_S = 0.2

@@ -1,4 +1,4 @@
-"""How large a run is: all of it, a part that takes minutes, or just enough to show that it works."""
+"""How large a run is: all of it, a part that takes minutes, or just what shows that it works."""
 
 import os
 from typing import TypeVar

@@ -29,14 +29,13 @@ MOST_DOCUMENTS = {
     "rfc": scaled(200, smoke=2, small=12),
 }
 MOST_OTHERS = scaled(10**9, smoke=200, small=1_000)
-MOST_MDN = scaled(10**9, smoke=2_000, small=15_000)
 MOST_QUESTIONS = scaled(300, smoke=20, small=100)
 SENTENCE = re.compile(r"[A-Z][^.!?]{50,200}[.!?](?=\s)")
 
 
 @dataclass(frozen=True)
 class TextSet:
-    """Chunks with the documents they are of, and questions; vectors, queries and truth in `data`."""
+    """Chunks with their documents, and questions; vectors, queries and truth in `data`."""
 
     name: str
     texts: list[str]
@@ -53,13 +52,11 @@ def text_set(name: str) -> TextSet:
 
 def documents_of(name: str) -> Retrieval:
     """Give the documents and questions that `text_set` takes of a set with judged answers."""
-    return limited(
-        retrieval(name), MOST_DOCUMENTS.get(name, MOST_OTHERS), MOST_QUESTIONS
-    )
+    return limited(retrieval(name), MOST_DOCUMENTS.get(name, MOST_OTHERS), MOST_QUESTIONS)
 
 
 def _mdn() -> TextSet:
-    data = mdn().first(MOST_MDN)
+    data = mdn()
     folder = data_folder() / "mdn"
     chunks = list(records(folder / "chunks.jsonl.zst"))[: len(data.vectors)]
     questions = [one["text"] for one in records(folder / "queries.jsonl.zst")][:MOST_QUESTIONS]

@@ -15,7 +15,7 @@ def best_by_code(vectors: Floats, queries: Floats, code_bytes: int, best: int, n
 
 
 def _load_or_train(vectors: Floats, code_bytes: int, name: str) -> faiss.Index:
-    path = _cache_path(code_bytes, name)
+    path = _cache_path(code_bytes, f"{name}-{len(vectors)}")
     if path.exists():
         return faiss.read_index(str(path))
     description = f"OPQ{code_bytes},PQ{code_bytes}"

@@ -5,10 +5,11 @@ from benchmarks.baselines import GraphParameters, graph_rivals
 from benchmarks.datasets import mdn
 from benchmarks.metrics import Seconds, timed
 from benchmarks.report import Result, Row
+from benchmarks.scale import scaled
 
 TITLE = 'build, keep "all", two threads (M=30, efC=128), seconds on the clock'
 THREADS = 2
-REPETITIONS = 2
+REPETITIONS = scaled(2, smoke=1)
 BAR = 1.2
 
 

@@ -15,9 +15,9 @@ from benchmarks.scale import scaled
 
 TITLE = "deltas of 1,000 inserts: bytes against the whole, seconds to make and to apply"
 SETS = (mdn, fashion, glove)
-BATCH = scaled(1000, 100)
+BATCH = scaled(1000, smoke=100, small=300)
 BATCHES = 10
-SMALL_COUNT = 4000
+COUNT = scaled(WHOLE, smoke=4_000, small=12_000)
 DELETIONS = 0.3
 GRAPH_BAR_KB = 60.0
 MAKE_BAR_S = 1.4
@@ -55,7 +55,7 @@ def run() -> Result:
     rows: list[Row] = []
     details: dict[str, object] = {}
     for load in SETS:
-        more, details[load.__name__] = _engine(load().first(scaled(WHOLE, SMALL_COUNT)))
+        more, details[load.__name__] = _engine(load().first(COUNT))
         rows += more
     documents, details["documents"] = followers.measure()
     return Result([*rows, *documents], details)

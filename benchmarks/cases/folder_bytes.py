@@ -13,7 +13,7 @@ from benchmarks.stand_in import REAL_EVERY
 TITLE = "index folder: bytes against the indexed text, and memory while indexing"
 BAR_PERCENT = 5.0
 MEMORY_BAR_MB = 1000.0
-REAL_SECONDS = scaled(120, 5)
+REAL_SECONDS = scaled(120, smoke=5, small=15)
 ABOUT_RFC = (
     f"Vectors of noise stand in for the model's, but for one batch in {REAL_EVERY}: codes take the "
     "same bytes for any vectors, and the model's codebook is not in the folder for either. Model "

@@ -15,7 +15,7 @@ from benchmarks.scale import scaled
 from gossamer.index import Index
 
 TITLE = "default search of mdn: recall against exact search, chunks embedded again (R)"
-QUESTIONS = scaled(200, 40)
+QUESTIONS = scaled(200, smoke=40, small=60)
 BAR = 0.90
 KS = (3, 10)
 # Chunks that say the same are as near as each other, up to rounding.

@@ -3,10 +3,11 @@
 from benchmarks import ours
 from benchmarks.datasets import mdn
 from benchmarks.report import Result, Row
+from benchmarks.scale import scaled
 
 TITLE = 'insert 1,000 vectors (keep "all", slim graph), one thread, re-prune included'
 ADDED = 1000
-SIZES = SMALL, LARGE = 15_000, 60_000
+SIZES = SMALL, LARGE = scaled((15_000, 60_000), smoke=(2_000, 8_000), small=(3_500, 14_000))
 
 
 def run() -> Result:

@@ -58,7 +58,7 @@ class Look:
 
 def run() -> Result:
     """The updated index, one updated without deletions, and one built from the same vectors."""
-    data = mdn().first(scaled(WHOLE, SMALL_COUNT))
+    data = mdn().first(scaled(WHOLE, smoke=SMALL_COUNT))
     looks, index = _follow(data)
     undeleted = _without_deletions(data)
     fresh = _fresh(data, np.arange(len(data.vectors)))

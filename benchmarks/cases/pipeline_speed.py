@@ -20,8 +20,8 @@ from gossamer.models import find
 TITLE = "`add` against the bare encoder on the same chunks, in turns"
 BAR = 0.90
 # About 600 chunks of 120 files.
-EVERY = scaled(120, 6)
-REPETITIONS = scaled(3, 2)
+EVERY = scaled(120, smoke=6)
+REPETITIONS = scaled(3, smoke=2, small=2)
 
 
 def run() -> Result:

@@ -21,7 +21,7 @@ COLD_BAR_S = 1.5
 # Every tenth page has about 7,500 chunks, as the set has that LEANN was measured on.
 PARTS = (10, 1)
 COLD_QUESTIONS = 3
-COLD_REPETITIONS = scaled(5, 2)
+COLD_REPETITIONS = scaled(5, smoke=2, small=3)
 WARM_UP = "what is a web worker"
 QUESTIONS = (
     "how do I center a div with flexbox",
@@ -39,7 +39,7 @@ QUESTIONS = (
     "convert a string to a number without surprises",
     "accessible names for buttons that show only an icon",
     "store a few megabytes of structured data in the browser",
-)[: scaled(15, 4)]
+)[: scaled(15, smoke=4, small=8)]
 # Measured by others on 2 cores: 7,497 chunks of another text, the same model, three questions.
 LEANN = "LEANN 0.3.8, quoted"
 LEANN_CPU_S = (70.0, 107.0)

@@ -19,8 +19,8 @@ SETS = (mdn, fashion, glove)
 K = 10
 EFFORTS = (10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 360, 540)
 TARGETS = JUDGED, _ = 0.95, 0.99
-REPETITIONS = scaled(5, 1)
-SMALL_COUNT = 5000
+REPETITIONS = scaled(5, smoke=1, small=2)
+COUNT = scaled(WHOLE, smoke=5_000, small=15_000)
 BYTES_BAR = 1 / 4.5
 SPEED_BAR = 0.9
 # What an edge holds unless told otherwise comes first.
@@ -42,7 +42,7 @@ def run() -> Result:
     rows: list[Row] = []
     details: dict[str, object] = {}
     for load in SETS:
-        data = load().first(scaled(WHOLE, SMALL_COUNT))
+        data = load().first(COUNT)
         taken: dict[str, GraphBytes] = {}
         searches = _rivals(data, taken) | _ours(data, taken)
         curves = measure(searches, data, K, EFFORTS, REPETITIONS)

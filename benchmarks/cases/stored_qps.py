@@ -4,13 +4,14 @@ from benchmarks import ours
 from benchmarks.baselines import GraphParameters, graph_rivals
 from benchmarks.datasets import Floats, mdn
 from benchmarks.report import Result, Row
+from benchmarks.scale import scaled
 from benchmarks.speed import Curves, Search, as_saved, measure, our_search, qps_at
 
 TITLE = 'keep "all": queries a CPU second on one thread, at recall@10 (M=30, efC=128)'
 K = 10
 EFFORTS = (10, 14, 20, 28, 40, 56, 80, 112, 160, 240)
 TARGETS = (0.95, 0.99)
-REPETITIONS = 5
+REPETITIONS = scaled(5, smoke=1, small=3)
 OURS = ("full", "slim")
 
 

@@ -17,7 +17,7 @@ from gossamer.index import Index
 
 TITLE = "`add` again to the index of mdn: nothing changed, one file changed"
 UNCHANGED_BAR_S = 2.0
-REPETITIONS = scaled(5, 2)
+REPETITIONS = scaled(5, smoke=2, small=3)
 ADDED = "\n\n## A note\n\nThis paragraph was not here when the page was indexed.\n"
 
 
