@@ -27,7 +27,7 @@ FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 PAGE_TESTS := tests/test_page.py $(wildcard tests/test_web_*.py)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz lint format bench clean
+.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz lint format bench bench-full clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
@@ -35,7 +35,9 @@ help:
 	@echo "make wasm    the core as WebAssembly, in web/wasm/built"
 	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
-	@echo "make bench   the benchmark table       (CASES=\"codes adaptive\" for some of it)"
+	@echo "make bench   the benchmarks on a small scale, in minutes: docs/benchmarks-small.md"
+	@echo "make bench-full   all of them, in hours; goes on where it stopped: docs/benchmarks.md"
+	@echo "             (CASES=\"codes adaptive\" with either for some of them)"
 	@echo "make fuzz    FUZZ_SECONDS=3600 for a long one"
 	@echo "make clean   remove what was built"
 
@@ -140,7 +142,10 @@ format: build
 	$(BIN)/clang-format -i $(FORMATTED)
 
 bench: $(VENV)/bench.stamp
-	@$(BIN)/python -m benchmarks.run $(CASES)
+	@GOSSAMER_BENCH_SCALE=small $(BIN)/python -m benchmarks.run $(CASES)
+
+bench-full: $(VENV)/bench.stamp
+	@GOSSAMER_BENCH_SCALE=full $(BIN)/python -m benchmarks.run $(CASES)
 
 clean:
 	rm -rf build web/dist python/gossamer/server/web $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

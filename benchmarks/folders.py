@@ -21,9 +21,9 @@ def mdn(every: int = 1) -> Path:
     return _write("mdn", STEP * every, _as_markdown)
 
 
-def rfc() -> Path:
-    """Give the folder of RFCs: 7,864 text files."""
-    return _write("rfc", STEP, _as_text)
+def rfc(every: int = 1) -> Path:
+    """Give the folder of RFCs: 7,864 text files, or every so-many-th of them."""
+    return _write("rfc", STEP * every, _as_text)
 
 
 def text_files(folder: Path) -> list[Path]:

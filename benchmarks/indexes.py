@@ -80,6 +80,17 @@ def read_chunks(index: Index) -> Chunks:
     return Chunks(state.layout.ids, sources, texts, embedder_of(index).embed(texts))
 
 
+def read_bodies(index: Index) -> list[str]:
+    """Read what every chunk says, without the lines of context that are embedded before it."""
+    state = _state(index)
+    bodies: list[str] = []
+    for start in range(0, len(state.layout.ids), READ_AT_ONCE):
+        for passage in state.passages.read(state.layout.ids[start : start + READ_AT_ONCE]):
+            assert passage is not None, "the files have not changed"
+            bodies.append(passage.body)
+    return bodies
+
+
 def source_names(index: Index) -> set[str]:
     """Give the paths of all files and the ids of all texts."""
     catalogue = _state(index).snapshot.catalogue

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from benchmarks.metrics import Point, Seconds, recall, timed
 from gossamer import _core
 from gossamer.files import map_file
 from gossamer.vectors import deltas
+from gossamer.vectors.model_pack import unpack_codebook
 from gossamer.vectors.options import make_options
 
 Index = gossamer.VectorIndex
@@ -139,21 +141,6 @@ def links_per_node(index: Index) -> float:
     return float(index.stats().mean_degree)
 
 
-def build_random(vectors: Floats, share: float) -> Index:
-    """Build a full graph and keep a random share of its links: a comparator, not in the API."""
-    rivals = GraphParameters()
-    options = make_options(vectors.shape[1], "ip", "none", "full", {})
-    parameters = options.build
-    parameters.max_degree, parameters.effort = rivals.max_degree, rivals.build_effort
-    parameters.seed, parameters.threads = SEED, 2
-    shard = _core.Shard(vectors, options.metric, 2, SEED)
-    graph = _core.prune_random(shard.build(parameters, None), share, SEED)
-    order = shard.order()
-    codebook = gossamer.train_codebook(vectors, 32, "ip", SEED, 2)
-    codes = codebook.encode(vectors[order], 2)
-    return Index(_core.assemble(options, codebook, codes, graph, order.astype(np.uint64), None))
-
-
 def build_and_prune(vectors: Floats) -> tuple[float, float]:
     """CPU seconds of building a graph and of pruning it to a slim one, on one thread."""
     rivals = GraphParameters()
@@ -272,3 +259,67 @@ def build_bounded(stream: Stream, memory: int | None) -> Index:
         max_degree=GraphParameters().max_degree,
         build_effort=GraphParameters().build_effort,
     )
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What one query looked at on average: vectors asked for, and those that were kept too."""
+
+    ids: Ids
+    asked: float
+    looked_at: float
+    cpu_ms: float
+
+
+def look(index: Index, queries: Floats, k: int, vectors: Floats, **options: Any) -> Looked:
+    """Search as `search` does, but leave hot vectors as they are."""
+    results: list[gossamer.SearchResult] = []
+
+    def ask() -> None:
+        for start in range(0, len(queries), 250):
+            session = index.session(queries[start : start + 250], k, threads=1, **options)
+            session.run(lambda ids: vectors[ids])
+            results.append(session.nearest())
+
+    seconds = timed(ask)
+    count = len(queries)
+    return Looked(
+        ids=np.concatenate([result.ids for result in results]),
+        asked=sum(result.stats.vectors_asked for result in results) / count,
+        looked_at=sum(result.stats.distances for result in results) / count,
+        cpu_ms=1000 * seconds.cpu / count,
+    )
+
+
+def add_asking(
+    index: Index, ids: Ids, vectors: Floats, at_once: int, is_answered: bool = True
+) -> tuple[float, float]:
+    """Add these rows of `vectors` under their numbers, some at a time.
+
+    Gives the vectors asked for and the CPU milliseconds, both for one of them. Where nobody
+    answers, the index links by what its codes stand for.
+    """
+    asked: list[int] = []
+
+    def vectors_of(wanted: Ids) -> Floats:
+        asked.append(len(wanted))
+        return vectors[wanted]
+
+    def work() -> None:
+        for start in range(0, len(ids), at_once):
+            some = ids[start : start + at_once]
+            index.add(vectors[some], some, vectors_of=vectors_of if is_answered else None)
+
+    seconds = timed(work)
+    return sum(asked) / len(ids), 1000 * seconds.cpu / len(ids)
+
+
+def shipped_codebook() -> tuple[gossamer.Codebook, Any]:
+    """Give the codebook that ships with the default model, and its calibration."""
+    data = resources.files("gossamer.models") / "data" / "minilm.codebook"
+    return unpack_codebook(data.read_bytes())
+
+
+def train_on(vectors: Floats, code_bytes: int = 32) -> gossamer.Codebook:
+    """Train a codebook that several indexes share."""
+    return gossamer.train_codebook(vectors, code_bytes, "ip", SEED, 2)

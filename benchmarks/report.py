@@ -30,6 +30,12 @@ COMPARED = (
     "sqlite-vec",
     "mteb",
 )
+# What runs write, for git.
+NOT_SOURCES = (
+    ":(exclude)benchmarks/results",
+    ":(exclude)docs/benchmarks*.md",
+    ":(exclude)README.md",
+)
 # What every case draws by: the index's own choices, and which vectors are queries.
 SEEDS = {"index": 1, "split": SPLIT_SEED}
 
@@ -89,6 +95,7 @@ class Result:
     details: dict[str, Any] = field(default_factory=dict)
     seeds: dict[str, int] = field(default_factory=dict)  # besides those of SEEDS
     versions: dict[str, str] = field(default_factory=dict)  # of rivals that live elsewhere
+    machine: dict[str, str] = field(default_factory=dict)  # besides its processor, as a GPU
 
 
 def show(number: float | None) -> str:
@@ -122,7 +129,12 @@ def save(case: str, title: str, result: Result, seconds: float) -> Path:
         "commit": current_commit(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
-        "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "system": platform.platform()},
+        "machine": {
+            "cpu": cpu_model(),
+            "cores": os.cpu_count(),
+            "system": platform.platform(),
+            **result.machine,
+        },
         "versions": {
             "python": platform.python_version(),
             **package_versions(),
@@ -153,15 +165,20 @@ def load(case: str, scale: str = FULL) -> dict[str, Any] | None:
 
 
 def current_commit() -> str:
-    """Return seven digits of the commit; `-dirty` is added when the tree differs from it."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=7"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
+    """Return seven digits of the commit; `-dirty` is added when the tree differs from it.
+
+    What a run itself writes does not count: the second case would be dirty by the first.
+    """
+    commit = _git("rev-parse", "--short=7", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *NOT_SOURCES)
+    return (commit or "unknown") + ("-dirty" if changed else "")
+
+
+def _git(*command: str) -> str:
+    done = subprocess.run(
+        ["git", *command], cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
-    return described.stdout.strip() or "unknown"
+    return done.stdout.strip()
 
 
 def cpu_model() -> str:
@@ -170,12 +187,6 @@ def cpu_model() -> str:
     if info.exists() and (found := re.search(r"model name\s*:\s*(.+)", info.read_text())):
         return found[1].strip()
     return platform.processor() or platform.machine()
-
-
-def machine_name() -> str:
-    """Return a name for files: processor and cores."""
-    model = re.sub(r"\(.*?\)|\bcpu\b|@.*|processor", " ", cpu_model().lower())
-    return re.sub(r"[^a-z0-9]+", "-", f"{model} {os.cpu_count()}c").strip("-")
 
 
 def package_versions() -> dict[str, str]:

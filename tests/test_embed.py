@@ -713,13 +713,21 @@ class FakeTransformer:
     """As much of a SentenceTransformer as is used."""
 
     max_seq_length = 6
-    device = "cpu"
+    has_gpu = False
     prompts: dict[str, str] = {"query": "query : "}  # noqa: RUF012
 
-    def __init__(self, name):
+    def __init__(self, name, device="cpu"):
         if name != "known":
             raise OSError("no such model")
+        if device == "cuda" and not self.has_gpu:
+            raise AssertionError("not compiled with CUDA")
+        self.device = device
         self.batches = []
+        self.is_single = False
+
+    def float(self):
+        self.is_single = True
+        return self
 
     def __getitem__(self, _):
         return types.SimpleNamespace(auto_model=None)
@@ -735,9 +743,23 @@ class FakeTransformer:
         frame = 1 if add_special_tokens else 0
         return {"input_ids": [[0] * frame + [1] * len(t.split()) + [0] * frame for t in texts]}
 
-    def encode(self, texts, prompt, batch_size, **_):
+    def encode(self, texts, prompt, batch_size, convert_to_tensor, **_):
         self.batches.append(batch_size)
-        return [[len((prompt or "") + text), 1.0] for text in texts]
+        rows = np.array([[len((prompt or "") + text), 1.0] for text in texts])
+        return FakeTensor(rows) if convert_to_tensor else rows
+
+
+class FakeTensor:
+    """Rows that are on a GPU until they are fetched."""
+
+    def __init__(self, rows):
+        self._rows = rows
+
+    def float(self):
+        return self
+
+    def cpu(self):
+        return self._rows
 
 
 @pytest.fixture
@@ -757,6 +779,24 @@ def test_sentence_transformers_are_embedders_too():
     assert embedder.tokenizer.token_starts("é b".encode()).tolist() == [0, 3]
     with pytest.raises(InvalidArgument, match="3 tokens"):
         embedder.embed(["one two three"])
+
+
+@pytest.mark.usefixtures("transformers")
+def test_a_transformer_computes_alone_on_a_cpu_and_in_batches_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(FakeTransformer, "has_gpu", True)
+    alone = load_embedder("sentence-transformers:known", options=EmbedOptions(device="cpu"))
+    batched = load_embedder("sentence-transformers:known", options=EmbedOptions(device="gpu"))
+
+    assert np.array_equal(alone.embed(["red", "blue"]), batched.embed(["red", "blue"]))
+    assert (alone._model.batches, alone._model.is_single) == ([1], True)
+    assert batched._model.batches[0] > 1
+    assert not batched._model.is_single
+
+
+@pytest.mark.usefixtures("transformers")
+def test_a_gpu_that_torch_does_not_have_is_refused():
+    with pytest.raises(InvalidArgument, match="not compiled with CUDA"):
+        load_embedder("sentence-transformers:known", options=EmbedOptions(device="gpu"))
 
 
 @pytest.mark.usefixtures("transformers")

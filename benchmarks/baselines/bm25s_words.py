@@ -1,6 +1,7 @@
 """bm25s: BM25 scores computed when the index is built, kept in memory as a sparse matrix."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import bm25s
 
@@ -22,6 +23,10 @@ class Bm25s:
         terms = self._terms(questions)
         found, _ = self._index.retrieve(terms, k=n, show_progress=False, sorted=True)
         return [row.tolist() for row in found]
+
+    def save(self, folder: Path) -> None:
+        """Write its matrix and words, without the texts."""
+        self._index.save(str(folder), show_progress=False)
 
     def _terms(self, texts: Sequence[str]) -> list[list[str]]:
         terms: list[list[str]] = bm25s.tokenize(

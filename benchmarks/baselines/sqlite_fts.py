@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class SqliteFts:
@@ -20,6 +21,12 @@ class SqliteFts:
 
     def search(self, questions: Sequence[str], n: int) -> list[list[int]]:
         return [self._search(question, n) for question in questions]
+
+    def save(self, path: Path) -> None:
+        """Write it to a file, its segments merged and without the texts."""
+        self._database.execute("INSERT INTO chunks(chunks) VALUES ('optimize')")
+        self._database.commit()
+        self._database.execute("VACUUM INTO ?", (str(path),))
 
     def _search(self, question: str, n: int) -> list[int]:
         match = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))

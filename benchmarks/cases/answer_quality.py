@@ -60,7 +60,7 @@ def _quality(data: Retrieval) -> Scores:
     exact = _exact(read_chunks(index))
     searches: dict[str, Callable[[str], Iterable[str]]] = {"exact": exact}
     for mode in MODES:
-        searches[mode] = partial(_documents, index, mode)
+        searches[mode] = partial(best_documents, index, mode)
     return {
         mode: ndcg(
             [[position[id] for id in search(question)] for question in data.questions], data.grades
@@ -69,7 +69,7 @@ def _quality(data: Retrieval) -> Scores:
     }
 
 
-def _documents(index: Index, mode: str, question: str) -> list[str]:
+def best_documents(index: Index, mode: str, question: str) -> list[str]:
     """The first CUT documents; more chunks are asked for where several are of one document."""
     k = CUT
     while True:

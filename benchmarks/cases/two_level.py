@@ -1,15 +1,23 @@
 """Two-level search with batching against exact-steered best-first, on the hub-pruned graph."""
 
 from collections.abc import Callable
+from typing import Any
 
 from benchmarks import ours
-from benchmarks.datasets import mdn
+from benchmarks.datasets import WHOLE, Dataset, mdn
 from benchmarks.metrics import Point, cost_at
 from benchmarks.report import Result, Row
+from benchmarks.scale import scaled
+from benchmarks.search_steps import BATCHES, TARGET, as_saved, measure_batches, step_costs
+from benchmarks.text_sets import text_set
 from gossamer import Effort
 
 TITLE = "two-level search: vectors asked for at recall@3, against exact-steered best-first"
 K = 3
+COUNT = scaled(WHOLE, smoke=2_000, small=15_000)
+QUERIES = scaled(1_000, smoke=50, small=200)
+SETS = ("scifact", "hotpotqa", "cosqa", "mdn")
+REPETITIONS = scaled(3, smoke=1, small=1)
 EFFORTS = (3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128, 180, 256)
 RATIOS = (0.1, 0.15, 0.2, 0.3)
 BAR = 1 / 3
@@ -24,24 +32,11 @@ SETTINGS: dict[str, list[Callable[[int], int | Effort]]] = {
 
 
 def run() -> Result:
-    """Strategies on one graph, at the recalls that matter."""
-    data = mdn()
+    """Strategies on one graph at the recalls that matter, then LEANN's steps on several sets."""
+    whole = mdn().first(COUNT)
+    data = Dataset(whole.name, whole.vectors, whole.queries[:QUERIES], whole.truth[:QUERIES])
     index = ours.build(data.vectors, graph="hub")
-    curves = {
-        strategy: [
-            ours.curve(
-                index,
-                data,
-                K,
-                EFFORTS,
-                vectors=data.vectors,
-                strategy=strategy,
-                make_effort=make_effort,
-            )
-            for make_effort in settings
-        ]
-        for strategy, settings in SETTINGS.items()
-    }
+    curves = strategy_curves(index, data)
     rows = [
         Row(
             f"{strategy}, recall {target:.2f}",
@@ -58,7 +53,38 @@ def run() -> Result:
         name: [[vars(point) for point in curve] for curve in family]
         for name, family in curves.items()
     }
-    return Result(rows, details)
+    return Result(rows, details | steps(index))
+
+
+def strategy_curves(index: ours.Index, data: Dataset) -> dict[str, list[list[Point]]]:
+    """A curve for each setting of each strategy."""
+    return {
+        strategy: [
+            ours.curve(
+                index,
+                data,
+                K,
+                EFFORTS,
+                vectors=data.vectors,
+                strategy=strategy,
+                make_effort=make_effort,
+            )
+            for make_effort in settings
+        ]
+        for strategy, settings in SETTINGS.items()
+    }
+
+
+def steps(mdn_index: ours.Index) -> dict[str, Any]:
+    """What each step costs on each set, and what the model takes for a batch in this run."""
+    batch_seconds = measure_batches(text_set("mdn").texts[: max(BATCHES)], REPETITIONS)
+    found: dict[str, Any] = {}
+    for name in SETS:
+        data = text_set(name).data
+        index = mdn_index if name == "mdn" else ours.build(data.vectors, graph="hub")
+        costs = as_saved(step_costs(index, data, batch_seconds))
+        found[name] = {"chunks": len(data.vectors), "queries": len(data.queries), "steps": costs}
+    return {"target": TARGET, "batch_seconds": batch_seconds, "sets": found}
 
 
 def cheapest(curves: list[list[Point]], target: float) -> float | None:

@@ -1,4 +1,4 @@
-"""`docs/benchmarks.md` and its plots, made from the saved results: nothing in them is typed by hand."""
+"""`docs/benchmarks.md`, its plots and the README's tables, all made from the saved results."""
 
 from pathlib import Path
 

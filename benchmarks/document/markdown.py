@@ -26,13 +26,25 @@ def row_table(rows: Iterable[dict[str, Any]]) -> str:
     return table(header, (_row_cells(row) for row in rows))
 
 
+def row_name(row: dict[str, Any]) -> str:
+    """Give what a row is about, with its rival."""
+    rival = f" [{row['rival_name']}]" if row["rival_name"] else ""
+    return f"{row['what'].strip()}{rival}"
+
+
+def bar_text(row: dict[str, Any]) -> str:
+    """Give a row's bar; one for the ratio to the rival has a sign of its own."""
+    if row["bar"] is None:
+        return ""
+    times = "×" if row["by_ratio"] else ""
+    return f"{'≥' if row['at_least'] else '≤'} {show(row['bar'])}{times}"
+
+
 def _row_cells(row: dict[str, Any]) -> list[Cell]:
     ours, rival = row["ours"], row["rival"]
-    what = row["what"] + (f" [{row['rival_name']}]" if row["rival_name"] else "")
-    bar = "" if row["bar"] is None else f"{'≥' if row['at_least'] else '≤'} {show(row['bar'])}"
     ratio = ours / rival if rival and ours is not None else ""
     verdict = {"pass": "pass", "miss": "**miss**", "": ""}[row["verdict"]]
-    return [what, bar, ours, "" if rival is None else rival, ratio, verdict]
+    return [row_name(row), bar_text(row), ours, "" if rival is None else rival, ratio, verdict]
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -29,9 +29,9 @@ def draw_all(records: Records, folder: Path) -> list[Path]:
     drawn = []
     with matplotlib.rc_context(STYLE):
         for section in (one for sections in chapters().values() for one in sections):
-            if pictures_of(section) and section.CASES[0] in records:
-                for name, figure in section.draw(records).items():
-                    drawn.append(_written(figure, folder / f"{name}.svg"))
+            if names := pictures_of(section, records):
+                figures = section.draw(records)
+                drawn += [_written(figures[name], folder / f"{name}.svg") for name in names]
     return drawn
 
 

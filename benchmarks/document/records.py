@@ -35,6 +35,10 @@ class Record:
             raise KeyError(f"{self.case} has {len(found)} rows {what!r} against {rival!r}, not one")
         return found[0]
 
+    def rows_like(self, *words: str) -> list[dict[str, Any]]:
+        """Give the rows whose names hold all these words."""
+        return [row for row in self.rows if all(word in row["what"] for word in words)]
+
     def ours(self, what: str, rival: str | None = None) -> float:
         """Give what was measured of ours in a row."""
         return float(self.row(what, rival)["ours"])
@@ -42,6 +46,10 @@ class Record:
     def rival(self, what: str, rival: str | None = None) -> float:
         """Give what was measured of the rival in a row."""
         return float(self.row(what, rival)["rival"])
+
+    def ratio(self, what: str, rival: str | None = None) -> float:
+        """Give ours as a share of the rival's in a row."""
+        return self.ours(what, rival) / self.rival(what, rival)
 
 
 Records = Mapping[str, Record]

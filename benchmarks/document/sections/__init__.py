@@ -2,7 +2,12 @@
 
 A section has ITEM (what of which paper it answers, "" for ours), TITLE, CASES (whose results it
 shows; without the first it is left out) and `write(records)`, which gives blocks of Markdown. One
-with plots has PICTURES (name: what it shows) and `draw(records)`, which gives a figure for each.
+with plots has PICTURES (name: what it shows) and `draw(records)`, which gives a figure for each; a
+plot that needs another case than the first names it in NEEDS (name: case) and is left out without.
+Plots stand before the block that begins with "**Against the paper.**", or else at the end.
+
+`contradictions(records)` may give sentences, each of one result that contradicts a paper or our own
+documents (an empty list where nothing does). They are said again at the top of the document.
 """
 
 import importlib

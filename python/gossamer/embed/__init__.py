@@ -67,7 +67,7 @@ class EmbedOptions:
     """What can be chosen besides the model; what does not apply to its kind is ignored."""
 
     threads: int = 0  # of the CPU; 0: as many as this process may use
-    device: str = "auto"  # "cpu", "gpu", or "auto": a GPU if onnxruntime has one
+    device: str = "auto"  # "cpu", "gpu", or "auto": a GPU if there is one
     api_key: str = ""  # of a server; GOSSAMER_API_KEY if empty
     batch: int = 64  # texts in one request to a server
     max_tokens: int = 0  # of a server's model; 0: a cautious default
@@ -97,7 +97,8 @@ def load_embedder(spec: str, threads: int = 0, options: EmbedOptions | None = No
     if spec.startswith(_SENTENCE_TRANSFORMERS):
         from gossamer.embed.sentence_transformers import SentenceTransformersEmbedder
 
-        return SentenceTransformersEmbedder(spec.removeprefix(_SENTENCE_TRANSFORMERS))
+        name = spec.removeprefix(_SENTENCE_TRANSFORMERS)
+        return SentenceTransformersEmbedder(name, chosen.device)
     return _load_files(spec, chosen)
 
 

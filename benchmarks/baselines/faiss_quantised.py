@@ -1,0 +1,47 @@
+"""faiss's HNSW over codes in place of vectors: 8 bits a number (SQ8) or product codes (PQ)."""
+
+from pathlib import Path
+
+import faiss
+
+from benchmarks.baselines import GraphParameters
+from benchmarks.datasets import Floats, Ids
+
+# Numbers that share a byte of a product code: what keeps recall useful on long vectors.
+NUMBERS_A_BYTE = 4
+TRAINED = 10_000
+
+
+class FaissQuantised:
+    """See `benchmarks.baselines.GraphRival`; trained on the first vectors."""
+
+    def __init__(self, dim: int, parameters: GraphParameters, kind: str) -> None:
+        self.name = f"faiss HNSW {kind}"
+        is_l2 = parameters.metric == "l2"
+        metric = faiss.METRIC_L2 if is_l2 else faiss.METRIC_INNER_PRODUCT
+        degree = parameters.max_degree
+        if kind == "SQ8":
+            self.code_bytes = dim
+            bits = faiss.ScalarQuantizer.QT_8bit
+            self._index = faiss.IndexHNSWSQ(dim, bits, degree, metric)
+        else:
+            self.code_bytes = dim // NUMBERS_A_BYTE
+            self._index = faiss.IndexHNSWPQ(dim, self.code_bytes, degree, 8, metric)
+        self._index.hnsw.efConstruction = parameters.build_effort
+
+    def build(self, vectors: Floats, threads: int) -> None:
+        faiss.omp_set_num_threads(threads)
+        self._index.train(vectors[:TRAINED])
+        self._index.add(vectors)
+
+    def search(self, queries: Floats, k: int, effort: int) -> Ids:
+        faiss.omp_set_num_threads(1)
+        self._index.hnsw.efSearch = effort
+        _, ids = self._index.search(queries, k)
+        return ids
+
+    def save(self, path: Path) -> None:
+        faiss.write_index(self._index, str(path))
+
+    def load(self, path: Path) -> None:
+        self._index = faiss.read_index(str(path))
