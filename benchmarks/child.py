@@ -55,11 +55,11 @@ def load_hnswlib(path: str) -> dict[str, Any]:
     return {"grown": resident_bytes() - before}
 
 
-def build_bounded(memory: str, path: str) -> dict[str, Any]:
-    """Build from a stream within `memory` bytes (0: no limit), save, report the peak."""
+def build_bounded(count: str, memory: str, path: str) -> dict[str, Any]:
+    """Build from `count` streamed vectors within `memory` bytes (0: no limit); give the peak."""
     from benchmarks import ours
 
-    stream = ours.Stream(mdn_parts())
+    stream = ours.Stream(mdn_parts(), int(count))
     before = resident_bytes()
     reset_peak()
     start = time.perf_counter()
@@ -68,6 +68,22 @@ def build_bounded(memory: str, path: str) -> dict[str, Any]:
     peak = peak_bytes() - before
     ours.save(index, Path(path))
     return {"seconds": seconds, "peak": peak}
+
+
+def build_sharded(count: str, assignment: str, shards: str, folder: str) -> dict[str, Any]:
+    """Build from `count` streamed vectors in so many shards; save both graphs, give the peak."""
+    from benchmarks import our_graphs, ours
+
+    stream = ours.Stream(mdn_parts(), int(count))
+    before = resident_bytes()
+    reset_peak()
+    start = time.perf_counter()
+    built = our_graphs.build_sharded(stream, our_graphs.HOMES[assignment](stream, int(shards)))
+    seconds = time.perf_counter() - start
+    peak = peak_bytes() - before
+    for kind, index in built.indexes.items():
+        ours.save(index, Path(folder) / f"{assignment}-{kind}")
+    return {"seconds": seconds, "peak": peak, "largest": built.largest}
 
 
 def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:
@@ -133,7 +149,15 @@ def update_long(deletions: str, count: str) -> dict[str, Any]:
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     task.__name__: task
-    for task in (open_ours, search_ours, load_hnswlib, build_bounded, index_rfc, update_long)
+    for task in (
+        open_ours,
+        search_ours,
+        load_hnswlib,
+        build_bounded,
+        build_sharded,
+        index_rfc,
+        update_long,
+    )
 }
 
 if __name__ == "__main__":

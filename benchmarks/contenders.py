@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,9 @@ MARGIN_STEP = 0.05
 MOST_MARGIN_STEPS = 600
 UNTUNED_RECALL = 0.90
 SHARED_PARTS = ("codebook", "calibration")
+
+
+Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -152,10 +156,7 @@ def _with_trained_codes(chunks: TextSet) -> Iterator[list[Contender]]:
             sum(sections.values()) / count,
             (K, min(MOST_EFFORT, count)),
             partial(_ask, index, chunks),
-            lambda beam, ratio=ratio: {
-                "strategy": "two-level",
-                "effort": leann_design.effort(beam, ratio),
-            },
+            partial(_two_level, ratio),
         )
         for ratio in leann_design.RATIOS
     ]
@@ -176,7 +177,11 @@ def _with_shipped_codes(chunks: TextSet) -> Iterator[list[Contender]]:
     yield [_ours(GOSSAMER_UNTUNED, each, (1, 1), ask, lambda _: {"recall": UNTUNED_RECALL})]
 
 
-def _adaptive(steps: int) -> dict[str, object]:
+def _two_level(ratio: float, beam: int) -> Options:
+    return {"strategy": "two-level", "effort": leann_design.effort(beam, ratio)}
+
+
+def _adaptive(steps: int) -> Options:
     return {"strategy": "scan", "effort": Effort(margin=steps * MARGIN_STEP)}
 
 
@@ -184,8 +189,8 @@ def _ours(
     name: str,
     bytes_a_chunk: float,
     efforts: tuple[int, int],
-    ask: Callable[[slice, dict[str, object]], tuple[Found, list[Ids]]],
-    options: Callable[[int], dict[str, object]],
+    ask: Callable[[slice, Options], tuple[Found, list[Ids]]],
+    options: Callable[[int], Options],
 ) -> Contender:
     return Contender(
         name,
@@ -197,7 +202,7 @@ def _ours(
 
 
 def _ask(
-    index: ours.Index, chunks: TextSet, asked: slice, options: dict[str, object]
+    index: ours.Index, chunks: TextSet, asked: slice, options: Options
 ) -> tuple[Found, list[Ids]]:
     """Search, answering from the vectors at hand; give what was asked for, too."""
     batches: list[Ids] = []

@@ -4,7 +4,6 @@
 """
 
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
@@ -28,8 +27,8 @@ def make() -> None:
     folder = _folder()
     venv.create(folder, with_pip=True, clear=True)
     for package in PACKAGES:
-        command = [folder / "bin" / "python", "-m", "pip", "install", package]
-        subprocess.run(command, check=True)
+        python_there = str(folder / "bin" / "python")
+        subprocess.run([python_there, "-m", "pip", "install", package], check=True)
     (folder / "done").write_text("\n".join(PACKAGES), encoding="utf-8")
 
 
@@ -38,4 +37,4 @@ def _folder() -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(make())
+    make()

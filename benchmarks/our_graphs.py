@@ -70,25 +70,39 @@ class Prunings:
 
 @dataclass(frozen=True)
 class Sharded:
-    """Graphs merged from shards, pruned and not, and how many vectors the largest shard held."""
+    """Indexes on graphs merged from shards, and how many vectors the largest shard held."""
 
-    hub: Index
-    full: Index
+    indexes: dict[str, Index]  # by kind: "full", and "hub" for a pruned one
     largest: int
 
 
 def build_sharded(stream: Stream, homes: NDArray[np.uint32]) -> Sharded:
     """Build a graph for each shard, holding its vectors alone, and merge them."""
-    dim = next(iter(stream.batches())).shape[1]
+    sample = _sample(stream, len(homes))
+    codebook = gossamer.train_codebook(sample, 32, "ip", SEED, THREADS)
+    codes = np.concatenate([codebook.encode(batch, THREADS) for batch in stream.batches()])
+    merged, positions = _merge_shards(stream, homes, sample.shape[1])
+    names = positions.astype(np.uint64)
+    indexes = {}
+    for kind, graph in merged.items():
+        options = _options(sample.shape[1], kind)
+        core = _core.assemble(options, codebook, codes[positions], graph, names, None)
+        indexes[kind] = Index(core)
+    largest = max(np.bincount(homes.ravel()))
+    return Sharded(indexes, int(largest))
+
+
+def _merge_shards(
+    stream: Stream, homes: NDArray[np.uint32], dim: int
+) -> tuple[dict[str, Any], NDArray[np.uint32]]:
+    """The shards' graphs as one, unpruned and pruned, and where its nodes stand in the stream."""
     options = _options(dim, "hub")
     options.hub.low_degree = max(1, round(options.hub.low_degree * PRUNED_SHARE))
     most = options.build.max_degree
     mergers = {kind: _core.GraphMerger(len(homes), most, SEED) for kind in ("full", "hub")}
     order: list[Ids] = []
-    largest = 0
     for number in range(int(homes.max()) + 1):
         members = np.flatnonzero((homes == number).any(axis=1))
-        largest = max(largest, len(members))
         shard = _core.Shard(stream.vectors_of(members), options.metric, THREADS, SEED)
         ordered = members[shard.order()]
         names = ordered.astype(np.uint32)
@@ -96,16 +110,14 @@ def build_sharded(stream: Stream, homes: NDArray[np.uint32]) -> Sharded:
         mergers["full"].add(full, names)
         mergers["hub"].add(shard.prune(full, options.hub, None), names)
         order.append(ordered[homes[ordered, 0] == number])
-    positions = np.concatenate(order)
-    indexes = {kind: _merged(stream, merger, positions, kind) for kind, merger in mergers.items()}
-    return Sharded(indexes["hub"], indexes["full"], largest)
+    positions = np.concatenate(order).astype(np.uint32)
+    merged = {kind: _core.renumber(one.finish(), positions) for kind, one in mergers.items()}
+    return merged, positions
 
 
 def kmeans_homes(stream: Stream, shards: int) -> NDArray[np.uint32]:
     """The two nearest of `shards` centroids, for each vector (LEANN, section 6)."""
-    count = sum(map(len, stream.batches()))
-    chosen = np.random.default_rng(SEED).choice(count, min(SAMPLE, count), replace=False)
-    sample = stream.vectors_of(np.sort(chosen))
+    sample = _sample(stream, sum(map(len, stream.batches())))
     centroids = _core.kmeans(sample, shards, KMEANS_ITERATIONS, SEED, THREADS)
     return np.concatenate(
         [_core.assign_nearest_two(batch, centroids, THREADS) for batch in stream.batches()]
@@ -124,15 +136,9 @@ def random_homes(stream: Stream, shards: int) -> NDArray[np.uint32]:
 HOMES = {"kmeans": kmeans_homes, "random": random_homes}
 
 
-def _merged(stream: Stream, merger: Any, positions: Ids, kind: str) -> Index:
-    """The shards' graphs as one index, nodes in an order that keeps near ones together."""
-    graph = _core.renumber(merger.finish(), positions.astype(np.uint32))
-    sample = stream.vectors_of(np.sort(positions[:SAMPLE]))
-    codebook = gossamer.train_codebook(sample, 32, "ip", SEED, THREADS)
-    codes = np.concatenate([codebook.encode(batch, THREADS) for batch in stream.batches()])
-    names = positions.astype(np.uint64)
-    options = _options(sample.shape[1], kind)
-    return Index(_core.assemble(options, codebook, codes[positions], graph, names, None))
+def _sample(stream: Stream, count: int) -> Floats:
+    chosen = np.random.default_rng(SEED).choice(count, min(SAMPLE, count), replace=False)
+    return stream.vectors_of(np.sort(chosen))
 
 
 def _options(dim: int, kind: str, **options: Any) -> Any:

@@ -215,18 +215,22 @@ def section_bytes(path: Path) -> dict[str, int]:
 
 
 class Stream:
-    """Vectors in parts of half precision, as a build that must not hold them all sees them."""
+    """Vectors in parts of half precision, as a build that must not hold them all sees them.
 
-    def __init__(self, parts: Sequence[Path], batch: int = 2048) -> None:
+    It ends after `most` vectors, or with the last part.
+    """
+
+    def __init__(self, parts: Sequence[Path], most: int, batch: int = 2048) -> None:
         self._parts = parts
-        shapes = [self._open(part).shape for part in range(len(parts))]
-        self._starts = np.cumsum([0] + [count for count, _ in shapes])
+        shapes = [np.load(part, mmap_mode="r", allow_pickle=False).shape for part in parts]
+        self._starts = np.minimum(np.cumsum([0] + [count for count, _ in shapes]), most)
         self._dim = shapes[0][1]
         self._batch = batch
 
     def _open(self, part: int) -> Any:
         """Map a part anew each time: pages of a file that is let go do not count as memory."""
-        return np.load(self._parts[part], mmap_mode="r", allow_pickle=False)
+        whole = np.load(self._parts[part], mmap_mode="r", allow_pickle=False)
+        return whole[: self._starts[part + 1] - self._starts[part]]
 
     def batches(self) -> Iterator[Floats]:
         """All vectors in order; may be called again."""

@@ -167,8 +167,11 @@ def load(case: str, scale: str = FULL) -> dict[str, Any] | None:
 def current_commit() -> str:
     """Return seven digits of the commit; `-dirty` is added when the tree differs from it.
 
-    What a run itself writes does not count: the second case would be dirty by the first.
+    What a run itself writes does not count: the second case would be dirty by the first. A copy
+    without its history is told by GOSSAMER_BENCH_COMMIT.
     """
+    if given := os.environ.get("GOSSAMER_BENCH_COMMIT"):
+        return given
     commit = _git("rev-parse", "--short=7", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *NOT_SOURCES)
     return (commit or "unknown") + ("-dirty" if changed else "")

@@ -23,12 +23,12 @@ from gossamer import SlimOptions
 
 K = 10
 TARGETS = (0.90, 0.95)
-EFFORTS = (10, 20, 40, 80, 160, 320, 640)
-REPETITIONS = scaled(3, 1, 2)
+EFFORTS = (10, 20, 40, 80, 160, 320)
+REPETITIONS = scaled(2, 1)
 SLIM_DEGREES = scaled((4, 6, 8, 12), (4, 8), (4, 8))
-SMALL_DEGREES = scaled((3, 4, 6, 8, 12), (4, 8), (4, 6))
+SMALL_DEGREES = scaled((4, 6, 8), (4, 8), (4, 6))
 # The least that both take, and about what the paper's layout of a slim graph takes.
-RIVAL_DEGREES = scaled((2, 4, 6), (2,), (2, 6))
+RIVAL_DEGREES = scaled((2, 6), (2,))
 USUAL, RANDOM, HUB = "slim 8", "random", "hub (LEANN)"
 
 

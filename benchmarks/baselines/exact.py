@@ -17,5 +17,5 @@ class Exact:
 
     def search(self, queries: Floats, k: int) -> Ids:
         faiss.omp_set_num_threads(1)
-        _, ids = self._index.search(queries, k)
+        ids: Ids = self._index.search(queries, k)[1]
         return ids

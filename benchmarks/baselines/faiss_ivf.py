@@ -1,6 +1,7 @@
 """faiss's inverted lists over flat f32 vectors (IVF)."""
 
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -19,8 +20,8 @@ class FaissIvf:
     def __init__(self, vectors: Floats) -> None:
         self.lists = max(1, round(LISTS_PER_ROOT * len(vectors) ** 0.5))
         dim = vectors.shape[1]
-        self._centroids = faiss.IndexFlatIP(dim)
-        self._index = faiss.IndexIVFFlat(
+        self._centroids: Any = faiss.IndexFlatIP(dim)
+        self._index: Any = faiss.IndexIVFFlat(
             self._centroids, dim, self.lists, faiss.METRIC_INNER_PRODUCT
         )
         # k-means warns below 39 vectors a list; so many lists are what is wanted here.
@@ -33,7 +34,7 @@ class FaissIvf:
         """Read the `effort` nearest lists (nprobe)."""
         faiss.omp_set_num_threads(1)
         self._index.nprobe = effort
-        _, ids = self._index.search(queries, k)
+        ids: Ids = self._index.search(queries, k)[1]
         return ids
 
     def members(self, query: Floats, effort: int) -> list[Ids]:

@@ -8,7 +8,7 @@ from benchmarks.datasets import Floats, Ids, cache_folder
 
 # What LEANN's design holds of a chunk, codes and links together, or more.
 CODE_BYTES = 64
-TRAINED_ON = 20_000
+TRAINED_ON = 10_000
 
 
 class FaissPq:
@@ -24,7 +24,7 @@ class FaissPq:
 
     def search(self, queries: Floats, k: int) -> Ids:
         faiss.omp_set_num_threads(1)
-        _, ids = self._index.search(queries, k)
+        ids: Ids = self._index.search(queries, k)[1]
         return ids
 
 

@@ -2,10 +2,19 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 PARTS = ("codes", "graph", "vectors", "text", "words", "rest")
 Parts = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Bytes by part; `once` of those in `rest` do not grow with what is stored."""
+
+    parts: Parts
+    once: int = 0
 
 
 def bytes_under(path: Path) -> int:

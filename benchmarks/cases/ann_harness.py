@@ -33,7 +33,7 @@ def run() -> Result:
             name: {
                 "points": one.points,
                 "build_s": one.build_s,
-                "memory_mb": None if one.memory_kb is None else one.memory_kb / 1000,
+                "memory_mb": None if one.memory_kb is None else one.memory_kb * 1024 / 1e6,
             }
             for name, one in measured.items()
         }

@@ -54,7 +54,7 @@ class Method:
     answers_with: str
     has_text: bool = False
     links: float | None = None  # a node, in a graph of our engine
-    once: int = 0  # bytes of `parts` that do not grow with the chunks: a codebook
+    once: int = 0  # bytes of `rest` that do not grow with the chunks: a codebook, free pages
 
     def bytes_a_chunk(self, whole: int) -> dict[str, float]:
         """Give the bytes a chunk of each part; what is there once counts for `whole` chunks."""
@@ -257,11 +257,14 @@ def _stores(corpus: Corpus, texts: list[str], vectors: Floats, scratch: Path) ->
     from benchmarks.baselines import chromadb_store, lancedb_store, sqlite_vec_store
 
     few, theirs = corpus.evenly(MOST_SLOW)
-    parts = chromadb_store.store(few, theirs, scratch / "chromadb")
-    yield Method("chromadb", "store", len(few), parts, "texts", True)
+    chroma = chromadb_store.store(few, theirs, scratch / "chromadb")
     plain, indexed = lancedb_store.store(texts, vectors, scratch / "lancedb")
-    yield Method("lancedb", "store", len(texts), plain, "texts", True)
-    yield Method("lancedb, IVF-PQ", "store", len(texts), indexed, "texts", True)
+    for name, count, stored in (
+        ("chromadb", len(few), chroma),
+        ("lancedb", len(texts), plain),
+        ("lancedb, IVF-PQ", len(texts), indexed),
+    ):
+        yield Method(name, "store", count, stored.parts, "texts", True, once=stored.once)
     parts = sqlite_vec_store.store(vectors, scratch / "sqlite-vec")
     yield Method("sqlite-vec", "store", len(vectors), parts, IDS_ALONE)
 

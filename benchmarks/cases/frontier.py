@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ours
-from benchmarks.baselines import faiss_opq, faiss_pq
+from benchmarks.baselines import faiss_opq, faiss_pq_scan
 from benchmarks.datasets import Dataset, Ids
 from benchmarks.metrics import Point, cost_at, recall, vectors_for_recall
 from benchmarks.report import Result, Row
@@ -80,43 +80,41 @@ def _rows(set_name: str, layouts: list[dict[str, Any]]) -> list[Row]:
 
 
 def _layouts(data: Dataset) -> Iterator[Layout]:
-    yield from _scans(data)
+    trained = {size: ours.train_on(data.vectors, size) for size in CODE_BYTES}
+    yield from _scans(data, list(trained.values()))
     yield from _faiss(data)
-    codebook = ours.train_on(data.vectors, GRAPH_CODE_BYTES)
+    codebook = trained[GRAPH_CODE_BYTES]
     yield _adaptive(data, codebook)
     yield from _hot(data, codebook)
     yield from _graphs(data, codebook)
 
 
-def _scans(data: Dataset) -> Iterator[Layout]:
+def _scans(data: Dataset, trained: list[Codebook]) -> Iterator[Layout]:
     """Our codes: trained on the chunks themselves, and those that ship with the model."""
     shipped, _ = ours.shipped_codebook()
-    books: list[tuple[str, Callable[[], Codebook]]] = [
-        (_codes_name(size), lambda size=size: ours.train_on(data.vectors, size))
-        for size in CODE_BYTES
-    ]
-    books.append((f"codes, {shipped.code_bytes} B, shipped with the model", lambda: shipped))
-    for name, make in books:
-        codebook = make()
-        codes = codebook.encode(data.vectors, 2)
-        best = min(RANKED, len(data.vectors))
-        ranked, _ = codebook.scan(data.queries, codes, best)
-        once = 0 if codebook is shipped else len(codebook.to_bytes())
-        yield Layout(name, OURS, codebook.code_bytes, once, _asked(ranked, data))
+    best = min(RANKED, len(data.vectors))
+    for codebook in (*trained, shipped):
+        size = codebook.code_bytes
+        ranked, _ = codebook.scan(data.queries, codebook.encode(data.vectors, 2), best)
+        asked = _asked(ranked, data)
+        if codebook is shipped:
+            yield Layout(f"{_codes_name(size)}, shipped with the model", OURS, size, 0, asked)
+        else:
+            yield Layout(_codes_name(size), OURS, size, len(codebook.to_bytes()), asked)
 
 
 def _faiss(data: Dataset) -> Iterator[Layout]:
+    """Rotated codes on the whole of mdn alone: another case trains them there, for minutes."""
     best = min(RANKED, len(data.vectors))
     dim = data.vectors.shape[1]
+    centroids, rotation = 256 * dim * 4, dim * dim * 4
     for size in RIVAL_BYTES:
-        ranked = faiss_pq.best_by_code(data.vectors, data.queries, size, best)
-        centroids = 256 * dim * 4
+        ranked = faiss_pq_scan.best_by_code(data.vectors, data.queries, size, best)
         yield Layout(f"faiss PQ, {size} B", FAISS, size, centroids, _asked(ranked, data))
-        name = _cache_name(data)
-        ranked = faiss_opq.best_by_code(data.vectors, data.queries, size, best, name)
-        rotation = dim * dim * 4
-        asked = _asked(ranked, data)
-        yield Layout(f"faiss OPQ, {size} B", FAISS, size, centroids + rotation, asked)
+        if SCALE == FULL and data.name == "mdn":
+            ranked = faiss_opq.best_by_code(data.vectors, data.queries, size, best, data.name)
+            once, asked = centroids + rotation, _asked(ranked, data)
+            yield Layout(f"faiss OPQ, {size} B", FAISS, size, once, asked)
 
 
 def _adaptive(data: Dataset, codebook: Codebook) -> Layout:
@@ -201,9 +199,3 @@ def _graph_bytes(index: ours.Index) -> int:
 
 def _codes_name(size: int) -> str:
     return f"codes, {size} B"
-
-
-def _cache_name(data: Dataset) -> str:
-    """The mdn set as a whole has an index of other cases already."""
-    is_whole = SCALE == FULL and data.name == "mdn"
-    return data.name if is_whole else f"{data.name}-{len(data.vectors)}"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from benchmarks import ours
+from benchmarks.chunk_cost import chunk_cpu_ms
 from benchmarks.datasets import Dataset, mdn
-from benchmarks.embedding_cost import embedding_cost
 from benchmarks.metrics import recall, smallest_effort
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
@@ -65,7 +65,7 @@ def run() -> Result:
         "code_bytes": codebook.code_bytes,
         "asked_before": ASKED_BEFORE,
         "measured": MEASURED,
-        "embedding_cpu_ms": embedding_cost().cpu_ms,
+        "embedding_cpu_ms": chunk_cpu_ms(),
         "designs": designs,
     }
     rows = [row for name, measured in designs.items() for row in _rows(name, measured["budgets"])]
@@ -99,7 +99,14 @@ def _measure(design: Design, data: Dataset, codebook: Codebook) -> dict[str, obj
             effort=design.effort_of(effort),
         )
         after = _look(design, index, data, effort)
-        budgets.append({"share": share, "as_built": asdict(as_built), "after": asdict(after)})
+        budgets.append(
+            {
+                "share": share,
+                "chunk_bytes": share * 2 * data.vectors.shape[1],
+                "as_built": asdict(as_built),
+                "after": asdict(after),
+            }
+        )
     return {"effort": effort, "budgets": budgets}
 
 
@@ -138,5 +145,5 @@ def _look(design: Design, index: ours.Index, data: Dataset, effort: int) -> Cost
         hits=1 - looked.asked / looked.looked_at,
         recall=recall(looked.ids, data.truth[measured], K),
         search_ms=looked.cpu_ms,
-        total_ms=looked.cpu_ms + looked.asked * embedding_cost().cpu_ms,
+        total_ms=looked.cpu_ms + looked.asked * chunk_cpu_ms(),
     )

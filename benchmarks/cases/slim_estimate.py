@@ -14,15 +14,15 @@ from gossamer import SlimOptions, propose_slim
 TITLE = "slim graph: size expected against actual, and searches at the same size"
 # Of the first set all counts, of the others the largest.
 SETS = scaled((mdn, fashion, glove), (mdn,), (mdn,))
-COUNTS = scaled((10_000, 20_000, 40_000, WHOLE), (1000, 2000), (5000, 15_000))
+COUNTS = scaled((10_000, 20_000, 40_000, WHOLE), (1000, 2000), (5000, 10_000))
 LOW_DEGREES = scaled((2, 4, 6, 8, 12, 16), (4, 8), (4, 8, 12))
 BUDGETS = (10, 12, 16, 24, 32)  # bytes a node
 # Level, count, name and pointer of a node in the paper's layout.
 PAPER_NODE_BYTES = 16
 PAPER_LINK_BYTES = 4
 RACED = scaled((mdn, glove), (mdn,), (mdn,))
-RACE_COUNT = scaled(50_000, 2000, 15_000)
-RACE_QUERIES = 1000
+RACE_COUNT = scaled(50_000, 2000, 10_000)
+RACE_QUERIES = scaled(1000, 200, 500)
 
 
 @dataclass(frozen=True)

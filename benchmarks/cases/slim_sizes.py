@@ -24,7 +24,7 @@ THREADS = 2
 # The slow rivals take minutes on whole sets of long vectors; bytes a node hardly change.
 COUNTS = {mdn: 62_797, fashion: 30_000, glove: 50_000}
 SETS = scaled(tuple(COUNTS), (mdn,), (mdn,))
-MOST = scaled(1 << 31, 2000, 15_000)
+MOST = scaled(1 << 31, 2000, 10_000)
 EFFORT = 320
 QUANTISED = scaled(("SQ8", "PQ"), ("SQ8",))
 SLIM, FULL, HUB = "slim f16", "full f16", "hub f16 (LEANN)"

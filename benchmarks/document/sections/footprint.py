@@ -118,16 +118,31 @@ def draw(records: Records) -> dict[str, Any]:
             ends = [end + width for end, width in zip(ends, widths, strict=True)]
         for place, end in enumerate(ends):
             if longest == LONGEST_PERCENT or end <= longest:
-                beside = min(end, longest) + longest / 100
-                panel.text(beside, place, f"{end:.3g} %", va="center", fontsize=7)
+                _write_length(panel, place, end, longest)
         panel.set_xlim(0, longest * 1.12)
         panel.set_xlabel("% of the text")
+        panel.set_axisbelow(True)
     panels[0].axvline(100, color="black", linestyle="--", linewidth=1)
     panels[1].axvline(100 * PAPER_SHARE, color="black", linestyle=":", linewidth=1)
     panels[0].set_title("all (dashed: the text itself)", fontsize=9)
     panels[1].set_title("close up (dotted: 5 %)", fontsize=9)
-    panels[0].legend(loc="lower right")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return {"footprint": figure}
+
+
+def _write_length(panel: Any, place: int, end: float, longest: float) -> None:
+    """Beside a bar; inside one that is cut off."""
+    says = f"{end:,.0f} %" if end >= 10 else f"{end:.1f} %"
+    is_cut = end > longest
+    panel.text(
+        longest * 1.1 if is_cut else end + longest / 100,
+        place,
+        f"{says} →" if is_cut else says,
+        va="center",
+        ha="right" if is_cut else "left",
+        color="white" if is_cut else "black",
+        fontsize=7,
+    )
 
 
 def _about(taken: Footprints) -> str:
@@ -141,7 +156,9 @@ def _about(taken: Footprints) -> str:
         "says. Bytes are those of the files they write. Vectors of as many chunks of MDN by the "
         "same model (384 numbers) stand in for those of the RFCs, so that graphs have links as "
         "real ones have; in our own folders vectors of noise do, on whose values no byte depends. "
-        "A codebook counts once, for the whole set. IVF-recompute is worked out, not written."
+        "A codebook counts once, for the whole set, and so do pages of a file that are free. "
+        "IVF-recompute is worked out, not written. leann was given these chunks and vectors too; "
+        "its own chunks overlap by half, and would take more."
     )
 
 
@@ -210,11 +227,11 @@ def _verdict(taken: Footprints) -> str:
             "four bytes, within the 5 % claimed",
         )
         + f" ({percent(design)} with the links packed as our file packs them). The paper's own "
-        f"4 GB are {paper_bytes:.0f} bytes a chunk and {percent(4 / PAPER_TEXT_GB)} of its text: "
-        "its chunks are longer than ours.",
+        f"{PAPER_GB['LEANN']} GB are {paper_bytes:.0f} bytes a chunk and "
+        f"{percent(PAPER_GB['LEANN'] / PAPER_TEXT_GB)} of its text.",
         either(
             ours < recompute,
-            f"Gossamer is the smallest of all, below IVF-recompute's {percent(recompute)} too.",
+            f"Gossamer takes {percent(ours)}, less than IVF-recompute's {percent(recompute)}.",
             f"IVF-recompute is smaller than Gossamer, {percent(recompute)} of the text against "
             f"{percent(ours)}, as the paper finds it smaller than LEANN; what it embeds for that "
             "is in the next section.",

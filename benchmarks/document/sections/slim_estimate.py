@@ -33,7 +33,7 @@ def write(records: Records) -> list[str]:
         "The size of a slim graph is estimated before it is built, so that options can be chosen "
         "for a budget. Bytes a node in memory, with the default 8 links a node; “paper's equation” "
         "is the estimate that the paper gives for its own layout (16 B a node and 4 a link), "
-        "against what the links we count would take in it.",
+        "against what the base links we count would take in it (upper ones add about 1 %).",
         _estimate_table(record),
         "`propose_slim` gives the richest graph whose estimate fits a budget:",
         _budget_table(record),

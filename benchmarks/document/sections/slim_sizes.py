@@ -66,7 +66,7 @@ def contradictions(records: Records) -> list[str]:
             )
         if sizes[HUB]["memory"] < sizes[SLIM]["memory"]:
             said.append(
-                f"{where}: LEANN's rule with its own defaults leaves a smaller graph "
+                f"{where}: LEANN's rule with our default degrees leaves a smaller graph "
                 f"({sizes[HUB]['memory']:.1f} B a node) than HNSW-Slim's "
                 f"({sizes[SLIM]['memory']:.1f} B), against the paper's table 2."
             )

@@ -1,6 +1,7 @@
 """What the parameters of a slim graph do to size and speed: HNSW-Slim's figures 8, 9 and 10."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.document.markdown import either, percent, table
@@ -22,6 +23,7 @@ DEGREES = {
     "by in-degree": "SlimZero (by in-degree)",
 }
 PAPER_HUB_SHARE = 0.02  # section 7.1.3
+PAPER_BEST_SHARE = 0.5  # section 7.5.1, for L_t=1; 0.57 for L_t=2
 PAPER_SWEET_SPOT = 16  # section 7.5.2, links of a hub above the base
 HALF_DEGREE = 16  # half of a hub's links at the base
 # What is called stable here: speeds of one setting differ by as much from run to run.
@@ -45,8 +47,8 @@ def write(records: Records) -> list[str]:
         "what it names and leaves the rest at the paper's defaults (L_t=0, p=1/32, 2 % hubs with "
         "32 links at the base and 16 above, 8 and 4 for the others). Recall is that of "
         f"an effort of {record.details['effort']}.",
-        table(header, _rows(sets, lambda sweep: sweep.startswith(LAYERS), "p")),
-        table(header, _rows(sets, lambda sweep: sweep in DEGREES, "")),
+        table(header, _rows(sets, is_layers=True)),
+        table(header, _rows(sets, is_layers=False)),
         _against(record),
     ]
 
@@ -56,12 +58,17 @@ def contradictions(records: Records) -> list[str]:
     said = []
     for where, one in records["slim_sweeps"].details["sets"].items():
         least = _smallest(one["points"])
-        usual = _default(one["points"])
-        if least is usual or least["sweep"] == f"{LAYERS}0":
+        if least["at"] < PAPER_BEST_SHARE:
             said.append(
-                f"{where}: no trade-off layer above the base and no larger share of upper nodes "
-                "makes the slim graph smaller than the defaults do; the paper derives a minimum at "
-                "p=0.5."
+                f"{where}: of all trade-off layers and level shares the slim graph is smallest "
+                f"with {least['sweep']} and p={_fraction(least['at'])}; the paper derives a "
+                f"minimum at p={PAPER_BEST_SHARE:g} or above, for L_t above 0."
+            )
+        shares = _from(one["points"], "hub share", PAPER_HUB_SHARE)
+        if _spread(shares, "memory") > STABLE:
+            said.append(
+                f"{where}: from 2 to 50 % hubs the size changes by "
+                f"{percent(_spread(shares, 'memory'), 0)}; in the paper it is very stable."
             )
     return said
 
@@ -133,20 +140,25 @@ def _sweep(points: Points, sweep: str) -> list[dict[str, Any]]:
     return sorted((p for p in points if p["sweep"] == sweep), key=lambda point: point["at"])
 
 
-def _rows(sets: dict[str, Any], is_shown: Any, axis: str) -> list[list[Any]]:
-    """A row for each setting, with what every set gave."""
+def _rows(sets: dict[str, Any], is_layers: bool) -> list[list[Any]]:
+    """A row for each setting of the layers or of the degrees, with what every set gave."""
     first = next(iter(sets.values()))["points"]
     rows = []
     for number, point in enumerate(first):
-        if is_shown(point["sweep"]):
-            name = DEGREES.get(point["sweep"], point["sweep"])
-            at = "" if point["sweep"] == "by in-degree" else f", {axis} {point['at']:.3g}"
-            cells = [f"{name}{at}".replace(",  ", ": ")]
+        if point["sweep"].startswith(LAYERS) == is_layers:
+            cells: list[Any] = [_name(point)]
             for one in sets.values():
                 here = one["points"][number]
                 cells += [here["memory"], here["recall"], here["qps"]]
             rows.append(cells)
     return rows
+
+
+def _name(point: dict[str, Any]) -> str:
+    if point["sweep"].startswith(LAYERS):
+        return f"{point['sweep']}, p={_fraction(point['at'])}"
+    name = DEGREES[point["sweep"]]
+    return name if point["sweep"] == "by in-degree" else f"{name}: {point['at']:g}"
 
 
 def _default(points: Points) -> dict[str, Any]:
@@ -175,18 +187,21 @@ def _said_of(name: str, points: Points) -> str:
     usual = _default(points)
     least = _smallest(points)
     bottom = [p["memory"] for p in _sweep(points, f"{LAYERS}0")]
-    shares = [p for p in _sweep(points, "hub share") if p["at"] >= PAPER_HUB_SHARE]
-    lows = [p for p in _sweep(points, "low degree") if p["at"] >= HALF_DEGREE]
+    shares = _from(points, "hub share", PAPER_HUB_SHARE)
+    lows = _from(points, "low degree", HALF_DEGREE)
     said = [
         "the index "
         + either(bottom == sorted(bottom), "grows", "does not always grow")
         + " with p at L_t=0",
-        f"the smallest of all is {least['sweep']} with p {least['at']:.3g} "
+        f"the smallest of all is {least['sweep']} with p={_fraction(least['at'])} "
         f"({least['memory']:.1f} B a node, the defaults {usual['memory']:.1f})",
         _layer_speed(points),
-        f"from 2 to 50 % hubs the size changes by {_spread(shares, 'memory')} and the speed by "
-        f"{_spread(shares, 'qps')}",
-        f"with 16 to 32 links for the others the speed changes by {_spread(lows, 'qps')}",
+        f"from 2 to 50 % hubs the size changes by {percent(_spread(shares, 'memory'), 0)} and the "
+        f"speed by {percent(_spread(shares, 'qps'), 0)}",
+        "with 16 to 32 links for the others the speed changes by "
+        f"{percent(_spread(lows, 'qps'), 0)}"
+        if len(lows) > 1
+        else "",
         _best_degree(points),
     ]
     return f"On {name}, {'; '.join(one for one in said if one)}."
@@ -218,6 +233,15 @@ def _best_degree(points: Points) -> str:
     )
 
 
-def _spread(points: Points, key: str) -> str:
-    values = [point[key] for point in points if point[key] is not None]
-    return percent(max(values) / min(values) - 1, 0) if values else "–"
+def _from(points: Points, sweep: str, least: float) -> list[dict[str, Any]]:
+    return [point for point in _sweep(points, sweep) if point["at"] >= least]
+
+
+def _spread(points: Points, key: str) -> float:
+    """How much larger the largest is than the smallest."""
+    values = [float(point[key]) for point in points if point[key] is not None]
+    return max(values) / min(values) - 1 if values else 0.0
+
+
+def _fraction(share: float) -> str:
+    return str(Fraction(share).limit_denominator(32))

@@ -27,8 +27,8 @@ def write(records: Records) -> list[str]:
     """Bytes and seconds of a batch, then the long run."""
     delta = records["delta"]
     blocks = [
-        "A server inserts in batches into an index of 90 % of each set and sends each time what "
-        "changed; an edge applies it. Graph part: links, levels, ids, tombstones; new vectors are "
+        "A server inserts the last of each set in batches and sends each time what changed; an "
+        "edge applies it. Graph part: links, levels, ids, tombstones; new vectors are "
         "counted apart (the paper leaves them out).",
         table(
             ("", "insert, prune, delta: CPU s", "apply: CPU s", "graph part, KB", "vectors, KB"),
@@ -62,7 +62,7 @@ def contradictions(records: Records) -> list[str]:
                 "it falls most: unlike the paper, we would build anew after many updates."
             )
     said += [
-        f"An edge was to apply 1,000 documents within {row['bar']} s; “{row['what']}” is "
+        f"An edge was to apply an update within {row['bar']} s; “{row['what']}” is "
         f"{row['ours']:.2f}."
         for row in records["delta"].rows
         if row["verdict"] == "miss" and "commit" in row["what"]
