@@ -83,7 +83,7 @@ def build_sharded(count: str, assignment: str, shards: str, folder: str) -> dict
     peak = peak_bytes() - before
     for kind, index in built.indexes.items():
         ours.save(index, Path(folder) / f"{assignment}-{kind}")
-    return {"seconds": seconds, "peak": peak, "largest": built.largest}
+    return {"seconds": seconds, "peak": peak, "held": built.held}
 
 
 def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """mteb's own evaluation of Gossamer on text sets that are here, in mteb's environment.
 
-`python -m benchmarks.mteb_run PACKAGES FOLDER SET...` prints one line of JSON; PACKAGES is where
-the packages of our own environment are, FOLDER where the indexes go.
+`python -m benchmarks.mteb_run PACKAGES FOLDER QUESTIONS SET...` prints one line of JSON. PACKAGES is
+where the packages of our own environment are, FOLDER where the indexes go, QUESTIONS how many are
+asked of each set.
 """
 
 import json
 import site
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,26 +31,41 @@ DESCRIBED = {
 
 def main() -> None:
     """Evaluate each mode on each set."""
-    packages, folder, *names = sys.argv[1:]
+    packages, folder, questions, *names = sys.argv[1:]
     site.addsitedir(packages)  # behind mteb's own packages
     import mteb
 
-    scores = {name: {mode: evaluate(name, mode, folder) for mode in MODES} for name in names}
+    scores = {name: evaluate(name, int(questions), folder) for name in names}
     print(json.dumps({"version": mteb.__version__, "scores": scores}))
 
 
-def evaluate(name: str, mode: str, folder: str) -> float:
-    """Let mteb run and score one mode on one set."""
+def evaluate(name: str, questions: int, folder: str) -> dict[str, float]:
+    """Let mteb run and score each mode on one set."""
     import mteb
 
     from benchmarks.known_vectors import share_known
-    from benchmarks.text_sets import documents_of
     from gossamer.integrations.mteb import GossamerSearch
 
-    model = GossamerSearch(folder, mode=mode, share=share_known(name))
-    task = make_task(documents_of(name))
-    result = mteb.evaluate(model, task, cache=None, co2_tracker=False, show_progress_bar=False)
-    return float(result.task_results[0].get_score())
+    scores = {}
+    for mode in MODES:
+        model = GossamerSearch(folder, mode=mode, share=share_known(name))
+        task = make_task(first_questions(name, questions))
+        found = mteb.evaluate(model, task, cache=None, co2_tracker=False, show_progress_bar=False)
+        scores[mode] = float(found.task_results[0].get_score())
+    return scores
+
+
+def first_questions(name: str, count: int) -> "Retrieval":
+    """Give all documents of a text set with the first questions alone."""
+    from benchmarks.text_sets import documents_of
+
+    data = documents_of(name)
+    return replace(
+        data,
+        questions=data.questions[:count],
+        grades=data.grades[:count],
+        answers=data.answers[:count],
+    )
 
 
 def make_task(data: "Retrieval") -> "AbsTaskRetrieval":

@@ -17,7 +17,9 @@ from gossamer import _core
 from gossamer.vectors.options import make_options
 
 THREADS = 2
-SAMPLE = 8192
+# Of all vectors, what k-means and the codebook see: less than a shard holds.
+SAMPLE_SHARE = 1 / 8
+LEAST_SAMPLE = 1024
 KMEANS_ITERATIONS = 8
 # As in a bounded build: a node is pruned in two shards and keeps what both give.
 PRUNED_SHARE = 5 / 6
@@ -70,26 +72,27 @@ class Prunings:
 
 @dataclass(frozen=True)
 class Sharded:
-    """Indexes on graphs merged from shards, and how many vectors the largest shard held."""
+    """Indexes on graphs merged from shards, and how many vectors were held at once at most."""
 
     indexes: dict[str, Index]  # by kind: "full", and "hub" for a pruned one
-    largest: int
+    held: int
 
 
 def build_sharded(stream: Stream, homes: NDArray[np.uint32]) -> Sharded:
     """Build a graph for each shard, holding its vectors alone, and merge them."""
     sample = _sample(stream, len(homes))
+    sampled, dim = sample.shape
     codebook = gossamer.train_codebook(sample, 32, "ip", SEED, THREADS)
+    del sample  # before shards are held
     codes = np.concatenate([codebook.encode(batch, THREADS) for batch in stream.batches()])
-    merged, positions = _merge_shards(stream, homes, sample.shape[1])
+    merged, positions = _merge_shards(stream, homes, dim)
     names = positions.astype(np.uint64)
     indexes = {}
     for kind, graph in merged.items():
-        options = _options(sample.shape[1], kind)
+        options = _options(dim, kind)
         core = _core.assemble(options, codebook, codes[positions], graph, names, None)
         indexes[kind] = Index(core)
-    largest = max(np.bincount(homes.ravel()))
-    return Sharded(indexes, int(largest))
+    return Sharded(indexes, max(sampled, int(np.bincount(homes.ravel()).max())))
 
 
 def _merge_shards(
@@ -137,7 +140,8 @@ HOMES = {"kmeans": kmeans_homes, "random": random_homes}
 
 
 def _sample(stream: Stream, count: int) -> Floats:
-    chosen = np.random.default_rng(SEED).choice(count, min(SAMPLE, count), replace=False)
+    size = min(count, max(LEAST_SAMPLE, round(SAMPLE_SHARE * count)))
+    chosen = np.random.default_rng(SEED).choice(count, size, replace=False)
     return stream.vectors_of(np.sort(chosen))
 
 

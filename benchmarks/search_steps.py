@@ -30,18 +30,16 @@ class Step:
     most: int = WIDEST
 
 
-def _two_level(batch: int) -> Step:
-    return Step(
-        "two-level",
-        [lambda n, ratio=ratio: Effort(beam=n, ratio=ratio, batch=batch) for ratio in RATIOS],
-    )
+def two_level(ratio: float, batch: int) -> Callable[[int], Effort]:
+    """Settings of two-level search, as a function of the beam."""
+    return lambda beam: Effort(beam=beam, ratio=ratio, batch=batch)
 
 
 # In the order of LEANN's figure 5, and then ours.
 STEPS = {
     "naive": Step("best-first", [lambda n: Effort(beam=n)]),
-    "two-level": _two_level(1),
-    "batches": _two_level(BATCH),
+    "two-level": Step("two-level", [two_level(ratio, 1) for ratio in RATIOS]),
+    "batches": Step("two-level", [two_level(ratio, BATCH) for ratio in RATIOS]),
     "scan": Step("scan", [lambda n: Effort(rerank=n)]),
     "adaptive": Step("scan", [lambda n: Effort(margin=n / MARGINS_A_UNIT)], 8 * MARGINS_A_UNIT),
 }

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import faiss
+import numpy as np
 
 from benchmarks.datasets import Floats, Ids, cache_folder
 
 # What LEANN's design holds of a chunk, codes and links together, or more.
 CODE_BYTES = 64
 TRAINED_ON = 10_000
+CENTROIDS = 256
 
 
 class FaissPq:
@@ -33,7 +35,9 @@ def _train(vectors: Floats, path: Path) -> None:
     faiss.omp_set_num_threads(1)
     index = faiss.IndexPQ(vectors.shape[1], CODE_BYTES, 8, faiss.METRIC_INNER_PRODUCT)
     index.pq.cp.min_points_per_centroid = 1
-    index.train(vectors[:: max(1, len(vectors) // TRAINED_ON)])
+    sample = vectors[:: max(1, len(vectors) // TRAINED_ON)]
+    # It wants as many as it has centroids; there are fewer in the smallest runs only.
+    index.train(np.resize(sample, (max(len(sample), CENTROIDS), sample.shape[1])))
     index.add(vectors)
     faiss.write_index(index, str(path))
 

@@ -107,9 +107,9 @@ def costs(curves: Curves) -> dict[str, dict[str, float | None]]:
 def held(data: Dataset, sharded: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Bytes of the vectors that a build holds at once: all, or those of its largest shard."""
     row = SCALAR_BYTES * data.vectors.shape[1]
-    largest = {way: build["largest"] * row for way, build in sharded.items()}
+    most = {way: build["held"] * row for way, build in sharded.items()}
     return {
         "shards": SHARDS,
         "chunks": len(data.vectors),
-        "held_bytes": {"whole": len(data.vectors) * row} | largest,
+        "held_bytes": {"whole": len(data.vectors) * row} | most,
     }

@@ -15,6 +15,8 @@ from benchmarks.text_sets import NAMES, text_set
 TITLE = "asked-for recall against reached recall on every set of texts (difference)"
 ASKED = (0.80, 0.85, 0.90, 0.95, 0.98)
 HITS = (3, 10)
+# A scan looks at so many more vectors than it has hits, whatever is asked for.
+LEAST_BEYOND_HITS = 2
 SETS = scaled(NAMES, smoke=("scifact",), small=("scifact", "cosqa", "mdn"))
 CHUNKS = scaled(10**9, smoke=2_000, small=4_000)
 MADE_UP, GIVEN, SHIPPED = "made-up queries", "half of the questions", "shipped with the model"
@@ -31,6 +33,7 @@ class Reached:
     reached: float
     error: float  # standard error of what was reached: so few questions do not tell it exactly
     vectors: float
+    is_least: bool  # no scan looks at fewer, and that alone finds more than was asked for
 
 
 def run() -> Result:
@@ -45,10 +48,11 @@ def run() -> Result:
 
 
 def _rows(points: list[Reached], way: str) -> list[Row]:
-    differences = [abs(one.reached - one.asked) for one in points if one.way == way]
+    mine = [one for one in points if one.way == way and not one.is_least]
+    differences = [abs(one.reached - one.asked) for one in mine]
     return [
-        Row(f"{way}: mean difference", float(np.mean(differences))),
-        Row(f"{way}: worst difference", max(differences)),
+        Row(f"{way}: mean difference", float(np.mean(differences)) if mine else None),
+        Row(f"{way}: worst difference", max(differences, default=None)),
     ]
 
 
@@ -87,4 +91,6 @@ def _turn(index: ours.Index, data: Dataset, way: str) -> Iterator[Reached]:
             ]
             error = float(np.std(each) / np.sqrt(len(each)))
             reached = float(np.mean(each))
-            yield Reached(data.name, way, k, asked, reached, error, answer.vectors_asked)
+            vectors = answer.vectors_asked
+            is_least = vectors < k + LEAST_BEYOND_HITS + 0.01 and reached > asked
+            yield Reached(data.name, way, k, asked, reached, error, vectors, is_least)

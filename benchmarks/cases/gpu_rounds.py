@@ -43,7 +43,7 @@ TARGET = 0.90
 RATIOS = (0.1, 0.15, 0.2, 0.3)
 BATCHES = (1, 16, 64)
 MOST_BEAM = 1024
-MARGIN_STEPS = 60  # of a tenth each
+MOST_MARGIN = 200  # in tenths
 
 Measured = dict[str, Any]
 
@@ -118,7 +118,7 @@ def searches(data: Dataset) -> list[Measured]:
         return Effort(beam=width, batch=batch, ratio=ratio)
 
     found = [
-        cheapest("scan, adaptive stop", scanned, data, "scan", [margin], MARGIN_STEPS),
+        cheapest("scan, adaptive stop", scanned, data, "scan", [margin], MOST_MARGIN),
         cheapest("scan, fixed number", scanned, data, "scan", [int], MOST_BEAM),
     ]
     for batch in BATCHES:

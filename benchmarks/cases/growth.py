@@ -4,8 +4,10 @@ Without a GPU the set is MDN. Where GOSSAMER_BENCH_GPU_MODEL names a model it is
 of all sets, embedded by that model (`benchmarks.gpu.pool`).
 """
 
+import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks import ours
-from benchmarks.datasets import Dataset, Ids, exact_nearest, mdn
+from benchmarks.datasets import Dataset, Ids, cache_folder, exact_nearest, mdn
 from benchmarks.gpu.device import machine, model_folders, package_versions
 from benchmarks.gpu.pool import pool
-from benchmarks.metrics import cost_at, vectors_for_recall
-from benchmarks.report import Result, Row
-from benchmarks.scale import scaled
+from benchmarks.metrics import cost_at
+from benchmarks.report import Result, Row, current_commit
+from benchmarks.scale import SCALE, scaled
 from gossamer import Effort
 
 TITLE = "growth: vectors asked for as the set grows"
@@ -27,15 +29,16 @@ RECALLS = (0.90, 0.95, 0.99)
 FIRST = scaled(4_096, smoke=500)
 MOST_MDN = scaled(10**9, smoke=2_000, small=15_000)
 QUESTIONS = scaled(500, smoke=50, small=200)
-CODE_BYTES = scaled((8, 16, 24, 32), smoke=(16, 24), small=(16, 24, 32))
+# Codebooks are trained on each size; that of 24 B is the default model's, which ships with it.
+TRAINED_BYTES = scaled((8, 16, 32), smoke=(16,), small=(16, 32))
 SHIPPED_BYTES = 24
 MOST_RANKED = scaled(20_000, smoke=400, small=4_000)
 TIMED = 100
 # Of these codes the adaptive stop is measured, too; its margins are in tenths.
 ADAPTIVE_BYTES = (24, 32)
-MARGINS = (5, 10, 15, 20, 25, 30, 40)
-GRAPH_QUESTIONS = 200
-BEAMS = (4, 8, 16, 32, 64, 128, 256, 512)
+MARGINS = (10, 20, 30, 35, 40, 45, 50, 60, 70, 85, 100, 120)
+SEARCHED = 200  # questions, where every effort is a search
+BEAMS = (3, 5, 8, 16, 32, 64, 128, 256, 512)
 RATIOS = (0.1, 0.2)
 WALK_BEAM = 512
 THREADS = os.cpu_count() or 1
@@ -49,21 +52,12 @@ Measured = dict[str, Any]
 def run() -> Result:
     """Every size of a set that doubles, up to all of it."""
     data, facts = material()
-    codes: list[Measured] = []
-    graphs: list[Measured] = []
-    shipped = ours.Index.create(ours.shipped_codebook()[0])
-    for count in sizes(len(data.vectors)):
-        part = part_of(data, count)
-        for code_bytes in CODE_BYTES:
-            if code_bytes == SHIPPED_BYTES:
-                shipped.add(part.vectors[len(shipped) :])
-                index = shipped
-            else:
-                index = ours.build(part.vectors, code_bytes=code_bytes, threads=THREADS)
-            codes.append({"count": count, "code_bytes": code_bytes} | measure_codes(index, part))
-        graphs.append({"count": count} | measure_graph(part))
-        print(f"  {count:,}: {codes[-1]} {graphs[-1]}", flush=True)
+    measured = [kept(data, count) for count in sizes(len(data.vectors))]
+    codes = [one for size in measured for one in size["codes"]]
+    graphs = [size["graph"] for size in measured]
     grown = exponents(codes, graphs)
+    for path in cache_folder().glob("growth-*.json"):
+        path.unlink()
     has_model = bool(model_folders())
     return Result(
         rows=make_rows(codes, graphs, grown),
@@ -93,6 +87,34 @@ def sizes(most: int) -> list[int]:
     return [*doubled, most]
 
 
+def kept(data: Dataset, count: int) -> Measured:
+    """What was measured of a size before the run was broken off, or is measured now."""
+    path = cache_folder() / f"growth-{SCALE}-{current_commit()}-{len(data.vectors)}-{count}.json"
+    if not path.exists():
+        path.write_text(json.dumps(measure(data, count)), encoding="utf-8")
+    found: Measured = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def measure(data: Dataset, count: int) -> Measured:
+    """Codes of every length, and a graph, over the first vectors."""
+    start = time.perf_counter()
+    part = part_of(data, count)
+    indexes = {
+        code_bytes: ours.build(part.vectors, code_bytes=code_bytes, threads=THREADS)
+        for code_bytes in TRAINED_BYTES
+    }
+    indexes[SHIPPED_BYTES] = ours.Index.create(ours.shipped_codebook()[0])
+    indexes[SHIPPED_BYTES].add(part.vectors)
+    codes = [
+        {"count": count, "code_bytes": code_bytes} | measure_codes(index, part)
+        for code_bytes, index in sorted(indexes.items())
+    ]
+    graph = {"count": count} | measure_graph(part, indexes[max(indexes)])
+    print(f"  {count:,} chunks: {time.perf_counter() - start:.0f} s", flush=True)
+    return {"codes": codes, "graph": graph}
+
+
 def part_of(data: Dataset, count: int) -> Dataset:
     """The first vectors, with the truth among them."""
     vectors = data.vectors[:count]
@@ -105,12 +127,7 @@ def measure_codes(index: ours.Index, part: Dataset) -> Measured:
     """What a scan asks for at each recall, how long it takes, and the bytes of the index."""
     most = min(MOST_RANKED, len(part.vectors))
     ranked: Ids = np.stack([index.estimate(query, most)[0] for query in part.queries])
-    asked = {
-        f"{k}": {
-            f"{target}": vectors_for_recall(ranked, part.truth, k, target) for target in RECALLS
-        }
-        for k in KS
-    }
+    asked = vectors_asked(ranked, part.truth)
     some = part.queries[:TIMED]
     options: dict[str, Any] = {"vectors": part.vectors, "strategy": "scan", "effort": KS[0]}
     scan_s = min(ours.search(index, some, KS[0], **options).scan_s for _ in range(3))
@@ -121,11 +138,24 @@ def measure_codes(index: ours.Index, part: Dataset) -> Measured:
     )
 
 
+def vectors_asked(ranked: Ids, truth: Ids) -> dict[str, dict[str, int | None]]:
+    """How many of `ranked` must be looked at for each recall of each k; None if all fail."""
+    is_same = ranked[:, :, None] == truth[:, None, : max(KS)]
+    asked: dict[str, dict[str, int | None]] = {}
+    for k in KS:
+        reached = is_same[:, :, :k].any(axis=2).mean(axis=0).cumsum() / k
+        first = {target: int(np.searchsorted(reached, target - 1e-9)) + 1 for target in RECALLS}
+        asked[f"{k}"] = {
+            f"{target}": count if count <= len(reached) else None for target, count in first.items()
+        }
+    return asked
+
+
 def adaptive(index: ours.Index, part: Dataset) -> dict[str, float | None]:
     """Vectors asked for on average where the search stops by itself."""
     curve = ours.curve(
         index,
-        part,
+        some_of(part),
         KS[0],
         MARGINS,
         vectors=part.vectors,
@@ -135,17 +165,14 @@ def adaptive(index: ours.Index, part: Dataset) -> dict[str, float | None]:
     return {f"{target}": cost_at(curve, target) for target in RECALLS}
 
 
-def measure_graph(part: Dataset) -> Measured:
-    """What LEANN's design asks for, and a walk by codes, on one hub graph."""
-    index = ours.build(part.vectors, graph="hub", threads=THREADS)
-    asked = Dataset(
-        part.name, part.vectors, part.queries[:GRAPH_QUESTIONS], part.truth[:GRAPH_QUESTIONS]
-    )
+def measure_graph(part: Dataset, coded: ours.Index) -> Measured:
+    """What LEANN's design asks for, and a walk by codes, on one hub graph with the same codes."""
+    index = ours.build(part.vectors, graph="hub", codebook=coded.codebook, threads=THREADS)
 
     def curve(strategy: str, make_effort: Any) -> dict[str, float | None]:
         points = ours.curve(
             index,
-            asked,
+            some_of(part),
             KS[0],
             BEAMS,
             vectors=part.vectors,
@@ -165,21 +192,29 @@ def measure_graph(part: Dataset) -> Measured:
     }
 
 
+def some_of(part: Dataset) -> Dataset:
+    """Fewer questions, for what is searched with many efforts."""
+    return Dataset(part.name, part.vectors, part.queries[:SEARCHED], part.truth[:SEARCHED])
+
+
 def least(costs: Iterable[float | None]) -> float | None:
     """The lowest cost; None if none gets there."""
     return min((cost for cost in costs if cost is not None), default=None)
 
 
 def bytes_a_chunk(index: ours.Index) -> float:
-    """Bytes of the index as a file, codebook and all, for one chunk."""
+    """Bytes of the index as a file for one chunk; the codebook counts unless it ships."""
+    codebook = index.codebook
+    is_shipped = codebook is not None and codebook.code_bytes == SHIPPED_BYTES
     with tempfile.TemporaryDirectory() as folder:
-        return ours.save(index, Path(folder) / "index") / len(index)
+        path = Path(folder) / "index"
+        return index.save(path, with_codebook=not is_shipped) / len(index)
 
 
 def exponents(codes: Sequence[Measured], graphs: Sequence[Measured]) -> dict[str, float]:
     """The power of the number of chunks that the vectors asked for follow, at recall@3 of 0.90."""
     fitted = {}
-    for code_bytes in CODE_BYTES:
+    for code_bytes in sorted({one["code_bytes"] for one in codes}):
         mine = [one for one in codes if one["code_bytes"] == code_bytes]
         fitted[f"{code_bytes} B"] = exponent(mine, [one["asked"]["3"]["0.9"] for one in mine])
         if "adaptive" in mine[0]:

@@ -8,7 +8,14 @@ from benchmarks.datasets import Dataset, mdn
 from benchmarks.metrics import Point, cost_at
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
-from benchmarks.search_steps import BATCHES, TARGET, as_saved, measure_batches, step_costs
+from benchmarks.search_steps import (
+    BATCHES,
+    TARGET,
+    as_saved,
+    measure_batches,
+    step_costs,
+    two_level,
+)
 from benchmarks.text_sets import text_set
 from gossamer import Effort
 
@@ -26,7 +33,7 @@ BAR = 1 / 3
 # A strategy's settings, each a curve of its own; the cheapest at a recall counts.
 SETTINGS: dict[str, list[Callable[[int], int | Effort]]] = {
     "best-first": [int],
-    "two-level": [lambda n, ratio=ratio: Effort(beam=n, ratio=ratio) for ratio in RATIOS],
+    "two-level": [two_level(ratio, Effort().batch) for ratio in RATIOS],
     "lazy": [int],
     "walk": [lambda n: Effort(rerank=n, beam=256)],
 }

@@ -31,6 +31,9 @@ def draw_all(records: Records, folder: Path) -> list[Path]:
         for section in (one for sections in chapters().values() for one in sections):
             if names := pictures_of(section, records):
                 figures = section.draw(records)
+                if missing := names.keys() - figures.keys():
+                    cases = " ".join(section.CASES)
+                    raise ValueError(f"{section.__name__} drew no {missing}; run {cases} again")
                 drawn += [_written(figures[name], folder / f"{name}.svg") for name in names]
     return drawn
 

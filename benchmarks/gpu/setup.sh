@@ -3,9 +3,10 @@
 #   .gpu/base/wheels/*.whl     what gossamer needs besides numpy
 #   .gpu/base/nanobind/        nanobind's package folder
 #   .gpu/base/_core*.so        the core built elsewhere for this Python; without it it is built here
-#   .gpu/model/                a sentence-transformers model, its weights packed by xz
+#   .gpu/model/                a sentence-transformers model in half precision, weights packed by xz
 #   .gpu/text-*/SET/           the texts; a file too long for one folder as NAME.1of3, NAME.2of3, ...
 # Run it in the root of the repository, again after more folders came: what is done is not redone.
+# Then `. .gpu/env && python3 -m benchmarks.run gpu_rounds growth`.
 set -eu
 python=${PYTHON:-python3}
 kit=$PWD/.gpu
@@ -46,6 +47,18 @@ with lzma.open(sys.argv[1]) as packed, open(sys.argv[1][:-3], "wb") as file:
     echo "unpacked the model"
 done
 
+# The same weights in single precision, to tell what half of it gains.
+if [ -e "$kit/model/model.safetensors" ] && [ ! -e "$kit/model-single" ]; then
+    cp -r "$kit/model" "$kit/model-single"
+    sed -i 's/float16/float32/' "$kit/model-single/config.json"
+    "$python" -c 'import sys, numpy, safetensors.numpy as files
+path = sys.argv[1]
+found = files.load_file(path)
+single = {k: v.astype("f4") if v.dtype == numpy.float16 else v for k, v in found.items()}
+files.save_file(single, path, {"format": "pt"})' "$kit/model-single/model.safetensors"
+    echo "made it in single precision, too"
+fi
+
 for part in "$kit"/text-*; do
     [ -d "$part" ] || continue
     mkdir -p "$kit/data"
@@ -66,4 +79,8 @@ for first in "$kit"/data/*/*.1of*; do
     echo "joined ${whole##*/}"
 done
 
+cat > "$kit/env" <<ENVIRONMENT
+export PYTHONPATH="$PYTHONPATH" PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=true
+export GOSSAMER_DATA="$kit/data/mdn" GOSSAMER_BENCH_GPU_MODEL="$kit/model:$kit/model-single"
+ENVIRONMENT
 "$python" -c 'import gossamer, numpy; print("gossamer works with numpy", numpy.__version__)'

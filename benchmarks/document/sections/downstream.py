@@ -64,7 +64,7 @@ def draw(records: Records) -> dict[str, Any]:
     axes.set_xticks(range(len(sets)), list(sets))
     axes.set(ylabel="answer in the three best chunks, % of questions", ylim=(0, 100))
     axes.grid(visible=False, axis="x")
-    axes.legend(ncols=3, loc="upper right")
+    figure.legend(ncols=len(methods), loc="outside upper center")
     return {"downstream": figure}
 
 

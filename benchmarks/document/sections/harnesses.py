@@ -31,7 +31,7 @@ def draw(records: Records) -> dict[str, Any]:
     for axes, (name, measured) in zip(panels, sets.items(), strict=True):
         draw_curves(axes, speed_curves(_curves(measured)))
         axes.set(title=name, xlabel="queries a second, one query a call", xscale="log")
-        axes.set(ylim=(0.7, 1.005))
+        axes.set(ylim=(0.8, 1.005))
         plain_log_axis(axes.xaxis)
     panels[0].set(ylabel="recall@10")
     panels[-1].legend()
@@ -93,8 +93,8 @@ def _mteb(records: Records) -> list[str]:
     most = max(abs(theirs[name][mode] - ours[name][mode]) for name in theirs for mode in ours[name])
     return [
         f"mteb {record.versions.get('mteb', '')} evaluated `gossamer.integrations.mteb` on sets "
-        "that are here, given to it as tasks of its own: nDCG@10 as mteb computes it, and as our own "
-        "benchmarks do. "
+        "that are here, given to it as tasks of its own: nDCG@10 as mteb computes it, and as our "
+        "own benchmarks do. "
         + either(
             most <= 0.005,
             f"The two agree to {most:.4f}.",

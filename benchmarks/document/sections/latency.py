@@ -139,7 +139,8 @@ def _against(sets: dict[str, Any]) -> str:
         + f"IVF-recompute embeds {_range(slower)} times as many chunks as LEANN's design; the "
         f"paper has up to {PAPER_RECOMPUTE_TIMES} times the seconds, with 60 million chunks, "
         "where lists are long. That retrieval adds less than "
-        f"{percent(PAPER_MOST_SHARE, 0)} to an answer "
+        f"{percent(PAPER_MOST_SHARE, 0)} to an answer (though the paper's own table has "
+        f"{percent(max(PAPER_SHARES.values()))} for one set) "
         + either(
             shares[LEANN_DESIGN] < PAPER_MOST_SHARE,
             "holds for LEANN's design on these processors, too",
@@ -151,8 +152,8 @@ def _against(sets: dict[str, Any]) -> str:
         "own codes without the graph. "
         + either(
             min(fewer, default=0) > 1,
-            "So at these sizes the graph does not pay on any set.",
-            "So at these sizes the graph pays on some sets only if the codes are no longer.",
+            "So on none of these sets does the graph save an embedding.",
+            "So on some of these sets the graph saves embeddings against the shorter codes.",
         )
     )
 
