@@ -1,8 +1,8 @@
 """mteb's own evaluation of Gossamer on text sets that are here, in mteb's environment.
 
-`python -m benchmarks.mteb_run PACKAGES FOLDER QUESTIONS SET...` prints one line of JSON. PACKAGES is
-where the packages of our own environment are, FOLDER where the indexes go, QUESTIONS how many are
-asked of each set.
+`python -m benchmarks.mteb_run PACKAGES FOLDER QUESTIONS SET...` prints one line of JSON. PACKAGES
+is where the packages of our own environment are, FOLDER where the indexes go, QUESTIONS how many
+are asked of each set.
 """
 
 import json

@@ -15,5 +15,5 @@ def best_by_code(vectors: Floats, queries: Floats, code_bytes: int, best: int) -
     index.pq.cp.min_points_per_centroid = 1
     index.train(vectors[:: -(-len(vectors) // MOST_TRAINED_ON)])
     index.add(vectors)
-    _, ids = index.search(queries, best)
+    ids: Ids = index.search(queries, best)[1]
     return ids

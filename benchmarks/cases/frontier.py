@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import ours
 from benchmarks.baselines import faiss_opq, faiss_pq_scan
 from benchmarks.datasets import Dataset, Ids
@@ -48,7 +50,7 @@ class Layout:
 
 def run() -> Result:
     """All layouts over the same vectors."""
-    sets = {}
+    sets: dict[str, dict[str, Any]] = {}
     for name in SETS:
         data = text_set(name).data.first(CHUNKS)
         layouts = list(_layouts(data))
@@ -96,7 +98,7 @@ def _scans(data: Dataset, trained: list[Codebook]) -> Iterator[Layout]:
     for codebook in (*trained, shipped):
         size = codebook.code_bytes
         ranked, _ = codebook.scan(data.queries, codebook.encode(data.vectors, 2), best)
-        asked = _asked(ranked, data)
+        asked = _asked(ranked.astype(np.int64), data)
         if codebook is shipped:
             yield Layout(f"{_codes_name(size)}, shipped with the model", OURS, size, 0, asked)
         else:

@@ -124,11 +124,15 @@ def _stored(rows: list[dict[str, Any]]) -> str:
         name = some[0]["what"].split()[0] + ", " + some[0]["what"].partition("calibrated ")[2]
         values = [float(row["value"]) for row in some]
         lines.append([name, f"{_mean(values):.3f}", f"{max(values):.3f}"])
-    return "On MDN alone, graphs over stored vectors included:\n\n" + table(["", "mean difference", "worst"], lines)
+    return "On MDN alone, graphs over stored vectors included:\n\n" + table(
+        ["", "mean difference", "worst"], lines
+    )
 
 
 def _verdict(points: list[dict[str, Any]]) -> str:
     free = [point for point in points if not point["is_least"]]
+    if not free:
+        return "Every setting is at the least that a scan looks at."
     sizes = {
         way: [abs(p["reached"] - p["asked"]) for p in free if p["way"] == way]
         for way in dict.fromkeys(point["way"] for point in free)
