@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.datasets import REPOSITORY, SPLIT_SEED
+from benchmarks.datasets import REPOSITORY, SPLIT_SEED, made_from_originals
 from benchmarks.scale import FULL, SCALE, SMALL
 
 RESULTS = Path(__file__).parent / "results"
@@ -138,6 +138,7 @@ def save(case: str, title: str, result: Result, seconds: float) -> Path:
         "versions": {
             "python": platform.python_version(),
             **package_versions(),
+            **made_from_originals(),
             **result.versions,
         },
         "seeds": SEEDS | result.seeds,

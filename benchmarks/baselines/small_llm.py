@@ -26,6 +26,12 @@ RUNTIME = ("llama-cpp-python==0.3.36",)
 # Without its vision part, which takes most of the build.
 BUILD = {"CMAKE_ARGS": "-DGGML_NATIVE=ON -DLLAVA_BUILD=OFF", "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
 TASK = "Answer the question with a few words and nothing else."
+# So small a model answers in sentences unless it is shown how.
+EXAMPLES = (
+    ("Question: In which city does the Seine meet the Oise?\nAnswer:", "Conflans-Sainte-Honorine"),
+    ("Question: Were Bach and Handel born in the same year?\nAnswer:", "yes"),
+    ("Question: Who painted the ceiling of the Sistine Chapel?\nAnswer:", "Michelangelo"),
+)
 CONTEXT_TOKENS = 2048
 MOST_TOKENS = 24
 THREADS = 2
@@ -34,7 +40,7 @@ SHOWN = 600
 
 
 def generate(prompts: Sequence[str]) -> list[str]:
-    """Give what the model says to each prompt; Skipped, with the reason, if it cannot run here."""
+    """Give the first line of what the model says to each prompt; Skipped if it cannot run here."""
     python = python_of("llm-venv", RUNTIME, BUILD)
     asked = list(dict.fromkeys(prompts))
     ran = subprocess.run(
@@ -77,13 +83,16 @@ def _serve(path: str) -> None:
     from llama_cpp import Llama
 
     model = Llama(path, n_ctx=CONTEXT_TOKENS, n_threads=THREADS, seed=SEED, verbose=False)
+    shown = [{"role": "system", "content": TASK}]
+    for question, short in EXAMPLES:
+        shown += [{"role": "user", "content": question}, {"role": "assistant", "content": short}]
     said = []
     for prompt in json.load(sys.stdin):
-        messages = [{"role": "system", "content": TASK}, {"role": "user", "content": prompt}]
+        messages = [*shown, {"role": "user", "content": prompt}]
         answer = model.create_chat_completion(
             messages, max_tokens=MOST_TOKENS, temperature=0.0, seed=SEED
         )
-        said.append(answer["choices"][0]["message"]["content"])
+        said.append(answer["choices"][0]["message"]["content"].strip().partition("\n")[0])
     print(json.dumps(said))
 
 

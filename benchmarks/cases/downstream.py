@@ -27,7 +27,7 @@ CODE_BYTES = 24  # as ours
 LARGEST_EFFORT = 512
 SETS = scaled(("hotpotqa", "locomo", "financebench"), smoke=("hotpotqa",))
 ASKED_SET = "hotpotqa"
-MOST_ASKED = scaled(60, smoke=3, small=8)
+MOST_ASKED = scaled(24, smoke=2, small=2)
 ASKED_OF = ("HNSW", "PQ codes alone", "BM25", "gossamer semantic", "gossamer hybrid")
 MOST_CHARACTERS = 1_500  # of a passage; three fit into the LLM's context
 CLOSED, GOLD = "closed book", "gold passages"

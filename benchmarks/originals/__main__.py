@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--downloads",
         type=Path,
         metavar="FOLDER",
-        help="where originals are kept, and taken from where they are there (default: TO/originals)",
+        help="originals are kept here, and fetched if they are not (default: TO/originals)",
     )
     asked = parser.parse_args(arguments)
     downloads = asked.downloads or asked.to / "originals"

@@ -21,9 +21,7 @@ def make(files: Mapping[str, Path], folder: Path) -> TextSet:  # noqa: ARG001
     return convert(codes, splits)
 
 
-def convert(
-    codes: Mapping[str, int], splits: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> TextSet:
+def convert(codes: Mapping[str, int], splits: Mapping[str, Sequence[Mapping[str, Any]]]) -> TextSet:
     """Take the functions with their numbers, and the questions of both splits."""
     documents = [{"id": str(number), "title": "", "text": code} for code, number in codes.items()]
     asked = [(split, one) for split, examples in splits.items() for one in examples]

@@ -37,7 +37,7 @@ def fetch(source: Source, folder: Path) -> Path:
             aside.replace(path)
         except (OSError, ValueError) as error:
             raise CannotFetch(
-                f"{source.url} could not be fetched: {error}; if you have the file, put it at {path}"
+                f"{source.url} could not be fetched: {error}; if you have it, put it at {path}"
             ) from error
         finally:
             aside.unlink(missing_ok=True)
@@ -58,7 +58,9 @@ def _download(source: Source, path: Path) -> None:
         _check_https(answer.geturl())
         announced = answer.headers.get("Content-Length")
         if announced is not None and int(announced) > source.most_bytes:
-            raise ValueError(f"it has {int(announced):,} bytes, expected at most {source.most_bytes:,}")
+            raise ValueError(
+                f"it has {int(announced):,} bytes, expected at most {source.most_bytes:,}"
+            )
         taken = 0
         while block := answer.read(READ_BYTES):
             taken += len(block)

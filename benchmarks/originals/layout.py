@@ -58,9 +58,7 @@ class Origin:
 
 def write_manifest(origin: Origin, folder: Path) -> None:
     """Say what the set was made of, with the checksums of both ends."""
-    made = sorted(
-        path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST
-    )
+    made = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
     manifest = {
         "set": origin.name,
         "sources": [

@@ -26,7 +26,7 @@ PAPER_HUB_SHARE = 0.02  # section 7.1.3
 PAPER_BEST_SHARE = 0.5  # section 7.5.1, for L_t=1; 0.57 for L_t=2
 PAPER_SWEET_SPOT = 16  # section 7.5.2, links of a hub above the base
 HALF_DEGREE = 16  # half of a hub's links at the base
-# What is called stable here: speeds of one setting differ by as much from run to run.
+# What is called stable here; a choice, not a measurement of the noise.
 STABLE = 0.1
 
 Points = Sequence[dict[str, Any]]
