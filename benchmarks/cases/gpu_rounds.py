@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks import ours
 from benchmarks.datasets import Dataset, Floats, exact_nearest
+from benchmarks.gpu.bulk import embed_bulk
 from benchmarks.gpu.cutting import cut_set
 from benchmarks.gpu.device import (
     embedder_of,
@@ -21,7 +22,6 @@ from benchmarks.gpu.device import (
     package_versions,
     require_gpu,
 )
-from benchmarks.gpu.pool import embed_by_length
 from benchmarks.metrics import recall
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
@@ -61,7 +61,7 @@ def run() -> Result:
         **{f"GPU, {precision_of(one)}": rounds(one, texts, ROUNDS) for one in on_gpu(folders)},
         "CPU": rounds(on_cpu, texts, [n for n in ROUNDS if n <= MOST_ROUNDS_ON_CPU]),
     }
-    vectors = embed_by_length(embedder, cut.chunks).astype(np.float32)
+    vectors = embed_bulk(embedder, cut.chunks).astype(np.float32)
     questions = cut.sentences[:: max(1, len(cut.sentences) // QUESTIONS)][:QUESTIONS]
     queries = np.stack([embedder.embed_question(question) for question in questions])
     truth = exact_nearest(vectors, queries, K, "ip")

@@ -7,7 +7,6 @@ makes them ahead of the case that needs them, and says how fast it went.
 
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.datasets import Floats, cache_folder
+from benchmarks.gpu.bulk import embed_bulk
 from benchmarks.gpu.cutting import LEFT_OUT_OF, SETS, Cut, cut_set
 from benchmarks.gpu.device import MODEL, embedder_of, machine, model_folders
 from benchmarks.scale import SCALE, scaled
-from gossamer.embed import Embedder
 
 WANTED = scaled(1_000_000, smoke=1_500, small=20_000)
 QUESTIONS = scaled(500, smoke=30, small=100)
@@ -56,9 +55,9 @@ def _make(folder: Path) -> None:
     texts, facts = _arranged(cuts)
     questions = _drawn([one for cut in cuts.values() for one in cut.sentences], QUESTIONS)
     embedder = embedder_of(model_folders()[0])
-    embedder.embed(texts[:1000])
+    embed_bulk(embedder, texts[:1000])
     start = time.perf_counter()
-    vectors = embed_by_length(embedder, texts)
+    vectors = embed_bulk(embedder, texts)
     facts |= {
         "questions": len(questions),
         "left_out_of": LEFT_OUT_OF,
@@ -72,14 +71,6 @@ def _make(folder: Path) -> None:
     np.save(folder / "vectors.npy", vectors, allow_pickle=False)
     np.save(folder / "queries.npy", queries.astype(np.float16), allow_pickle=False)
     (folder / "facts.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
-
-
-def embed_by_length(embedder: Embedder, texts: Sequence[str]) -> np.ndarray[Any, Any]:
-    """Embed many texts, those of like length together; in 16 bits."""
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-    rows = np.empty((len(texts), embedder.dim), np.float16)
-    rows[order] = embedder.embed([texts[place] for place in order]).astype(np.float16)
-    return rows
 
 
 def _cut_and_say(name: str) -> Cut:
