@@ -57,13 +57,13 @@ def load_hnswlib(path: str) -> dict[str, Any]:
 
 def build_bounded(count: str, memory: str, path: str) -> dict[str, Any]:
     """Build from `count` streamed vectors within `memory` bytes (0: no limit); give the peak."""
-    from benchmarks import ours
+    from benchmarks import ours, streams
 
-    stream = ours.Stream(mdn_parts(), int(count))
+    stream = streams.Stream(mdn_parts(), int(count))
     before = resident_bytes()
     reset_peak()
     start = time.perf_counter()
-    index = ours.build_bounded(stream, int(memory) or None)
+    index = streams.build_bounded(stream, int(memory) or None)
     seconds = time.perf_counter() - start
     peak = peak_bytes() - before
     ours.save(index, Path(path))
@@ -72,9 +72,9 @@ def build_bounded(count: str, memory: str, path: str) -> dict[str, Any]:
 
 def build_sharded(count: str, assignment: str, shards: str, folder: str) -> dict[str, Any]:
     """Build from `count` streamed vectors in so many shards; save both graphs, give the peak."""
-    from benchmarks import our_graphs, ours
+    from benchmarks import our_graphs, ours, streams
 
-    stream = ours.Stream(mdn_parts(), int(count))
+    stream = streams.Stream(mdn_parts(), int(count))
     before = resident_bytes()
     reset_peak()
     start = time.perf_counter()

@@ -49,6 +49,7 @@ class Contender:
     search: Callable[[slice, int], Found]  # of these questions, with this effort
     # What one question has embedded, round by round; None: nothing ever.
     batches: Callable[[int, int], list[Ids]] | None = None
+    setting: str = ""  # which of several of one name it is
 
 
 def contenders(chunks: TextSet) -> Iterator[list[Contender]]:
@@ -147,19 +148,24 @@ def _words(chunks: TextSet) -> Contender:
 
 def _with_trained_codes(chunks: TextSet) -> Iterator[list[Contender]]:
     """LEANN's design, and a plain scan of the very same codes."""
-    index = leann_design.build(chunks.data.vectors)
-    sections = _section_bytes(index, chunks.name)
     count = len(chunks.data.vectors)
-    yield [
-        _ours(
-            LEANN_DESIGN,
-            sum(sections.values()) / count,
-            (K, min(MOST_EFFORT, count)),
-            partial(_ask, index, chunks),
-            partial(_two_level, ratio),
-        )
-        for ratio in leann_design.RATIOS
-    ]
+    settings: list[Contender] = []
+    for links in (leann_design.WIDE, leann_design.NARROW):
+        index = leann_design.build(chunks.data.vectors, links)
+        sections = _section_bytes(index, chunks.name)
+        settings += [
+            _ours(
+                LEANN_DESIGN,
+                sum(sections.values()) / count,
+                (K, min(MOST_EFFORT, count)),
+                partial(_ask, index, chunks),
+                partial(_two_level, ratio, batch),
+                f"{links.name}, α={ratio}, batches of {batch}",
+            )
+            for ratio in leann_design.RATIOS
+            for batch in leann_design.BATCHES
+        ]
+    yield settings
     each = (sum(sections.values()) - sections["graph"]) / count
     efforts = (0, MOST_MARGIN_STEPS)
     yield [_ours(GOSSAMER_TRAINED, each, efforts, partial(_ask, index, chunks), _adaptive)]
@@ -177,8 +183,8 @@ def _with_shipped_codes(chunks: TextSet) -> Iterator[list[Contender]]:
     yield [_ours(GOSSAMER_UNTUNED, each, (1, 1), ask, lambda _: {"recall": UNTUNED_RECALL})]
 
 
-def _two_level(ratio: float, beam: int) -> Options:
-    return {"strategy": "two-level", "effort": leann_design.effort(beam, ratio)}
+def _two_level(ratio: float, batch: int, beam: int) -> Options:
+    return {"strategy": "two-level", "effort": leann_design.effort(beam, ratio, batch)}
 
 
 def _adaptive(steps: int) -> Options:
@@ -191,6 +197,7 @@ def _ours(
     efforts: tuple[int, int],
     ask: Callable[[slice, Options], tuple[Found, list[Ids]]],
     options: Callable[[int], Options],
+    setting: str = "",
 ) -> Contender:
     return Contender(
         name,
@@ -198,6 +205,7 @@ def _ours(
         efforts,
         lambda asked, effort: ask(asked, options(effort))[0],
         lambda question, effort: ask(slice(question, question + 1), options(effort))[1],
+        setting,
     )
 
 

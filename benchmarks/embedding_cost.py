@@ -1,15 +1,21 @@
-"""What it costs to embed chunks again, measured on the very chunks that a search asked for."""
+"""What it costs to embed chunks again: of any chunk, and of those that a search asked for."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+
+import numpy as np
 
 from benchmarks.datasets import Ids
 from benchmarks.metrics import timed
-from gossamer.embed import Embedder
+from benchmarks.scale import scaled
+from benchmarks.text_sets import text_set
+from gossamer.embed import Embedder, load_embedder
 
 # More than this is not handed to the model at once.
 AT_ONCE = 64
+CHUNKS = scaled(128, smoke=16, small=64)
+WARM_UP = 4
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,16 @@ class EmbeddingCost:
     def cpu_s_of(self, chunks: float) -> float:
         """Give the CPU seconds of so many chunks."""
         return chunks * self.cpu_s / self.chunks if self.chunks else 0.0
+
+
+@cache
+def chunk_cpu_ms() -> float:
+    """CPU milliseconds a chunk of MDN; the model is loaded and warm before."""
+    texts = text_set("mdn").texts
+    embedder = load_embedder("minilm")
+    some = np.linspace(0, len(texts) - 1, CHUNKS).astype(np.int64)
+    embed_batches(embedder, texts, [some[:WARM_UP]], WARM_UP)
+    return 1000 * embed_batches(embedder, texts, [some], CHUNKS).cpu_s_of(1)
 
 
 def embed_batches(

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 import gossamer
 from benchmarks.baselines import GraphParameters
 from benchmarks.datasets import Floats, Ids
-from benchmarks.ours import SEED, Index, Stream
+from benchmarks.metrics import timed
+from benchmarks.ours import SEED, Index
+from benchmarks.streams import Stream
 from gossamer import _core
 from gossamer.vectors.options import make_options
 
@@ -23,6 +25,23 @@ LEAST_SAMPLE = 1024
 KMEANS_ITERATIONS = 8
 # As in a bounded build: a node is pruned in two shards and keeps what both give.
 PRUNED_SHARE = 5 / 6
+
+
+def build_and_prune(vectors: Floats) -> tuple[float, float]:
+    """CPU seconds of building a graph and of pruning it to a slim one, on one thread."""
+    rivals = GraphParameters()
+    options = make_options(vectors.shape[1], "ip", "all", "slim", {})
+    parameters = options.build
+    parameters.max_degree, parameters.effort = rivals.max_degree, rivals.build_effort
+    parameters.seed, parameters.threads = SEED, 1
+    shard = _core.Shard(vectors, options.metric, 1, SEED)
+    graphs: list[Any] = []
+    building = timed(lambda: graphs.append(shard.build(parameters, None))).cpu
+    pruning = min(
+        timed(lambda: shard.prune_slim(graphs[0], options.slim, rivals.max_degree, 1)).cpu
+        for _ in range(3)
+    )
+    return building, pruning
 
 
 class Prunings:

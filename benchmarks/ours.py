@@ -1,7 +1,10 @@
-"""Every call the benchmarks make into Gossamer: one place to change when its API does."""
+"""What the benchmarks ask of the engine: one place to change when its API does.
+
+Graphs put together from its parts are in `our_graphs.py`, builds out of a stream in `streams.py`.
+"""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -17,7 +20,6 @@ from gossamer import _core
 from gossamer.files import map_file
 from gossamer.vectors import deltas
 from gossamer.vectors.model_pack import unpack_codebook
-from gossamer.vectors.options import make_options
 
 Index = gossamer.VectorIndex
 SEED = 1
@@ -141,23 +143,6 @@ def links_per_node(index: Index) -> float:
     return float(index.stats().mean_degree)
 
 
-def build_and_prune(vectors: Floats) -> tuple[float, float]:
-    """CPU seconds of building a graph and of pruning it to a slim one, on one thread."""
-    rivals = GraphParameters()
-    options = make_options(vectors.shape[1], "ip", "all", "slim", {})
-    parameters = options.build
-    parameters.max_degree, parameters.effort = rivals.max_degree, rivals.build_effort
-    parameters.seed, parameters.threads = SEED, 1
-    shard = _core.Shard(vectors, options.metric, 1, SEED)
-    graphs: list[Any] = []
-    building = timed(lambda: graphs.append(shard.build(parameters, None))).cpu
-    pruning = min(
-        timed(lambda: shard.prune_slim(graphs[0], options.slim, rivals.max_degree, 1)).cpu
-        for _ in range(3)
-    )
-    return building, pruning
-
-
 def add(index: Index, vectors: Floats) -> Seconds:
     """Insert; one thread."""
     return timed(lambda: index.add(vectors))
@@ -212,57 +197,6 @@ def counted_bytes(index: Index) -> int:
 def section_bytes(path: Path) -> dict[str, int]:
     """Bytes of each section of a saved index, by the names of docs/format.md."""
     return {SECTIONS[kind]: length for kind, length, _ in _core.sections(map_file(path))}
-
-
-class Stream:
-    """Vectors in parts of half precision, as a build that must not hold them all sees them.
-
-    It ends after `most` vectors, or with the last part.
-    """
-
-    def __init__(self, parts: Sequence[Path], most: int, batch: int = 2048) -> None:
-        self._parts = parts
-        shapes = [np.load(part, mmap_mode="r", allow_pickle=False).shape for part in parts]
-        self._starts = np.minimum(np.cumsum([0] + [count for count, _ in shapes]), most)
-        self._dim = shapes[0][1]
-        self._batch = batch
-
-    def _open(self, part: int) -> Any:
-        """Map a part anew each time: pages of a file that is let go do not count as memory."""
-        whole = np.load(self._parts[part], mmap_mode="r", allow_pickle=False)
-        return whole[: self._starts[part + 1] - self._starts[part]]
-
-    def batches(self) -> Iterator[Floats]:
-        """All vectors in order; may be called again."""
-        for part in map(self._open, range(len(self._parts))):
-            for start in range(0, len(part), self._batch):
-                yield np.asarray(part[start : start + self._batch], dtype=np.float32)
-
-    def vectors_of(self, ids: Ids) -> Floats:
-        """Return the vectors of some ids."""
-        rows = np.empty((len(ids), self._dim), dtype=np.float32)
-        owners = np.searchsorted(self._starts, ids, side="right") - 1
-        for owner in np.unique(owners):
-            mine = owners == owner
-            rows[mine] = self._open(int(owner))[ids[mine] - self._starts[owner]]
-        return rows
-
-
-def build_bounded(stream: Stream, memory: int | None) -> Index:
-    """Build a hub graph out of a stream, within `memory` bytes if given."""
-    if memory is None:
-        return build(np.concatenate(list(stream.batches())), graph="hub")
-    return Index.build(
-        stream.batches,
-        metric="ip",
-        graph="hub",
-        memory_budget=memory,
-        vectors_of=stream.vectors_of,
-        threads=2,
-        seed=SEED,
-        max_degree=GraphParameters().max_degree,
-        build_effort=GraphParameters().build_effort,
-    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from benchmarks.report import Skipped
 from benchmarks.scale import FULL, SCALE
 
 SHOWN = 400
+# Written at the end, with what was installed.
+DONE = "installed"
 
 
 def python_of(
@@ -19,21 +21,35 @@ def python_of(
 ) -> Path:
     """Give the Python of an environment in the cache; a full run makes it if it is missing.
 
-    `requirements` are installed one after another, with `variables` in the environment. Skipped,
-    with the reason, if it is not there or cannot be made.
+    Skipped, with the reason, if it is not there or cannot be made.
     """
-    folder = cache_folder() / name
-    python = folder / "bin" / "python"
-    done = folder / "installed"
-    if done.exists() and done.read_text(encoding="utf-8") == "\n".join(requirements):
+    if (python := found(name, requirements)) is not None:
         return python
     if SCALE != FULL:
-        raise Skipped(f"{folder.name} is not in the cache; a full run of this case makes it")
+        raise Skipped(f"{name} is not in the cache; a full run of this case makes it")
+    return make(name, requirements, variables)
+
+
+def found(name: str, requirements: Sequence[str]) -> Path | None:
+    """Give the environment's Python; None if it was not made, or not to its end."""
+    folder = cache_folder() / name
+    done = folder / DONE
+    if done.exists() and done.read_text(encoding="utf-8") == "\n".join(requirements):
+        return folder / "bin" / "python"
+    return None
+
+
+def make(
+    name: str, requirements: Sequence[str], variables: Mapping[str, str] | None = None
+) -> Path:
+    """Install `requirements` one after another, with `variables` in the environment."""
+    folder = cache_folder() / name
+    python = folder / "bin" / "python"
     venv.create(folder, with_pip=True, clear=True)
     for requirement in requirements:
         command = [str(python), "-m", "pip", "install", "--quiet", requirement]
         _run(command, dict(variables or {}))
-    done.write_text("\n".join(requirements), encoding="utf-8")
+    (folder / DONE).write_text("\n".join(requirements), encoding="utf-8")
     return python
 
 

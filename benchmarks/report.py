@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,6 @@ from benchmarks.scale import FULL, SCALE, SMALL
 
 RESULTS = Path(__file__).parent / "results"
 COMPARED = (
-    "gossamer",
     "numpy",
     "onnxruntime",
     "faiss-cpu",
@@ -103,7 +103,7 @@ def show(number: float | None) -> str:
     if number is None:
         return "–"
     if number == int(number) and abs(number) < 1e6:
-        return f"{int(number)}"
+        return f"{int(number):,}"
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
@@ -194,8 +194,9 @@ def cpu_model() -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of what is compared, as far as installed."""
-    found = {}
+    """Return the versions of what is compared, as far as installed; ours is that of this tree."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {"gossamer": str(project["project"]["version"])}
     for name in COMPARED:
         try:
             found[name] = version(name)

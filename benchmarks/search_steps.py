@@ -14,7 +14,7 @@ from gossamer.embed import load_embedder
 
 K = 3
 TARGET = 0.90
-RATIOS = (0.1, 0.2, 0.3)
+RATIOS = (0.03, 0.05, 0.1, 0.2)
 BATCH = 64
 WIDEST = 512
 MARGINS_A_UNIT = 20

@@ -17,6 +17,7 @@ from benchmarks.document import DOCUMENTS, readme
 from benchmarks.document.page import is_shown, page, pictures_of
 from benchmarks.document.records import load_records
 from benchmarks.document.sections import CHAPTERS
+from benchmarks.gpu import device
 from benchmarks.metrics import Point, cost_at
 from benchmarks.report import RESULTS, Row
 from benchmarks.scale import FULL, SMALL
@@ -242,7 +243,18 @@ def test_a_small_run_takes_the_full_value_where_it_has_none(
 def test_only_a_result_of_this_commit_is_done(
     commit: str | None, done: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = None if commit is None else {"commit": commit, "date": "today"}
+    record = None if commit is None else {"commit": commit, "date": "today", "machine": {}}
     monkeypatch.setattr(run, "load", lambda *_: record)
 
     assert run.is_done("codes", "HEAD") is done
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_result_of_a_gpu_is_kept_where_there_is_none(
+    is_here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = {"commit": "HEAD-dirty", "date": "today", "machine": {"gpu": "some GPU"}}
+    monkeypatch.setattr(run, "load", lambda *_: record)
+    monkeypatch.setattr(device, "is_here", lambda: is_here)
+
+    assert run.is_done("growth", "HEAD") is not is_here

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import faiss
 
+from benchmarks.baselines import faiss_pq
 from benchmarks.baselines.faiss_ivf import LISTS_PER_ROOT, FaissIvf
 from benchmarks.baselines.ivf_recompute import BYTES_OF_ID
 from benchmarks.baselines.sizes import Parts, bytes_under, parts_of
 from benchmarks.datasets import Floats
 
-BITS = 8
-TRAINED_ON = 10_000
 # However well codes are trained, they take the same bytes.
 ROUNDS = 4
 
@@ -32,10 +31,6 @@ def recomputed_lists(count: int, dim: int) -> Parts:
 
 def product_codes(vectors: Floats, code_bytes: int, path: Path) -> Parts:
     """PQ codes that a search compares all of; `rest` is the codebook."""
-    index = faiss.IndexPQ(vectors.shape[1], code_bytes, BITS, faiss.METRIC_INNER_PRODUCT)
-    index.pq.cp.min_points_per_centroid = 1
-    index.pq.cp.niter = ROUNDS
-    index.train(vectors[:TRAINED_ON])
-    index.add(vectors)
+    index = faiss_pq.coded(vectors, code_bytes, vectors[: faiss_pq.TRAINED_ON], ROUNDS)
     faiss.write_index(index, str(path))
     return parts_of(bytes_under(path), codes=len(vectors) * code_bytes)

@@ -1,18 +1,17 @@
 """faiss's HNSW over codes in place of vectors: 8 bits a number (SQ8) or product codes (PQ)."""
 
-from pathlib import Path
-
 import faiss
 
 from benchmarks.baselines import GraphParameters
-from benchmarks.datasets import Floats, Ids
+from benchmarks.baselines.faiss_hnsw import FaissHnsw
+from benchmarks.datasets import Floats
 
 # Numbers that share a byte of a product code: what keeps recall useful on long vectors.
 NUMBERS_A_BYTE = 4
 TRAINED = 10_000
 
 
-class FaissQuantised:
+class FaissQuantised(FaissHnsw):
     """See `benchmarks.baselines.GraphRival`; trained on the first vectors.
 
     Product codes are compared by L2: the sets that are searched by inner product here hold vectors
@@ -36,16 +35,4 @@ class FaissQuantised:
     def build(self, vectors: Floats, threads: int) -> None:
         faiss.omp_set_num_threads(threads)
         self._index.train(vectors[:TRAINED])
-        self._index.add(vectors)
-
-    def search(self, queries: Floats, k: int, effort: int) -> Ids:
-        faiss.omp_set_num_threads(1)
-        self._index.hnsw.efSearch = effort
-        _, ids = self._index.search(queries, k)
-        return ids
-
-    def save(self, path: Path) -> None:
-        faiss.write_index(self._index, str(path))
-
-    def load(self, path: Path) -> None:
-        self._index = faiss.read_index(str(path))
+        super().build(vectors, threads)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import ours
-from benchmarks.baselines import faiss_opq, faiss_pq_scan
+from benchmarks.baselines import faiss_opq, faiss_pq, leann_design
 from benchmarks.datasets import Dataset, Ids
 from benchmarks.metrics import Point, cost_at, recall, vectors_for_recall
 from benchmarks.report import Result, Row
@@ -28,7 +28,7 @@ GRAPH_CODE_BYTES = 32
 HOT_SHARES = scaled((0.02, 0.10), smoke=(0.10,), small=(0.10,))
 RANKED = 16_384  # looked at most; whoever needs more is said not to get there
 BEAMS = (3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128, 180, 256, 400, 600)
-RATIOS = (0.1, 0.2, 0.3)
+RATIOS = leann_design.RATIOS
 LOOKED_AT = (3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128, 180, 256)
 MARGINS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0)
 WALK_BEAM = 256
@@ -111,7 +111,7 @@ def _faiss(data: Dataset) -> Iterator[Layout]:
     dim = data.vectors.shape[1]
     centroids, rotation = 256 * dim * 4, dim * dim * 4
     for size in RIVAL_BYTES:
-        ranked = faiss_pq_scan.best_by_code(data.vectors, data.queries, size, best)
+        ranked = faiss_pq.best_by_code(data.vectors, data.queries, size, best)
         yield Layout(f"faiss PQ, {size} B", FAISS, size, centroids, _asked(ranked, data))
         if SCALE == FULL and data.name == "mdn":
             ranked = faiss_opq.best_by_code(data.vectors, data.queries, size, best, data.name)
@@ -151,7 +151,8 @@ def _hot(data: Dataset, codebook: Codebook) -> Iterator[Layout]:
 
 def _graphs(data: Dataset, codebook: Codebook) -> Iterator[Layout]:
     """LEANN's layout searched as it does, by exact distances alone, and steered by codes."""
-    index = ours.build(data.vectors, graph="hub", codebook=codebook)
+    yield _wide_graph(data, codebook)
+    index = leann_design.build(data.vectors, codebook=codebook, code_bytes=None)
     size, once = codebook.code_bytes, len(codebook.to_bytes())
     plain = ours.links_per_node(index) * BYTES_A_LINK
     packed = _graph_bytes(index) / len(data.vectors)
@@ -159,9 +160,7 @@ def _graphs(data: Dataset, codebook: Codebook) -> Iterator[Layout]:
     def curve(strategy: str, effort_of: Callable[[int], int | Effort]) -> list[Point]:
         return [_point(index, data, n, strategy=strategy, effort=effort_of(n)) for n in BEAMS]
 
-    levels = [
-        curve("two-level", lambda n, ratio=ratio: Effort(beam=n, ratio=ratio)) for ratio in RATIOS
-    ]
+    levels = _two_level_curves(index, data)
     walk = curve("walk", lambda n: Effort(rerank=n, beam=max(WALK_BEAM, n)))
     exact = curve("best-first", int)
     yield Layout("hub graph + codes, two-level", LEANN, plain + size, once, _costs(levels))
@@ -170,6 +169,27 @@ def _graphs(data: Dataset, codebook: Codebook) -> Iterator[Layout]:
     yield Layout(
         "packed hub graph + codes, code-steered", OURS, packed + size, once, _costs([walk])
     )
+
+
+def _wide_graph(data: Dataset, codebook: Codebook) -> Layout:
+    """The same with nearly twice the links."""
+    index = leann_design.build(data.vectors, leann_design.WIDE, codebook=codebook, code_bytes=None)
+    plain = ours.links_per_node(index) * BYTES_A_LINK
+    asked = _costs(_two_level_curves(index, data))
+    once = len(codebook.to_bytes())
+    return Layout(
+        "wider hub graph + codes, two-level", LEANN, plain + codebook.code_bytes, once, asked
+    )
+
+
+def _two_level_curves(index: ours.Index, data: Dataset) -> list[list[Point]]:
+    return [
+        [
+            _point(index, data, beam, strategy="two-level", effort=Effort(beam=beam, ratio=ratio))
+            for beam in BEAMS
+        ]
+        for ratio in RATIOS
+    ]
 
 
 def _point(index: ours.Index, data: Dataset, setting: float, **options: object) -> Point:

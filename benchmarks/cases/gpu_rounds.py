@@ -22,7 +22,7 @@ from benchmarks.gpu.device import (
     package_versions,
     require_gpu,
 )
-from benchmarks.metrics import recall
+from benchmarks.metrics import recall, smallest_effort
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
 from gossamer import Effort
@@ -167,13 +167,7 @@ def least_effort(recall_at: Callable[[int], float], most: int) -> int | None:
         low, high = high + 1, 2 * high
         if high > most:
             return None
-    while low < high:
-        middle = (low + high) // 2
-        if recall_at(middle) >= TARGET:
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return smallest_effort(recall_at, TARGET, low, high)
 
 
 def measure(

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks import ours
-from benchmarks.chunk_cost import chunk_cpu_ms
 from benchmarks.datasets import Dataset, mdn
+from benchmarks.embedding_cost import chunk_cpu_ms
 from benchmarks.metrics import recall, smallest_effort
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled

@@ -1,6 +1,6 @@
 """What pruning adds to a build."""
 
-from benchmarks import ours
+from benchmarks import our_graphs
 from benchmarks.datasets import mdn
 from benchmarks.report import Result, Row
 
@@ -10,7 +10,7 @@ BAR = 0.03
 
 def run() -> Result:
     """The graph and its pruning on one thread, CPU seconds, the best of three prunings."""
-    building, pruning = ours.build_and_prune(mdn().vectors)
+    building, pruning = our_graphs.build_and_prune(mdn().vectors)
     rows = [
         Row("pruning / (building + pruning)", pruning / (building + pruning), bar=BAR),
         Row("building the graph, s", building),

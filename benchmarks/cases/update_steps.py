@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from benchmarks import ours
 from benchmarks.baselines.recomputed_insert import Inserted, RecomputedGraph, shared
-from benchmarks.chunk_cost import chunk_cpu_ms
 from benchmarks.datasets import Dataset, Ids, mdn
+from benchmarks.embedding_cost import chunk_cpu_ms
 from benchmarks.metrics import recall
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled

@@ -96,6 +96,8 @@ def _origins(records: list[Record], folder: str) -> str:
     runs: dict[str, list[Record]] = {}
     for record in records:
         machine = f"{record.machine['cpu']}, {record.machine['cores']} cores"
+        if gpu := record.machine.get("gpu"):
+            machine += f", {gpu}"
         run = f"commit {record.commit}, {record.date[:10]}, {machine}"
         runs.setdefault(run, []).append(record)
     said = [

@@ -59,3 +59,13 @@ def load_records(scale: str) -> Records:
     """Give the results of a scale by case."""
     found = ((case, load(case, scale)) for case in CASES)
     return {case: Record(**record) for case, record in found if record is not None}
+
+
+def named_rows(records: Records, topics: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Give the rows of some cases, each with the topic of its case in front of its name."""
+    return [
+        {**row, "what": f"{topic}: {row['what'].strip()}"}
+        for case, topic in topics.items()
+        if case in records
+        for row in records[case].rows
+    ]

@@ -36,6 +36,15 @@ def require_gpu() -> str:
     return str(torch.cuda.get_device_name())
 
 
+def is_here() -> bool:
+    """Whether a case that needs the GPU would run."""
+    try:
+        require_gpu()
+    except Skipped:
+        return False
+    return True
+
+
 def machine() -> dict[str, str]:
     """Name the GPU, where there is one, for the saved result."""
     if find_spec("torch") is None:

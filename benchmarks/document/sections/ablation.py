@@ -64,7 +64,7 @@ def draw(records: Records) -> dict[str, Any]:
         axes.grid(visible=False, axis="x")
         axes.set_title(title, fontsize=9)
         axes.set_ylabel("times faster than naive search")
-    panels[0].legend(loc="upper left")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return {"ablation": figure}
 
 

@@ -54,7 +54,9 @@ def write(records: Records) -> list[str]:
     missed = [bar for bar in everything if _is_missed(bar)]
     blocks = [
         f"{len(everything) - len(missed)} of {len(everything)} bars are met; numbers without a bar "
-        "are in the sections below.",
+        "are in the sections below. In brackets stands the rival; *judged* is what the bar is held "
+        "against where that is not *ours* (×: ours as a multiple of the rival's); *from* names the "
+        "case, and [benchmarks/README.md](../benchmarks/README.md) what it measures.",
         table(("", "bars", "met", "missed"), [_counts(*group) for group in groups.items()]),
     ]
     if missed:

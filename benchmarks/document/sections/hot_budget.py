@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from benchmarks.document.axes import plain_log
 from benchmarks.document.markdown import Cell, either, percent, table
 from benchmarks.document.records import Records
 
@@ -37,15 +38,15 @@ def contradictions(records: Records) -> list[str]:
     found = _at_paper_share(details, "LEANN's design")
     if found is not None and found["after"]["hits"] < PAPER_HITS:
         said.append(
-            f"with {percent(PAPER_SHARE, 0)} of the vectors kept, "
+            f"With {percent(PAPER_SHARE, 0)} of the vectors kept, "
             f"{percent(found['after']['hits'])} of those wanted are hits in LEANN's design; the "
-            f"paper has up to {percent(PAPER_HITS)}"
+            f"paper has up to {percent(PAPER_HITS)}."
         )
     kept, hits = _chosen(details)
     if hits < WORTHWHILE * kept:
         said.append(
-            f"the vectors that an index keeps when it is built are hardly wanted more than others: "
-            f"{percent(kept)} kept, {percent(hits)} of those that a scan wants"
+            f"The vectors that an index keeps when it is built are hardly wanted more than others: "
+            f"{percent(kept)} kept, {percent(hits)} of those that a scan wants."
         )
     return said
 
@@ -67,6 +68,7 @@ def draw(records: Records) -> dict[str, Any]:
     hits.plot(100 * PAPER_SHARE, 100 * PAPER_HITS, "k*", markersize=9, label="paper, up to")
     hits.set(ylabel="wanted vectors that were kept, %", ylim=(0, 100))
     latency.set(ylabel="CPU ms a query, embedding included", yscale="log")
+    plain_log(latency.yaxis)
     for axes in (hits, latency):
         axes.set(xlabel="vectors that the budget holds, %")
     hits.legend()
