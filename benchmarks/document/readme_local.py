@@ -28,11 +28,18 @@ def _million(records: Records) -> Line:
     count = max(one["count"] for one in record.details["codes"])
     whats = [f"{count:,} chunks, {size} B codes, recall@3 0.90" for size in (24, 32)]
     rows = [record.row(what) for what in whats]
+    first = min(one["count"] for one in record.details["codes"])
+    few = [
+        one["asked"]["3"]["0.9"]
+        for size in (24, 32)
+        for one in record.details["codes"]
+        if one["count"] == first and one["code_bytes"] == size
+    ]
     return Line(
-        f"[{count:,} chunks], embedded on a GPU: exact vectors at recall@3 0.90, 24 / 32 B codes",
+        f"the same for [{count:,} chunks] of all sets, embedded on a GPU: 24 / 32 B codes, 0.90",
         "growth",
         f"**{joined((row['ours'] for row in rows), '.0f')}**",
-        f"{rows[0]['rival']:.0f}, LEANN's design (hub graph, 32 B codes, two-level; our engine)",
+        f"{joined(few, '.0f')} for {first:,} of them",
     )
 
 

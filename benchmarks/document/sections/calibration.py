@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.cases.dial_sets import SHIPPED
 from benchmarks.document.markdown import Cell, either, table
 from benchmarks.document.records import Records
+from benchmarks.document.shipped import SEEN
 
 ITEM = ""
 TITLE = "Recall as the dial: what is asked for, and what is reached"
@@ -87,8 +88,8 @@ def _intro(points: list[Point]) -> str:
     return (
         f"`recall=` says how much to find, from {asked[0]:.2f} to {asked[-1]:.2f} here; what that "
         "takes is measured beforehand, in one of three ways. *Shipped with the model*: a table "
-        "that comes with the codebook of the default model (24 bytes), and which has seen parts of "
-        "these sets: what a folder gets. *Made-up queries*: a `VectorIndex` measures on queries "
+        f"that comes with the codebook of the default model (24 bytes): what a folder gets. {SEEN} "
+        "*Made-up queries*: a `VectorIndex` measures on queries "
         "made from its own vectors. *Half of the questions*: it is given real ones, and the other "
         "half is measured. All are scans, for 3 and for 10 hits. A scan looks at two vectors more "
         "than it has hits, whatever is asked for; where that alone finds more than was asked for, "

@@ -68,6 +68,13 @@ def contradictions(records: Records) -> list[str]:
             "The adaptive stop was to ask for at most 0.8 times the vectors of a fixed number at "
             f"the same recall; it asks for {ratios}: at low recalls there is little to stop early."
         )
+    if "codes" in records:
+        said += [
+            f"{row['what']}: faiss's OPQ codes, ranked by the cosine to what they decode to (faiss "
+            f"itself does not), would need {row['rival']:.0f} vectors, ours {row['ours']:.0f}."
+            for row in records["codes"].rows
+            if row["rival_name"] == "faiss OPQ, by cosine" and row["rival"] < row["ours"]
+        ]
     if "insert" in records:
         said += [
             f"Pruning again after an insert was to take time that does not grow with the index; "

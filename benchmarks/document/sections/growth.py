@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.document.axes import plain_log
 from benchmarks.document.markdown import either, table
 from benchmarks.document.records import Record, Records
+from benchmarks.document.shipped import SEEN
 from benchmarks.report import show
 
 ITEM = ""
@@ -111,7 +112,9 @@ def _about(record: Record) -> str:
         "A scan ranks all chunks by their codes; “asked for” is how many of the first must be "
         "embedded again to find the share of the true nearest. Codebooks are trained on each size "
         "(at most 65,536 of its vectors), but for the one of 24 B, which ships with the default "
-        "model."
+        f"model. {SEEN} LEANN's two-level search walks a hub graph of our default settings (M=60, "
+        "m=6, β=2 %), with the better of two ratios α and a queue of at most 512: a wider graph "
+        "or more settings ask for less (see the latency above)."
     )
 
 
@@ -165,9 +168,10 @@ def _conclusion(record: Record) -> str:
         return "There are too few sizes here to fit a power."
     far = asked * (FAR / found[-1]["count"]) ** power
     return (
-        f"With {largest} B codes the vectors asked for grow as N^{power:.2f}; if that went on, "
-        f"{FAR:,} chunks would need about {show(float(f'{far:.2g}'))} (extrapolated, not "
-        "measured). A dash stands for a recall that was not reached with the largest effort "
+        f"With {largest} B codes the vectors asked for grow as N^{power:.2f} (fitted without the "
+        f"set that was made up by shifted chunks); if that went on, {FAR:,} chunks would need "
+        f"about {show(float(f'{far:.2g}'))} (extrapolated, not measured). "
+        "A dash stands for a recall that was not reached with the largest effort "
         "tried."
         + ("" if _is_timed(record) else " Scans were not timed here; the engine's section has it.")
     )

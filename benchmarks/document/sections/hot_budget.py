@@ -39,8 +39,8 @@ def contradictions(records: Records) -> list[str]:
     if found is not None and found["after"]["hits"] < PAPER_HITS:
         said.append(
             f"With {percent(PAPER_SHARE, 0)} of the vectors kept, "
-            f"{percent(found['after']['hits'])} of those wanted are hits in LEANN's design; the "
-            f"paper has up to {percent(PAPER_HITS)}."
+            f"{percent(found['after']['hits'])} of those wanted are hits in LEANN's design by our "
+            f"choice of vectors; the paper has up to {percent(PAPER_HITS)} with its own."
         )
     kept, hits = _chosen(details)
     if hits < WORTHWHILE * kept:
@@ -81,7 +81,8 @@ def _intro(details: dict[str, Any]) -> str:
         f'`keep="hot:…"` lets some vectors stay, {details["vector_bytes"]} bytes each. The effort '
         "is what recall@3 0.90 takes without any, the same for all budgets. An index fills half "
         "of its budget when it is built, with vectors that made-up queries look at most; the "
-        "other half takes what was asked for last. *As built* is before any query, *after other "
+        "other half takes what was asked for last; LEANN's design gets the same choice, which is "
+        "ours and not the paper's. *As built* is before any query, *after other "
         f"queries* when {details['asked_before']} were asked; {details['measured']} others are "
         "measured. Milliseconds are CPU time: the search, and "
         f"{details['embedding_cpu_ms']:.1f} for each vector asked for."

@@ -89,7 +89,9 @@ def _notes(details: dict[str, Any]) -> str:
     searches = list(dict.fromkeys(step["search"] for step in details["steps"]))
     return (
         "*Naive*: every distance asks for both of its vectors anew, but not for that of the new "
-        f"chunk; by part {parts}. *Each vector once*: what an insertion has asked for it "
+        f"chunk; by part {parts}. Lists of this graph have room for twice the links and are "
+        "seldom full, so that the paper's term for shrinking them (M³) hardly shows. "
+        "*Each vector once*: what an insertion has asked for it "
         "remembers until its end; the links stay the same. *By chance*: links are chosen without "
         "comparing candidates, and an overfull list is cut without vectors. *At a time*: "
         f"{details['at_once']} insertions share what was asked for, and chunks of the batch are at "
