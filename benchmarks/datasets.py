@@ -73,7 +73,7 @@ def mdn() -> Dataset:
         queries=_read(folder / "query-vectors.f16.npy").astype(np.float32),
         truth=_read(folder / "truth-top100.i32.npy").astype(np.int64),
     )
-    return whole.first(scaled(WHOLE, smoke=10_000, small=15_000))
+    return whole.first(scaled(WHOLE, smoke=4_000, small=10_000))
 
 
 def mdn_parts() -> list[Path]:

@@ -55,10 +55,17 @@ CASES = (
 
 # What `make bench` runs: minutes, and something of every table.
 IN_SMALL = frozenset(CASES) - {
+    "dial",
+    "graph_bytes",
+    "build_time",
+    "prune_time",
     "open_1m",
     "long_run",
     "gpu_rounds",
+    "lexical",
+    "folder_bytes",
     "encoder",
+    "pipeline_speed",
     "install_size",
     "server_load",
     "browser_speed",

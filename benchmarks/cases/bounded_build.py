@@ -12,7 +12,7 @@ from benchmarks.scale import FULL, SCALE, scaled
 
 TITLE = "bounded build with 1/5 of the memory, against the unbounded one"
 K = 3
-COUNT = scaled(WHOLE, smoke=2_000, small=15_000)
+COUNT = scaled(WHOLE, smoke=2_000, small=10_000)
 QUERIES = scaled(1_000, smoke=50, small=200)
 EFFORTS = (3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128)
 TARGETS = (0.85, 0.90, 0.95, 0.97)

@@ -27,7 +27,7 @@ TITLE = "growth: vectors asked for as the set grows"
 KS = (3, 10)
 RECALLS = (0.90, 0.95, 0.99)
 FIRST = scaled(4_096, smoke=500)
-MOST_MDN = scaled(10**9, smoke=2_000, small=15_000)
+MOST_MDN = scaled(10**9, smoke=2_000, small=10_000)
 QUESTIONS = scaled(500, smoke=50, small=200)
 # Codebooks are trained on each size; that of 24 B is the default model's, which ships with it.
 TRAINED_BYTES = scaled((8, 16, 32), smoke=(16,), small=(16, 32))

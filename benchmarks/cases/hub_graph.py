@@ -15,7 +15,7 @@ from gossamer import Effort
 
 TITLE = "hub-pruned graph: vectors asked for by exact-steered search at recall@3"
 K = 3
-COUNT = scaled(WHOLE, smoke=2_000, small=15_000)
+COUNT = scaled(WHOLE, smoke=2_000, small=10_000)
 QUERIES = scaled(1_000, smoke=50, small=300)
 EFFORTS = (3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128, 180, 256)
 LOOKED_AT = (3, 4, 5, 6, 8, 10, 13, 17, 22, 30, 40, 56)

@@ -7,7 +7,7 @@ from benchmarks.scale import scaled
 
 TITLE = 'insert 1,000 vectors (keep "all", slim graph), one thread, re-prune included'
 ADDED = 1000
-SIZES = SMALL, LARGE = scaled((15_000, 60_000), smoke=(2_000, 8_000), small=(3_500, 14_000))
+SIZES = SMALL, LARGE = scaled((15_000, 60_000), smoke=(700, 2_800), small=(2_200, 8_800))
 
 
 def run() -> Result:

@@ -20,7 +20,7 @@ K = 10
 EFFORTS = (10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 360, 540)
 TARGETS = JUDGED, _ = 0.95, 0.99
 REPETITIONS = scaled(5, smoke=1, small=2)
-COUNT = scaled(WHOLE, smoke=5_000, small=15_000)
+COUNT = scaled(WHOLE, smoke=5_000, small=10_000)
 BYTES_BAR = 1 / 4.5
 SPEED_BAR = 0.9
 # What an edge holds unless told otherwise comes first.

@@ -118,7 +118,7 @@ def _draw_race(record: Record) -> Any:
                 axes.plot(*zip(*dots, strict=True), style, label=label, color=f"C{number}", ms=5)
         axes.set(title=name, xlabel="graph, bytes a node in memory", xlim=(0, None), ylim=(0, None))
     panels[0][0].set(ylabel=f"queries a CPU second at recall@10 {JUDGED}")
-    panels[0][-1].legend()
+    panels[0][0].legend(loc="lower right")
     return figure
 
 
