@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.document.readme_lines import Line, Table, joined
 from benchmarks.document.records import Record, Records
+from benchmarks.document.sections.footprint import Footprints
 
 # Measured by us before, with another text; marked as quoted.
 QUOTED_LEANN = "LEANN 0.3.8 at 7,497 (quoted¹)"
@@ -20,7 +21,16 @@ def _folder(records: Records) -> Line:
         "the whole [index folder], as a share of the text: MDN Web Docs in "
         f"{mdn['files']:,} files / {rfc['files']:,} RFCs ({rfc['text_bytes'] / 1e6:.0f} MB)"
     )
-    return Line(what, "folder_bytes", f"**{shares[0]:.1f} % / {shares[1]:.1f} %**")
+    taken = Footprints(records["footprint"])
+    hnsw, *stores = (taken.share_of(name) or 0.0 for name in ("hnswlib", "lancedb", "leann"))
+    with_texts = f"{100 * stores[0]:.0f} % lancedb, {100 * stores[1]:.0f} % LEANN 0.3.8"
+    return Line(
+        what,
+        "folder_bytes",
+        f"**{shares[0]:.1f} % / {shares[1]:.1f} %**",
+        f"[an eighth of the RFCs]: {100 * hnsw:.0f} % hnswlib; with texts {with_texts}",
+        "footprint",
+    )
 
 
 def _million(records: Records) -> Line:
