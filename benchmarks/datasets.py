@@ -32,10 +32,11 @@ CHECKSUMS = {
 # Lies in the folder of a set that `benchmarks.originals` made, and holds checksums of its own.
 MANIFEST = "original.json"
 
+WHOLE = 1 << 31
 # How sets without a split of their own are split.
 SPLIT_SEED = 0
-QUERIES = 2000
-WHOLE = 1 << 31
+QUERIES = scaled(2000, smoke=200, small=500)
+MOST_SPLIT = scaled(WHOLE, smoke=4_000, small=10_000)
 TRUE_NEAREST = 100
 COMPARED_AT_ONCE = 250
 
@@ -130,9 +131,9 @@ def cache_folder() -> Path:
 def _split(name: str, vectors: Floats, count: int, metric: str) -> Dataset:
     """Shuffle, take the first `count` and, from behind them, the queries."""
     order = np.random.default_rng(SPLIT_SEED).permutation(len(vectors))
-    base = vectors[order[:count]]
     queries = vectors[order[count : count + QUERIES]]
-    kept = cache_folder() / f"{name}-truth.npy"
+    base = vectors[order[: min(count, MOST_SPLIT)]]
+    kept = cache_folder() / f"{name}-{len(base)}-truth.npy"
     if not kept.exists():
         np.save(kept, exact_nearest(base, queries, TRUE_NEAREST, metric), allow_pickle=False)
     return Dataset(name, base, queries, np.load(kept, allow_pickle=False), metric)

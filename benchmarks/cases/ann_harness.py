@@ -17,6 +17,7 @@ GROUPS = scaled(
     small=("slim-f16", "full-f16"),
 )
 MOST_VECTORS = scaled(10**9, smoke=2_000, small=10_000)
+SETS = scaled((fashion, glove), smoke=(fashion,), small=(fashion,))
 MOST_QUERIES = scaled(500, smoke=50, small=200)
 MOST_EFFORT = scaled(200, smoke=40)
 RUNS = scaled(3, smoke=1, small=2)
@@ -26,7 +27,8 @@ def run() -> Result:
     """Both sets, all run groups, hnswlib beside them."""
     rows = []
     details = {}
-    for data in (fashion(), glove()):
+    for load in SETS:
+        data = load()
         measured = _measure(data.first(MOST_VECTORS))
         rows += [_row(data.name, measured, target) for target in TARGETS]
         details[data.name] = {

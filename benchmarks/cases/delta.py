@@ -14,7 +14,8 @@ from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
 
 TITLE = "deltas of 1,000 inserts: bytes against the whole, seconds to make and to apply"
-SETS = (mdn, fashion, glove)
+# GloVe takes minutes to fetch and to read.
+SETS = scaled((mdn, fashion, glove), smoke=(mdn,), small=(mdn, fashion))
 BATCH = scaled(1000, smoke=100, small=300)
 BATCHES = 10
 COUNT = scaled(WHOLE, smoke=4_000, small=12_000)

@@ -26,7 +26,7 @@ CODE_BYTES = 24  # as ours
 LARGEST_EFFORT = 512
 SETS = scaled(("hotpotqa", "locomo", "financebench"), smoke=("hotpotqa",))
 ASKED_SET = "hotpotqa"
-MOST_ASKED = scaled(16, smoke=2, small=2)
+MOST_ASKED = scaled(12, smoke=2, small=2)
 ASKED_OF = ("HNSW", "PQ codes alone", "BM25", "gossamer semantic", "gossamer hybrid")
 MOST_CHARACTERS = 1_500  # of a passage; three fit into the LLM's context
 CLOSED, GOLD = "closed book", "gold passages"
