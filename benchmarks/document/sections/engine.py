@@ -142,6 +142,8 @@ def _draw_vectors(records: Records) -> Any:
 
     curves: dict[str, Curve] = {}
     for size in CODE_SIZES:
+        if f"curve_{size}" not in records["codes"].details:
+            continue  # a small run has one size
         curves[f"scan, {size} B codes"] = records["codes"].details[f"curve_{size}"]
         curves[f"faiss OPQ, {size} B"] = records["codes"].details[f"rival_curve_{size}"]
     if "hub_graph" in records and (points := records["hub_graph"].details.get("hub")):
