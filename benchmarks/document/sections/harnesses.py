@@ -25,9 +25,11 @@ def draw(records: Records) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     sets = records["ann_harness"].details["sets"]
-    figure, panels = plt.subplots(
-        1, len(sets), figsize=(4.5 * len(sets), 4), sharey=True, layout="constrained"
+    size = (4.5 * len(sets), 4)
+    figure, grid = plt.subplots(
+        1, len(sets), figsize=size, sharey=True, squeeze=False, layout="constrained"
     )
+    panels = grid[0]
     for axes, (name, measured) in zip(panels, sets.items(), strict=True):
         draw_curves(axes, speed_curves(_curves(measured)))
         axes.set(title=name, xlabel="queries a second, one query a call", xscale="log")

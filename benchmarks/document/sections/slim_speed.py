@@ -69,9 +69,11 @@ def draw(records: Records) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     sets = records["slim_rivals"].details
-    figure, panels = plt.subplots(
-        1, len(sets), figsize=(4.2 * len(sets), 4.2), sharey=True, layout="constrained"
+    size = (4.2 * len(sets), 4.2)
+    figure, grid = plt.subplots(
+        1, len(sets), figsize=size, sharey=True, squeeze=False, layout="constrained"
     )
+    panels = grid[0]
     for axes, (name, measured) in zip(panels, sets.items(), strict=True):
         draw_curves(axes, speed_curves(measured["qps"]))
         slim, full = (measured["bytes"][kind]["memory"] for kind in (DEFAULT, HNSWLIB))
