@@ -99,7 +99,7 @@ def draw(records: Records) -> dict[str, Any]:
 def _updates(record: Record) -> list[tuple[str | float, ...]]:
     """The means of a set's batches, without the last, which deletes."""
     rows: list[tuple[str | float, ...]] = []
-    for name in SETS:
+    for name in (one for one in SETS if one in record.details):
         batches = record.details[name]["updates"][:-1]
         parts = [batch["parts"] for batch in batches]
         rows.append(
