@@ -1,13 +1,12 @@
 """Documents added to a whole index, and how edges get them; nothing goes over a network."""
 
-import shutil
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.embedding_cache import cached_minilm
-from benchmarks.indexes import mdn_index, open_index, scratch_folder
+from benchmarks.indexes import copy_index, open_index, scratch_folder
 from benchmarks.metrics import timed
 from benchmarks.report import Row
 from benchmarks.retrieval import retrieval
@@ -84,7 +83,7 @@ class Edge:
 def measure() -> tuple[list[Row], dict[str, object]]:
     """Add documents to the index of MDN batch by batch, and let an edge of each mode follow."""
     folder = scratch_folder("followed")
-    shutil.copytree(mdn_index(), folder)
+    copy_index(folder)
     index = open_index(folder, cached_minilm())
     details: dict[str, object] = {}
     rows: list[Row] = []

@@ -91,6 +91,15 @@ class Sample:
     codebook: gossamer.Codebook
 
 
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Path]":
+    """Settings of the tests' own, where it is remembered which indexes were made here."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("home")
+        patch.setenv("GOSSAMER_HOME", str(folder))
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def vectors() -> Floats:
     return clustered(600, seed=1)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 import pytest
+from copies import copy_index
 
 from gossamer.errors import GossamerError, InvalidArgument, TooLarge, UnknownId, WrongState
 from gossamer.index import Index
@@ -19,6 +20,7 @@ from gossamer.sync.follow import Edge, PullReport
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package, write_package
 from gossamer.sync.records import Base, Building, Head, Mode, PushItem
+from gossamer.sync.signing import NONCE, SIGNATURE, Answered, Asked, sign
 from gossamer.web import Answer, NoAnswer
 
 URL = "http://server.example"
@@ -44,6 +46,12 @@ class Reply:
         self.headers.setdefault("content-length", str(len(body)))
         self._body = body if cut_after is None else body[:cut_after]
 
+    def sign(self, token: str, asked: Asked, *, is_file: bool = False) -> None:
+        """Sign it as a server does."""
+        body = None if is_file else self._body
+        answered = Answered.of(self.status, lambda name: self.getheader(name, ""), body)
+        self.headers[SIGNATURE.lower()] = sign(token, asked, answered)
+
     def getheader(self, name: str, default: str) -> str:
         return self.headers.get(name.lower(), default)
 
@@ -57,8 +65,9 @@ class Reply:
 class OfferWire:
     """Carries requests to an offer. Public attributes say what goes wrong."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: Offer, token: str = "") -> None:
         self.offer = offer
+        self.token = token
         self.asked: list[tuple[str, str, Mapping[str, str]]] = []
         self.received: list[bytes] = []  # packages, and parts of them
         self.is_down = False
@@ -90,6 +99,9 @@ class OfferWire:
             status = next((s for kind, s in STATUS.items() if isinstance(error, kind)), 500)
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__)
             reply = as_json({"error": name[1:], "message": str(error)}, status)
+        if self.token and (nonce := (headers or {}).get(NONCE)):
+            is_file = "/v1/sync/package" in target and reply.status in (200, 206)
+            reply.sign(self.token, Asked.of(nonce, method, target, body), is_file=is_file)
         yield Answer(reply, float("inf"))
 
     def close(self) -> None:
@@ -176,13 +188,14 @@ class Server:
         self.token = token
         self._history_bytes = history_bytes
         self.offer = self._offer()
-        self.wire = OfferWire(self.offer)
+        self.wire = OfferWire(self.offer, token)
 
     def restart(self) -> None:
         """Offer the folder as it is now."""
         self.offer.close()
         self.index = Index.open(self.index.folder)
-        self.wire.offer = self.offer = self._offer()
+        self.wire.offer, self.wire.token = self._offer(), self.token
+        self.offer = self.wire.offer
 
     def _offer(self) -> Offer:
         return Offer(
@@ -268,8 +281,7 @@ def contents(folder: Path) -> tuple[bytes, bytes, list[bytes]]:
 def copy(edge: Index, name: str) -> Path:
     folder = edge.folder.with_name(name)
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(edge.folder, folder)
-    return folder
+    return copy_index(edge.folder, folder)
 
 
 def rewrite(

@@ -82,6 +82,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(library: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run commands on the library, which they must not change."""
     monkeypatch.chdir(library)
+    monkeypatch.setenv("GOSSAMER_HOME", str(library / "home"))
     return runner(library / "home")
 
 
@@ -90,6 +91,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Run commands on an index of one's own, in a folder of one's own."""
     write_files(tmp_path / "notes")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOSSAMER_HOME", str(tmp_path / "home"))
     run = runner(tmp_path / "home")
     result = run("add", "notes")
     assert result.exit_code == 0, result.output

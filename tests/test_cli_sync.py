@@ -1,7 +1,6 @@
 """`gossamer pull`, `push` and `conflicts`, without a network and over a real one."""
 
 import json
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from click.testing import CliRunner, Result
+from copies import copy_index
 from offer_wire import TOKEN, URL, Server, answers, contents, filled_server, put, reachable
 from tiny_embedder import use_tiny
 
@@ -22,6 +22,7 @@ from gossamer.server.options import ServeOptions
 from gossamer.store import open_index
 from gossamer.store.folder import read_manifest
 from gossamer.store.lock import hold_lock
+from gossamer.store.trust import Claims, remember
 from gossamer.sync.follow import Edge
 
 Run = Callable[..., Result]
@@ -44,6 +45,11 @@ def servers() -> Iterator[dict[str, Server]]:
 def server(tmp_path: Path, servers: dict[str, Server]) -> Server:
     servers[URL] = filled_server(tmp_path / "server")
     return servers[URL]
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOSSAMER_HOME", str(tmp_path / "home"))
 
 
 @pytest.fixture
@@ -460,7 +466,8 @@ def test_over_http_an_edge_that_goes_offline_answers_on(address: str, run: Run, 
     expected = answers(edge)
     nowhere = json.loads((edge.folder / "follow.json").read_text(encoding="utf-8"))
     nowhere["url"] = "http://127.0.0.1:9"
-    shutil.copytree(edge.folder, tmp_path / "offline")
+    copy_index(edge.folder, tmp_path / "offline")
+    remember(tmp_path / "offline", [Claims(server=nowhere["url"])], and_former=True)
     (tmp_path / "offline" / "follow.json").write_text(json.dumps(nowhere), encoding="utf-8")
 
     assert answers(tmp_path / "offline") == expected

@@ -49,6 +49,7 @@ def home(tmp_path_factory):
         patch.setenv("GOSSAMER_HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("no_proxy", "127.0.0.1")
         patch.delenv("GOSSAMER_API_KEY", raising=False)
+        patch.delenv("GOSSAMER_API_HOST", raising=False)
         yield
 
 
@@ -584,6 +585,7 @@ def test_no_key_is_sent_unless_one_is_given(asking, server):
 
 def test_the_key_may_come_from_the_environment(asking, server, monkeypatch):
     monkeypatch.setenv("GOSSAMER_API_KEY", "from outside")
+    monkeypatch.setenv("GOSSAMER_API_HOST", "127.0.0.1")
 
     asking().probe()
 

@@ -19,7 +19,7 @@ class TestServer:
 
         (folder / "index" / MANIFEST).unlink()
 
-        problem(client.get("/health"), 503, "no_index")
+        problem(client.get("/health"), 503, "unavailable")
         assert client.head("/health").status_code == 503
 
     def test_health_is_answered_though_every_thread_is_busy(self, client: TestClient) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from gossamer.cli import cli
 from gossamer.cli.serve import _addresses, _JsonLines
 from gossamer.index import Index
-from gossamer.server.run import Seldom
+from gossamer.server.seldom import Seldom
 
 TESTS = Path(__file__).parent
 
@@ -27,10 +27,10 @@ sys.path.insert(0, {tests!r})
 import pytest
 from tiny_embedder import TinyEmbedder, use_tiny
 from gossamer.cli import main
-from gossamer.server import run, service
+from gossamer.server import connection, run, service
 
 run._GRACE_S = {grace_s!r}
-run._HEAD_S = {head_s!r}
+connection._HEAD_S = {head_s!r}
 service._PATIENCE_S = {patience_s!r}
 use_tiny(
     pytest.MonkeyPatch(),

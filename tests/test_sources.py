@@ -182,10 +182,10 @@ def test_overlapping_roots_give_each_file_once(tmp_path: Path):
 
 @needs_links
 def test_a_link_to_a_file_is_followed_once_and_only_if_the_file_has_no_other_path(tmp_path: Path):
-    make(tmp_path, "in/z.md", "out/far.md")
+    make(tmp_path, "in/z.md", "in/.aside/far.md")
     (tmp_path / "in" / "a.md").symlink_to(tmp_path / "in" / "z.md")
-    (tmp_path / "in" / "b.md").symlink_to(tmp_path / "out" / "far.md")
-    (tmp_path / "in" / "c.md").symlink_to(tmp_path / "out" / "far.md")
+    (tmp_path / "in" / "b.md").symlink_to(tmp_path / "in" / ".aside" / "far.md")
+    (tmp_path / "in" / "c.md").symlink_to(tmp_path / "in" / ".aside" / "far.md")
     (tmp_path / "in" / "d.md").symlink_to(tmp_path / "nowhere")
 
     found = walked(tmp_path, tmp_path / "in")

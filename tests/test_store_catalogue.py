@@ -22,12 +22,15 @@ from gossamer.store.changes import move_texts
 from gossamer.store.records import locate_title
 
 TEXT = st.text(max_size=12)
-SMALL = st.integers(0, 1000)
+SMALL = st.integers(1, 1000)
+PARTS = st.text("abc.é\udc80", min_size=1, max_size=4).filter(lambda part: part != "..")
+PATHS = st.lists(PARTS, min_size=1, max_size=3).map("/".join)
 
 
 @st.composite
-def spans_within(draw, length):
-    start, end = sorted((draw(st.integers(0, length)), draw(st.integers(0, length))))
+def spans_within(draw, length, least=0):
+    start = draw(st.integers(0, length - least))
+    end = draw(st.integers(start + least, length))
     return (start, end)
 
 
@@ -54,7 +57,7 @@ def chunked_documents(draw, size):
     )
     spans = [
         ChunkSpan(
-            *draw(spans_within(length)), tuple(draw(st.lists(spans_within(length), max_size=3)))
+            *draw(spans_within(length, 1)), tuple(draw(st.lists(spans_within(length), max_size=3)))
         )
         for _ in range(draw(st.integers(1, 4)))
     ]
@@ -67,7 +70,7 @@ def sources(draw):
     is_file = draw(st.booleans())
     record = SourceRecord(
         root=draw(st.sampled_from(["/home/a", "/b", "/"])) if is_file else "",
-        name=draw(st.text("abc/.é\udc80", min_size=1, max_size=6)),
+        name=draw(PATHS if is_file else st.text("abc/.é\udc80", min_size=1, max_size=6)),
         size=draw(SMALL),
         mtime_ns=draw(st.integers(-(2**60), 2**60)),
         content_hash=draw(st.integers(0, 2**64 - 1)),
@@ -319,7 +322,7 @@ def test_what_compresses_beyond_the_limit_is_padded_and_can_be_read(monkeypatch)
     )
     pairs = [(SourceRecord("/r", "a", 20_000, 1, 1), [document])]
     plain = build(pairs).to_bytes()
-    monkeypatch.setattr(columns, "_ALLOWED_BASE", 1000)
+    monkeypatch.setattr(columns, "_MOST_BASE", 1000)
 
     padded = build(pairs).to_bytes()
 

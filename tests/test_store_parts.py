@@ -23,7 +23,7 @@ MANIFEST = Manifest(
     generation=7,
     created="2024-01-01T00:00:00+00:00",
     changed="2024-01-02T00:00:00+00:00",
-    model=ModelStamp("minilm", "f" * 32, 384, 254, 254, (0.1, -0.25)),
+    model=ModelStamp("minilm", "f" * 32, 2, 254, 254, (0.1, -0.25)),
     settings=Settings(walk={"hidden": False, "ignore": ["*.log"]}),
     roots=("/home/a/notes", "/home/\udc80"),
     next_chunk_id=100,

@@ -33,6 +33,7 @@ from gossamer.sync.elsewhere import ServerElsewhere, Speeds
 from gossamer.sync.following import Following, read_following
 from gossamer.sync.outbox import Outbox, Waiting, count_waiting
 from gossamer.sync.records import Mode, PushItem, PushResult
+from gossamer.sync.signing import NONCE, SIGNATURE, Answered, Asked, sign
 from gossamer.sync.state import base_hash
 from gossamer.update.prepare import GivenText, hash_of_given
 from gossamer.web import NoAnswer, Web
@@ -40,8 +41,11 @@ from gossamer.web import NoAnswer, Web
 Answer = tuple[int, dict[str, str], bytes]
 
 
+TOKEN = "secret"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers with what `server.answers` holds, again and again."""
+    """Answers with what `server.answer` holds, again and again, signed for who wants it."""
 
     protocol_version = "HTTP/1.1"
 
@@ -54,6 +58,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(data)), **headers}.items():
             self.send_header(name, value)
+        if nonce := self.headers.get(NONCE, ""):
+            asked = Asked.of(nonce, self.command, self.path, body)
+            answered = Answered.of(status, lambda name: headers.get(name, ""), data)
+            self.send_header(SIGNATURE, sign(TOKEN, asked, answered))
         self.end_headers()
         with suppress(OSError):
             self.wfile.write(data)
@@ -83,7 +91,7 @@ def server() -> Iterator[Any]:
 
 @pytest.fixture
 def client(server: Any) -> Iterator[Client]:
-    with Client(server.url, "secret", timeout_s=5) as asking:
+    with Client(server.url, TOKEN, timeout_s=5) as asking:
         yield asking
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from copies import copy_index
 from faults import needs_fork, run_killed_at
 from served import serve
 from sync_reader import Edge, texts_of, words
@@ -243,7 +244,7 @@ def test_an_index_put_back_from_a_copy_begins_a_new_epoch(
 ) -> None:
     index = Index.create(folder, keep=keep)
     index.add_texts(texts_of(*((f"note{n}", words(n)) for n in range(20))))
-    shutil.copytree(folder, tmp_path / "copy")
+    copy_index(folder, tmp_path / "copy")
     edge = Edge(tmp_path, mode=mode)
     offer = offers(index)
     index.add_texts(texts_of(("a", words(100))))
@@ -273,7 +274,7 @@ def test_an_index_put_back_from_a_copy_begins_a_new_epoch(
 def test_ids_that_will_be_given_again_begin_an_epoch(
     index: Index, folder: Path, offers: Callable[..., Offer], tmp_path: Path, edge: Edge
 ) -> None:
-    shutil.copytree(folder, tmp_path / "copy")
+    copy_index(folder, tmp_path / "copy")
     index.add_texts(texts_of(("a", words(100))))
     offer = offers(index)
     edge.pull(offer)
@@ -711,7 +712,7 @@ def test_a_server_killed_within_a_transaction_goes_on(
     expected = changed.opened.state.snapshot.catalogue.digest()
     killed = []
     for steps in (*range(20, 600, 60), 10**9):
-        copy = shutil.copytree(folder, tmp_path / f"copy{steps}")
+        copy = copy_index(folder, tmp_path / f"copy{steps}")
         killed.append(_advance_killed_after(steps, copy))
         follower = replace(edge)
 

@@ -335,4 +335,4 @@ def test_a_small_section_is_not_read_beyond_its_limit(tmp_path: Path) -> None:
     write_package(tmp_path / "a", HEAD, [("removed", blocks)], "secret")
 
     with Package.open(tmp_path / "a", "secret") as package, pytest.raises(TooLarge):
-        package.read("removed", sections.MOST_JSON_BYTES)
+        package.read_json("removed")

@@ -393,7 +393,7 @@ def test_after_a_kill_and_another_change_every_text_is_still_somewhere(
     index: Index, folder: Path
 ) -> None:
     def push_as(n: int) -> PushItem:
-        return replace(put(f"a{n}", f"mine {n}", "another base"), op=f"op {n}")
+        return replace(put(f"a{n}", f"mine {n}", "another base"), op=f"op-{n}")
 
     n, needed = 1, set()
     while run_killed_at(n, partial(_serve, folder, push_as(n))):

@@ -1,7 +1,6 @@
 """What bringing an index up to date costs: nothing changed, and one file changed."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import folders
-from benchmarks.indexes import embedder_of, mdn_index, open_index, scratch_folder
+from benchmarks.indexes import copy_index, embedder_of, open_index, scratch_folder
 from benchmarks.metrics import best_times, timed
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
@@ -24,7 +23,7 @@ ADDED = "\n\n## A note\n\nThis paragraph was not here when the page was indexed.
 def run() -> Result:
     """By the clock; in this process, and by the command in a new one."""
     folder = scratch_folder("updated")
-    shutil.copytree(mdn_index(), folder)
+    copy_index(folder)
     corpus = folders.mdn()
     index = open_index(folder)
     add = [sys.executable, "-m", "gossamer", "--index", str(folder), "add", str(corpus)]

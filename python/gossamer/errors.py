@@ -23,6 +23,7 @@ __all__ = [
     "UnknownVersion",
     "Unreachable",
     "Unreadable",
+    "Untrusted",
     "Unwritable",
     "WrongDimension",
     "WrongState",
@@ -123,6 +124,10 @@ class Unavailable(Unreadable):
 
 class LeftOut(Unreadable):
     """A file with nothing to read: it is left out on purpose, and nothing is wrong with it."""
+
+
+class Untrusted(GossamerError):
+    """An index that was neither made nor accepted on this machine asks for more than reading it."""
 
 
 class Unwritable(GossamerError, OSError):

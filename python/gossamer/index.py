@@ -27,6 +27,7 @@ from gossamer.store.check import Finding, check
 from gossamer.store.folder import read_manifest
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.stale import note_stale
+from gossamer.store.trust import accept
 from gossamer.store.vacant import check_is_free
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
 from gossamer.update.given import as_given_text
@@ -120,13 +121,19 @@ class Index:
         model: str = "",
         threads: int = 0,
         share: Share | None = None,
+        trust: bool = False,
     ) -> Self:
         """Open an index; NoIndex if there is none.
 
         `model` says where its model is now, if it has moved; another model is refused. `share`
         may put something in front of the model, such as a SharedEmbedder for many threads.
+
+        One that was neither made nor accepted on this machine (`is_trusted`) is searched by what
+        it holds itself: files, paths and addresses that it names are not followed, and what would
+        need them raises Untrusted. With `trust` they are.
         """
-        return cls(Path(folder), OpenedIndex(Path(folder), model, threads, share))
+        opened = OpenedIndex(Path(folder), model, threads, share, trust=trust)
+        return cls(Path(folder), opened)
 
     @classmethod
     def follow(
@@ -170,12 +177,24 @@ class Index:
         """Make an index of a file that `export` or a page wrote, in a new or empty folder.
 
         All of it is checked before anything is made. An index that is in the folder already gives
-        way to it with `replace`, and is an error otherwise. `model` says where its model is.
+        way to it with `replace`, and is an error otherwise. `model` says where its model is on
+        this machine: a file that names an address or a path is refused without it.
         """
         from gossamer.single.importing import import_single_file
 
-        import_single_file(Path(path), Path(folder), replace=replace, progress=progress)
-        return cls.open(folder, model=model, threads=threads)
+        import_single_file(
+            Path(path), Path(folder), model=model, replace=replace, progress=progress
+        )
+        return cls.open(folder, threads=threads)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the index was made or accepted on this machine, or opened with `trust`."""
+        return self._opened.state.snapshot.is_trusted
+
+    def accept(self) -> None:
+        """Remember on this machine that the index is trusted in this place, as it is now."""
+        accept(self.folder, read_manifest(self.folder))
 
     @property
     def opened(self) -> OpenedIndex:
@@ -353,13 +372,15 @@ class Index:
         Sources whose files have changed since are left out, and `left_out` names them. Folders
         are called by the last part of their path, or `root_name`: no path of this machine is in
         the file. `vectors` are "none" (codes, as the index has them), "f16" or "int8": all of
-        them, with a `graph` if it is "slim" or "full". InvalidArgument if there is a file already
-        that is none of Gossamer's, unless it is to `replace` it.
+        them, with a `graph` if it is "slim" or "full". InvalidArgument if a file is there that is
+        no export of this index, unless it is to `replace` it.
         """
         from gossamer.single.engine import EngineChoice
         from gossamer.single.export import ExportOptions, write_single_file
 
-        options = ExportOptions(EngineChoice(vectors, graph), root_name, replaces=replace)
+        options = ExportOptions(
+            EngineChoice(vectors, graph), root_name, replaces=replace, is_public=True
+        )
         return write_single_file(self._opened.state, absolute(path), options, progress)
 
     def pull(self, progress: ProgressCallback | None = None, *, again: bool = False) -> PullReport:
@@ -370,7 +391,7 @@ class Index:
         """
         from gossamer.sync.follow import Edge
 
-        return Edge.open(self.folder).pull(progress, again=again)
+        return Edge.open(self.folder, trust=self._opened.trust).pull(progress, again=again)
 
     def push(
         self,
@@ -388,20 +409,20 @@ class Index:
         from gossamer.sync.send import Outgoing, push
 
         outgoing = Outgoing(texts, removed, [Path(file) for file in files])
-        return push(Edge.open(self.folder), outgoing)
+        return push(Edge.open(self.folder, trust=self._opened.trust), outgoing)
 
     def conflicts(self, after: int = 0) -> list[Conflict]:
         """Ask the server for changes that took the place of others, behind a number."""
         from gossamer.sync.follow import Edge
 
-        with Edge.open(self.folder).client() as client:
+        with Edge.open(self.folder, trust=self._opened.trust).client() as client:
             return client.conflicts(after)
 
     def conflict(self, number: int) -> Conflict:
         """Ask the server for a conflict with the text that was replaced; UnknownId if none."""
         from gossamer.sync.follow import Edge
 
-        with Edge.open(self.folder).client() as client:
+        with Edge.open(self.folder, trust=self._opened.trust).client() as client:
             return client.conflict(number)
 
     def check(self, *, deep: bool = True) -> list[Finding]:
@@ -413,7 +434,7 @@ class Index:
     def _begin(self, command: str, wait_s: float) -> Iterator[Writer]:
         """Open the index for changes; NoIndex, and nothing is made, if it has gone meanwhile."""
         read_manifest(self.folder)
-        with begin(self.folder, command, wait_s) as writer:
+        with begin(self.folder, command, wait_s, trust=self._opened.trust) as writer:
             yield writer
 
     @contextmanager
@@ -432,7 +453,7 @@ class Index:
             raise InvalidArgument(f"k must be at least 1, got {query.k}")
         results = run_query(state.searchable(), query)
         state.save_hot()
-        if results.stale:
+        if results.stale and state.snapshot.is_trusted:
             note_stale(self.folder, results.stale)
         return results
 

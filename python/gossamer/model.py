@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.embed import Embedder, load_embedder
-from gossamer.errors import ModelMismatch
+from gossamer.errors import Damaged, ModelMismatch, Untrusted
 from gossamer.models import codebook_for
+from gossamer.models.registry import names_place
 from gossamer.once import once
 from gossamer.store import ModelStamp, Settings, Snapshot
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.model_pack import Calibration, unpack_codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["Embedders", "IndexModel", "Pack", "Share", "shipped_pack", "stamp_of"]
+__all__ = ["Embedders", "IndexModel", "Pack", "Refusal", "Share", "shipped_pack", "stamp_of"]
 
 _PROBE = "The quick brown fox jumps over the lazy dog."
 # Servers may compute in other precisions from day to day; another model is far from this.
@@ -39,6 +40,8 @@ class Embedders:
     updates: Embedder
 
 
+# Called with what is not done: gives the error that says so, and whose index it is.
+Refusal = Callable[[str], Untrusted]
 # Called with the embedder once it is loaded: gives what is used in its place.
 Share = Callable[[Embedder], Embedders]
 
@@ -53,7 +56,13 @@ class IndexModel:
         threads: int,
         spec: str = "",
         share: Share | None = None,
+        refusal: Refusal | None = None,
     ) -> None:
+        """Take the model that an index names, or that `spec` says, which somebody here chose.
+
+        With a `refusal` an address or a path that the index names is refused with it.
+        """
+        self._refusal = refusal
         self._stamp = stamp
         self._settings = settings
         self._threads = threads
@@ -70,7 +79,9 @@ class IndexModel:
         )
         if is_same:
             return self
-        return IndexModel(stamp, settings, self._threads, self._given_spec, self._share)
+        return IndexModel(
+            stamp, settings, self._threads, self._given_spec, self._share, self._refusal
+        )
 
     @property
     def embedder(self) -> Embedder:
@@ -88,13 +99,16 @@ class IndexModel:
         return Embedders(embedder, embedder) if self._share is None else self._share(embedder)
 
     def _load(self) -> Embedder:
+        if self._refusal is not None and not self._given_spec and names_place(self._stamp.name):
+            raise self._refusal("its model is not loaded; search by words alone needs none")
         embedder = load_embedder(self._spec, threads=self._threads)
-        if embedder.fingerprint != self._stamp.fingerprint:
+        facts = (embedder.fingerprint, embedder.dim)
+        if facts != (self._stamp.fingerprint, self._stamp.dim):
             raise ModelMismatch(
                 f"this index was built with {self._stamp.name!r} "
-                f"({self._stamp.fingerprint[:12]}), but {embedder.name!r} "
-                f"({embedder.fingerprint[:12]}) was given; use the model it was built with, or "
-                "make a new index with the other one"
+                f"({self._stamp.fingerprint[:12]}, {self._stamp.dim} dimensions), but "
+                f"{embedder.name!r} ({embedder.fingerprint[:12]}, {embedder.dim}) was given; use "
+                "the model it was built with, or make a new index with the other one"
             )
         if self._stamp.probe:
             likeness = float(embedder.embed([_PROBE])[0] @ np.asarray(self._stamp.probe))
@@ -120,6 +134,10 @@ class IndexModel:
         """Give the engine's index of a snapshot, with what ships with the model; None if empty."""
         pack = self.pack
         index = snapshot.open_vectors(None if pack is None else pack.codebook)
+        if index is not None and (dim := index.dim) != self._stamp.dim:
+            raise Damaged(
+                f"{snapshot.folder}: vectors have {dim} dimensions, the model {self._stamp.dim}"
+            )
         if index is not None and pack is not None:
             index.calibration = pack.calibration
         return index

@@ -11,7 +11,7 @@ import os
 import stat
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -23,7 +23,8 @@ from gossamer.chunking import embedded_text
 from gossamer.errors import GossamerError, UnknownId, Unreachable
 from gossamer.query.elsewhere import Elsewhere
 from gossamer.records import Span
-from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of, hash_of_bytes
+from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of
+from gossamer.store.indexed import open_indexed, read_at
 from gossamer.store.records import AWAY
 from gossamer.sync.records import AwayChunk
 
@@ -31,7 +32,6 @@ __all__ = ["Passage", "Passages", "context_line"]
 
 # How much of a file's path tells what the file is about.
 _PATH_PARTS = 3
-_O_BINARY = getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ class Passages:
     def folder(self) -> Path:
         """The index folder."""
         return self._snapshot.folder
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the index was made or accepted on this machine."""
+        return self._snapshot.is_trusted
 
     @property
     def is_following(self) -> bool:
@@ -113,6 +118,8 @@ class Passages:
 
     def cannot_read(self, id: int) -> GossamerError:
         """Give the error that says why there is no passage of a chunk."""
+        if self.is_unread(id):
+            return self._snapshot.refusal(f"the file that chunk {id} stands in is not read")
         if not self.is_following:
             return UnknownId(f"the text of chunk {id} is not what was indexed; add it again")
         if self.is_out_of_reach(id):
@@ -120,6 +127,11 @@ class Passages:
             said = "; ".join(notes) or "the server that has it cannot be asked"
             return Unreachable(f"the text of chunk {id} is not kept here, and {said}")
         return UnknownId(f"the text of chunk {id} has changed since the last `gossamer pull`")
+
+    def is_unread(self, id: int) -> bool:
+        """Whether the text of a chunk is in a place that an untrusted index names."""
+        is_away = bool(self.are_away(np.array([id], np.int64))[0])
+        return is_away and not self._snapshot.is_trusted
 
     def is_out_of_reach(self, id: int) -> bool:
         """Whether the text of a chunk is away, and the server too."""
@@ -288,10 +300,11 @@ class Passages:
         """Say whether a file whose text is stored is still the one it was taken from.
 
         Verbatim text is compared itself. With `store_text` files may move or go: what was
-        indexed stands. Those of a server are not on this disk.
+        indexed stands. Those of a server, or of an untrusted index, are not on this disk.
         """
         keeps_text = self.is_following or self._snapshot.manifest.settings.store_text
-        if document.is_verbatim or not source.root or keeps_text:
+        is_alone = keeps_text or not self._snapshot.is_trusted
+        if document.is_verbatim or not source.root or is_alone:
             return True
         known = self._fresh.get(source.path)
         if known is None:
@@ -376,19 +389,10 @@ def _is_same_file(source: SourceRecord) -> bool:
             return False
         if status.st_mtime_ns == source.mtime_ns:
             return True
-        return hash_of_bytes(Path(source.path).read_bytes()) == source.content_hash
-    except OSError:
+        with open_indexed(source) as file:
+            return file is not None
+    except (OSError, ValueError):
         return False
-
-
-def _open_regular(path: str) -> BinaryIO | None:
-    """Open a file; a pipe that took its place is not waited for."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_BINARY)
-    file = open(handle, "rb")  # noqa: SIM115 - closed by whoever reads it
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    return None
 
 
 class _TextReader:
@@ -397,28 +401,20 @@ class _TextReader:
     def __init__(self, snapshot: Snapshot, source: SourceRecord, document: DocumentRecord) -> None:
         self._snapshot = snapshot
         self._document = document
+        self._source = source
+        self._opened = ExitStack()
         self._file: BinaryIO | None = None
-        if document.is_verbatim:
-            # Gone, not ours to read, or no file any more: every span is None.
-            with suppress(OSError, ValueError):
-                self._file = _open_regular(source.path)
 
     def __enter__(self) -> _TextReader:
+        if self._document.is_verbatim:
+            self._file = self._opened.enter_context(open_indexed(self._source))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._opened.close()
 
     def read(self, start: int, end: int) -> bytes | None:
         if not self._document.is_verbatim:
             offset = self._document.offset
             return self._snapshot.texts.read(self._document.segment, offset + start, offset + end)
-        if self._file is None:
-            return None
-        try:
-            self._file.seek(start)
-            found = self._file.read(end - start)
-        except OSError:
-            return None
-        return found if len(found) == end - start else None
+        return None if self._file is None else read_at(self._file, start, end)

@@ -42,8 +42,9 @@ class IndexStatus:
     chunks: int
     text_bytes: int  # of indexed documents
     bytes_by_part: Mapping[str, int]  # what the folder holds, file by file kind
-    changed_files: int  # indexed files that are not as they were; 0 where they are a server's
+    changed_files: int  # indexed files that are not as they were; 0 where they are not looked at
     missing_files: int
+    is_trusted: bool  # whether it was made or accepted on this machine
     # Of an index that follows a server: its address, the version that was pulled, what is kept,
     # and how many changes wait to be pushed. Empty for others.
     follows: Mapping[str, Json] = field(default_factory=dict)
@@ -69,7 +70,8 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
     catalogue, manifest = snapshot.catalogue, snapshot.manifest
     statuses = catalogue.tables["status"]
     is_indexed = statuses == Status.INDEXED
-    changed, missing = (0, 0) if manifest.origin else _look_at_files(catalogue)
+    is_elsewhere = bool(manifest.origin) or not snapshot.is_trusted
+    changed, missing = (0, 0) if is_elsewhere else _look_at_files(catalogue)
     return IndexStatus(
         name=snapshot.folder.name,
         folder=str(snapshot.folder),
@@ -89,6 +91,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         bytes_by_part=bytes_by_part(snapshot.folder),
         changed_files=changed,
         missing_files=missing,
+        is_trusted=snapshot.is_trusted,
         follows=_follows(snapshot.folder, manifest),
     )
 

@@ -287,7 +287,7 @@ def _write_single():
             given = f"# Heading {number}\n\n{text}"
             index.add_texts([{"id": f"text {number}", "text": given, "markup": "markdown"}])
         index.remove(["text 3"])
-        index.export(_OUT / "single.gossamer")
+        index.export(_OUT / "single.gossamer", replace=True)
     return {"texts": len(texts)}
 
 

@@ -67,8 +67,13 @@ def main() -> None:
         index = Index.create(folder / "index", model=MODEL, chunk_tokens=96)
         index.add_paths([folder / "decisions"])
         index.add_texts(TEXTS)
-        _write(index, folder, "index", ExportOptions())
-        _write(index, folder, "index-vectors", ExportOptions(EngineChoice("f16", "full")))
+        _write(index, folder, "index", ExportOptions(replaces=True))
+        _write(
+            index,
+            folder,
+            "index-vectors",
+            ExportOptions(EngineChoice("f16", "full"), replaces=True),
+        )
 
 
 def _write(index: Index, folder: Path, name: str, options: ExportOptions) -> None:

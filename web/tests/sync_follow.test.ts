@@ -19,6 +19,7 @@ import {
   recorded,
   remade,
   serverOf,
+  signAnswer,
   TOKEN,
   type Asked,
   type FetchLike,
@@ -360,7 +361,8 @@ test("errors of a server are told in its words, with its reason", async () => {
     [new Response("x".repeat(2 ** 21)), ["Unreachable", "more than"]],
   ];
   for (const [answer, reason] of answers) {
-    await assert.rejects(followIt(edge, server, { fetch: async () => answer }), isReason(...reason));
+    const fetch: FetchLike = (url, init) => signAnswer(answer, new URL(String(url)), init);
+    await assert.rejects(followIt(edge, server, { fetch }), isReason(...reason));
   }
 });
 

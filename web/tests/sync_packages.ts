@@ -1,6 +1,6 @@
 // Packages as a server wrote them, packages as no server would, and a server that gives them.
 
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 import { crc32 } from "../src/format/hashes.ts";
@@ -91,8 +91,8 @@ export interface Asked {
   readonly headers: Headers;
 }
 
-/** A server that gives a package by its rules: ranges, ETag. `packageFor` says what it has; a Response is
- * given as it is. */
+/** A server that gives a package by its rules: ranges, ETag, signatures. `packageFor` says what it has; a
+ * Response is given as it is, but signed. */
 export function serverOf(
   info: () => ServerInfo,
   packageFor: (asked: Asked) => Uint8Array | Response | null,
@@ -103,12 +103,42 @@ export function serverOf(
     const request = { path: url.pathname, query: url.searchParams, headers: new Headers(init?.headers) };
     asked.push(request);
     init?.signal?.throwIfAborted();
-    if (url.pathname === "/v1/sync") return Response.json(info());
+    if (url.pathname === "/v1/sync") return signAnswer(Response.json(info()), url, init);
     const found = packageFor(request);
-    if (found instanceof Response) return found;
-    return found === null ? new Response(null, { status: 204 }) : answer(found, request.headers);
+    const given = found ?? new Response(null, { status: 204 });
+    return signAnswer(given instanceof Response ? given : answer(given, request.headers), url, init);
   };
   return { fetch, asked };
+}
+
+/** The answer as a server signs it that has the token; what was not asked with a nonce is not signed. */
+export async function signAnswer(
+  given: Response,
+  url: URL,
+  init: RequestInit = {},
+  token = TOKEN,
+): Promise<Response> {
+  const nonce = new Headers(init.headers).get("gossamer-nonce");
+  if (nonce === null) return given;
+  const sha256 = (content: string | Uint8Array) => createHash("sha256").update(content).digest("hex");
+  const isFile = url.pathname === "/v1/sync/package" && [200, 206].includes(given.status);
+  const bytes = isFile ? null : new Uint8Array(await given.arrayBuffer());
+  const header = (name: string) => given.headers.get(name) ?? "";
+  const sent = typeof init.body === "string" && init.body !== "" ? sha256(init.body) : "";
+  const fields = [
+    ...["gossamer answer 1", nonce, init.method ?? "GET", url.pathname, url.search.slice(1), sent],
+    ...[String(given.status), header("etag"), header("content-range")],
+    bytes ? sha256(bytes) : header("content-length"),
+  ];
+  const code = createHmac("sha256", token);
+  for (const field of fields.map((text) => Buffer.from(text))) {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(field.length);
+    code.update(length).update(field);
+  }
+  const headers = new Headers(given.headers);
+  headers.set("gossamer-signature", code.digest("hex"));
+  return new Response(bytes?.length === 0 ? null : (bytes ?? given.body), { status: given.status, headers });
 }
 
 function answer(bytes: Uint8Array, headers: Headers): Response {

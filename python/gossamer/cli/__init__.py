@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from gossamer.cli.failures import explained
+from gossamer.cli.failures import explained, harmless_usage
 from gossamer.cli.session import Session, common_options
 
 __all__ = ["cli", "main"]
@@ -31,6 +31,7 @@ _COMMANDS = {
     "import": "import_",
     "compact": "compact",
     "check": "check",
+    "trust": "trust",
     "eval": "evaluate",
     "list": "indexes",
     "models": "models",
@@ -50,8 +51,12 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with harmless_usage():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
-        with explained(ctx.ensure_object(Session).output):
+        with explained(ctx.ensure_object(Session).output), harmless_usage():
             return super().invoke(ctx)
 
 

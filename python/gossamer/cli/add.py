@@ -108,9 +108,11 @@ def command(
 ) -> None:
     """Bring PATHS into the index: makes it if there is none, reads only what is new or changed.
 
-    Files that are gone leave the index. Without PATHS everything added before is brought up to
-    date. It can be stopped at any time; repeating it goes on where it stopped. What --exclude,
-    --include and --hidden say is remembered with PATHS, and added to what was said before.
+    Files that are gone leave the index; those of a folder that is empty now stay, since a disk may
+    not be mounted there: `gossamer remove FOLDER` takes them out. Without PATHS everything added
+    before is brought up to date. It can be stopped at any time; repeating it goes on where it
+    stopped. What --exclude, --include and --hidden say is remembered with PATHS, and added to what
+    was said before.
     """
     walk = walk_options_from(options, bool(paths))
     chosen = {name: value for name, value in options.items() if value is not None}
@@ -121,6 +123,8 @@ def command(
         except KeyboardInterrupt:
             raise _Stopped from None
     _show_report(session.output, index, report, as_json)
+    if report.emptied and not as_json:
+        _ask_about_emptied(session.output, index, report, wait)
 
 
 class _Stopped(click.ClickException):
@@ -144,6 +148,7 @@ def _open_or_create(session: Session, chosen: Mapping[str, Any], has_paths: bool
     from gossamer.store.folder import read_manifest
 
     folder = session.folder
+    session.settle_trust(folder)
     try:
         manifest = read_manifest(folder)
     except NoIndex:
@@ -209,11 +214,19 @@ def _show_report(output: Output, index: Index, report: UpdateReport, as_json: bo
 
 
 def _show_problems(output: Output, report: UpdateReport) -> None:
-    output.line((f"{counted(len(report.problems), 'path')} could not be read:", "warning"))
+    output.line((f"{counted(len(report.problems), 'path')} could not be updated:", "warning"))
     rows = [(near_path(path), why) for path, why in report.problems[:_SHOWN_PROBLEMS]]
     output.table([Column("", style="path", may_fold=True), Column("", may_fold=True)], rows)
     if len(report.problems) > _SHOWN_PROBLEMS:
         output.line(f"... and {len(report.problems) - _SHOWN_PROBLEMS:,} more")
+
+
+def _ask_about_emptied(output: Output, index: Index, report: UpdateReport, wait: float) -> None:
+    """Ask a person once whether the files of empty folders were deleted; nobody else is asked."""
+    kept = counted(sum(report.emptied.values()), "file")
+    if output.ask(f"{kept} in emptied folders: remove them from the index?"):
+        removed = index.remove([Path(folder) for folder in report.emptied], wait_s=wait).removed
+        output.note(f"{counted(removed, 'file')} removed")
 
 
 def describe_changes(report: UpdateReport) -> str:

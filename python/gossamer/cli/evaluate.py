@@ -11,6 +11,7 @@ from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_steps
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 from gossamer.cli.words import counted, share, size
+from gossamer.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from gossamer.evaluate import Evaluation
@@ -67,8 +68,9 @@ _RECALLS = (0.80, 0.90, 0.95, 0.98)
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Also draw recall against cost, as an SVG file.",
+    help="Also draw recall against cost, as a new SVG file.",
 )
+@click.option("--replace", is_flag=True, help="Let the plot take the place of a file.")
 @as_json_option
 @common_options()
 @pass_session
@@ -80,11 +82,17 @@ def command(
     recalls: tuple[float, ...],
     chunks: int,
     plot: Path | None,
+    replace: bool,
     as_json: bool,
 ) -> None:
     """Measure recall against exact search, and what a question costs, on this index."""
     from gossamer.evaluate import evaluate, read_questions, save_plot
+    from gossamer.targets import check_vacant
 
+    if plot is not None:
+        check_vacant(plot, replace)  # now: measuring takes minutes
+    elif replace:
+        raise InvalidArgument("--replace is for the file of --plot; say which that is")
     asked = None if questions is None else read_questions(questions)
     with show_steps(session.output) as progress:
         evaluation = evaluate(
@@ -101,8 +109,8 @@ def command(
     else:
         _show(session.output, evaluation)
     if plot is not None:
-        save_plot(evaluation, plot)
-        session.output.note(f"drawn in {plot}")
+        save_plot(evaluation, plot, replace=replace)
+        session.output.note("drawn in ", (str(plot), "path"))
 
 
 def _show(output: Output, evaluation: Evaluation) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from gossamer.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from gossamer.single.export import ExportReport
+    from gossamer.store import Manifest
 
 __all__ = ["command"]
 
@@ -51,7 +54,11 @@ _MOST_NAMED = 10  # of the sources that are not in the file
     help="Put the model beside FILE, as MODEL.model.gossamer, if pages can load it.",
 )
 @click.option("--root-name", default="", metavar="NAME", help="What to call the folders.")
-@click.option("--replace", is_flag=True, help="Let FILE take the place of any file that is there.")
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Let what is written take the place of files that this command did not write.",
+)
 @as_json_option
 @common_options()
 @pass_session
@@ -69,16 +76,18 @@ def command(
     """Write an index and all its texts as one FILE, for the page, a static host or to take along.
 
     INDEX is a name or a folder, as for --index; without it there is FILE alone, as in `gossamer
-    export notes.gossamer`. With --site there is no FILE. A file that is there and that Gossamer
-    did not write stays as it is, unless --replace is given.
+    export notes.gossamer`. With --site there is no FILE. Only an export of the same index is
+    replaced, and in DIR what this command wrote there and nobody changed since; anything else
+    that is in the way is named, and nothing is written, unless --replace is given. Links are
+    never followed nor replaced. Other files in DIR stay.
 
     Files that have changed since they were indexed are left out. Folders are called by the last
     part of their path, or NAME: no path of this machine is in the file. `gossamer import` makes an
     index of it again.
     """
-    from gossamer.single.site import add_model_file, site_of
+    from gossamer.targets import is_readable_by_others
 
-    file = None if site is not None or not names else Path(names[-1])
+    file = None if site is not None or not names else Path(os.path.expanduser(names[-1]))
     indexes = names if file is None else names[:-1]
     if len(indexes) > 1 or (file is None) == (site is None):
         raise InvalidArgument("say where to write: [INDEX] FILE, or [INDEX] --site DIR")
@@ -89,32 +98,78 @@ def command(
             f"{names[0]} is an index; say where to write it: gossamer export {names[0]} FILE"
         )
     index = session.open_index()
-    with show_steps(session.output) as progress, site_of(site) as place:
-        target = place.index if file is None else file
-        report = index.export(
-            target,
-            vectors=vectors,
-            graph=graph,
-            root_name=root_name,
-            replace=replace,
-            progress=progress,
-        )
-        stamp = index.opened.state.snapshot.manifest.model
-        model = add_model_file(stamp, target) if model_file or site is not None else None
-    # A site has the page's own model already, which may be that of the index.
-    files = list(dict.fromkeys([*place.files, target, *([model] if model is not None else [])]))
+    with show_steps(session.output) as progress:
+
+        def export(path: Path) -> ExportReport:
+            return index.export(
+                path,
+                vectors=vectors,
+                graph=graph,
+                root_name=root_name,
+                replace=replace,
+                progress=progress,
+            )
+
+        manifest = index.opened.state.snapshot.manifest
+        if site is not None:
+            made = _write_site(export, site, manifest, replace)
+        else:
+            assert file is not None
+            made = _write_file(export, file, manifest, model_file, replace)
     if as_json:
-        session.output.json({**asdict(report), "files": [str(path) for path in files]})
-        return
-    _show(session.output, report, files)
-    if model is None and (model_file or site is not None):
+        files = [str(path) for path in made.files]
+        session.output.json({**asdict(made.report), "files": files})
+    else:
+        _show(session.output, made.report, made.files)
+    if any(map(is_readable_by_others, made.files)):
+        session.output.note(
+            "other users of this machine may read what was written; `chmod go-r` keeps it yours"
+        )
+    if not made.has_model and (model_file or site is not None) and not as_json:
         session.output.note(
             (
-                f"pages cannot load the model {stamp.name} and will search this by words only; for "
-                "meaning too, make an index with `gossamer add --model pocket`, or serve it",
+                f"pages cannot load the model {manifest.model.name} and will search this by words "
+                "only; for meaning too, make an index with `gossamer add --model pocket`, or "
+                "serve it",
                 "warning",
             )
         )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What was written."""
+
+    report: ExportReport
+    files: list[Path]
+    has_model: bool
+
+
+def _write_site(
+    export: Callable[[Path], ExportReport], folder: Path, manifest: Manifest, may_replace: bool
+) -> _Made:
+    from gossamer.single.site import site_of
+
+    site = site_of(folder, manifest)
+    return _Made(site.write(export, may_replace), site.files, site.has_model)
+
+
+def _write_file(
+    export: Callable[[Path], ExportReport],
+    file: Path,
+    manifest: Manifest,
+    with_model: bool,
+    may_replace: bool,
+) -> _Made:
+    from gossamer.single.site import model_copy
+
+    model = model_copy(manifest.model, file) if with_model else None
+    if model is None:
+        return _Made(export(file), [file], False)
+    model.check(may_replace)
+    report = export(file)
+    model.write()
+    return _Made(report, [file, model.target], True)
 
 
 def _is_index(name: str) -> bool:

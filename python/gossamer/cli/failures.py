@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from gossamer import errors
-from gossamer.cli.output import Output
+from gossamer.cli.output import Output, printable
 
-__all__ = ["ExitCode", "explained"]
+__all__ = ["ExitCode", "explained", "harmless_usage"]
 
 
 class ExitCode(IntEnum):
@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
     NOT_FOUND = 3  # no index, no such chunk or file in it, no such model
     LOCKED = 4  # another process is changing the index
     UNREACHABLE = 5  # a server does not answer
+    UNTRUSTED = 6  # the index was neither made nor accepted on this machine
     INTERRUPTED = 130
 
 
@@ -48,12 +49,28 @@ def explained(output: Output) -> Iterator[None]:
         sys.exit(exit_code_of(error))
 
 
+@contextmanager
+def harmless_usage() -> Iterator[None]:
+    """Let click say what is wrong with arguments, with nothing that a terminal would obey.
+
+    `gossamer add *` takes names of files that others chose.
+    """
+    import click
+
+    try:
+        yield
+    except click.UsageError as error:
+        raise click.UsageError(printable(error.format_message()), error.ctx) from None
+
+
 def exit_code_of(error: Exception) -> ExitCode:
     """Give the exit code for an error."""
     if isinstance(error, errors.Locked):
         return ExitCode.LOCKED
     if isinstance(error, errors.Unreachable):
         return ExitCode.UNREACHABLE
+    if isinstance(error, errors.Untrusted):
+        return ExitCode.UNTRUSTED
     return ExitCode.NOT_FOUND if isinstance(error, _NOT_FOUND) else ExitCode.FAILED
 
 

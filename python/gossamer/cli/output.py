@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
@@ -68,14 +68,27 @@ class Output:
         """Say what went wrong."""
         self._write(sys.stderr, [("error: ", "error"), message])
 
+    def ask(self, question: str) -> bool:
+        """Ask a person for a yes; no where there is nobody to ask."""
+        if self.is_quiet or not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
+            return False
+        self._write(sys.stderr, [(f"{question} [y/N]", "warning")])
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
     def json(self, record: object) -> None:
-        """Print one object for a program to read."""
+        """Print one object for a program to read.
+
+        In a terminal what `printable` replaces is written as \\uXXXX: the object is the same.
+        """
         encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
         text = json.dumps(record, indent=2, ensure_ascii=encoding != "utf8")
+        if self.is_terminal:
+            text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
         print(text.encode("utf-8", "replace").decode("utf-8"), file=sys.stdout)
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         """Print rows below the columns' names."""
+        columns = [replace(column, name=printable(column.name)) for column in columns]
         clean = [[printable(cell) for cell in row] for row in rows]
         if self.is_terminal:
             self._rich_table(columns, clean)
@@ -155,13 +168,17 @@ def printable(text: str) -> str:
 
 
 def _harmless() -> dict[int, str]:
-    """Controls and marks of direction, and what stands in their place."""
+    """Controls, marks of direction and lone surrogates, and what stands in their place."""
     controls = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+    controls += range(0xD800, 0xE000)
     table: dict[int, str] = dict.fromkeys(controls, "\N{REPLACEMENT CHARACTER}")
-    return table | {9: "\t", 10: "\n", 11: " ", 12: " ", 13: "", 0x85: " "}
+    spaces = dict.fromkeys((0x0B, 0x0C, 0x85, 0x2028, 0x2029), " ")
+    return table | spaces | {9: "\t", 10: "\n", 13: ""}
 
 
 _HARMLESS = _harmless()
+# In JSON, where an end of line is never part of a string.
+_UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _HARMLESS.keys() - {10})))}]")
 
 
 def _as_piece(piece: Piece | str) -> Piece:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gossamer.cli.output import Output
+from gossamer.cli.output import Output, printable
 from gossamer.cli.words import counted, duration
 
 if TYPE_CHECKING:
@@ -65,16 +65,17 @@ def show_steps(output: Output) -> Iterator[Callable[[str, int, int], None] | Non
     task = bar.add_task("", total=None)
     with bar:
         yield lambda what, done, total: bar.update(
-            task, description=what, completed=done, total=total or None
+            task, description=_in_line(what), completed=done, total=total or None
         )
 
 
 def _bar(console: Any, *fields: str) -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn
 
-    texts = [TextColumn(field, style="dim") for field in fields]
+    # Names of files may come in here: a bracket in one is no markup.
+    texts = [TextColumn(field, style="dim", markup=False) for field in fields]
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TextColumn("{task.percentage:>3.0f} %"),
         *texts,
@@ -84,6 +85,11 @@ def _bar(console: Any, *fields: str) -> Progress:
     )
 
 
+def _in_line(text: str) -> str:
+    """Give a text that stays in its line, with nothing in it that moves the cursor."""
+    return " ".join(printable(text).split())
+
+
 def _elapsed(bar: Progress) -> float:
     return bar.tasks[0].elapsed or 0.0
 
@@ -91,7 +97,7 @@ def _elapsed(bar: Progress) -> float:
 def _bar_fields(
     progress: UpdateProgress, estimate: BytesEstimate, elapsed: float
 ) -> dict[str, Any]:
-    fields: dict[str, Any] = {"description": _PHASES.get(progress.phase, progress.phase)}
+    fields: dict[str, Any] = {"description": _in_line(_PHASES.get(progress.phase, progress.phase))}
     if progress.phase == "looking":
         return fields | {"files": counted(progress.files_total, "file")}
     done = estimate.update(progress)

@@ -122,6 +122,7 @@ def _create(session: Session, options: ServeOptions) -> FastAPI:
         raise GossamerError(
             f'the server needs {error.name}, which is not installed: pip install "gossamer[server]"'
         ) from None
+    session.settle_trust(session.folder)
     return create_app(session.folder, options)
 
 

@@ -26,6 +26,7 @@ class Session:
 
     index: str = _DEFAULT
     threads: int = 0
+    trust: bool = False
     output: Output = field(default_factory=Output)
 
     @property
@@ -50,14 +51,33 @@ class Session:
         """Open the index; NoIndex if there is none."""
         from gossamer.index import Index
 
-        return Index.open(self.folder, threads=self.threads)
+        folder = self.folder
+        self.settle_trust(folder)
+        return Index.open(folder, threads=self.threads)
+
+    def settle_trust(self, folder: Path) -> None:
+        """Accept the index in a folder if --trust says so, or who moved it says so now."""
+        from gossamer.errors import GossamerError
+        from gossamer.store.folder import read_manifest
+        from gossamer.store.trust import accept, find_former_place, is_trusted
+
+        try:
+            manifest = read_manifest(folder)
+        except GossamerError:
+            return  # there is none, or none that can be read: whoever opens it says so
+        if is_trusted(folder, manifest):
+            return
+        former = "" if self.trust else find_former_place(folder, manifest)
+        question = f"This index was in {former} when you last used it. Use it from here too?"
+        if self.trust or (former and self.output.ask(question)):
+            accept(folder, manifest)
 
 
 pass_session = click.make_pass_decorator(Session, ensure=True)
 
 
 def common_options(is_top: bool = False) -> Callable[[Command], Command]:
-    """Take --index, --threads and --quiet, before the name of a command or after it.
+    """Take --index, --threads, --quiet and --trust, before the name of a command or after it.
 
     Only the help of the whole command line (`is_top`) tells of them.
     """
@@ -107,6 +127,14 @@ def _options(is_top: bool) -> list[Callable[[Command], Command]]:
             callback=_set_quiet,
             help="Say nothing but answers and errors.",
         ),
+        click.option(
+            "--trust",
+            is_flag=True,
+            expose_value=False,
+            hidden=not is_top,
+            callback=_set_trust,
+            help="Accept the index first, as `gossamer trust` does.",
+        ),
     ]
 
 
@@ -118,6 +146,11 @@ def _set_index(ctx: click.Context, _: click.Parameter, index: str | None) -> Non
 def _set_threads(ctx: click.Context, _: click.Parameter, threads: int | None) -> None:
     if threads is not None:
         ctx.ensure_object(Session).threads = threads
+
+
+def _set_trust(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted:
+        ctx.ensure_object(Session).trust = True
 
 
 def _set_quiet(ctx: click.Context, _: click.Parameter, is_quiet: bool) -> None:

@@ -48,6 +48,7 @@ def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
         ("kinds", ", ".join(f"{kind} {number:,}" for kind, number in status.kinds.items())),
         _freshness(status),
         ("changed", f"{when(status.changed)} (generation {status.generation:,})"),
+        *([] if status.is_trusted else [("trusted", _UNTRUSTED)]),
         ("model", f"{status.model}, chunks of up to {manifest.model.chunk_tokens} tokens"),
         ("settings", f"keep {settings.keep}, lexical {settings.lexical}{_text_kept(manifest)}"),
     ]
@@ -62,6 +63,9 @@ def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
             f"hint: there is {size(status.text_bytes)} of text, which is read for each question; "
             "an index made with --lexical fts5 looks words up instead"
         )
+
+
+_UNTRUSTED = "no: the folders, model and server that it names are not followed (`gossamer trust`)"
 
 
 def _roots(status: IndexStatus) -> list[tuple[str, str]]:

@@ -49,6 +49,8 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
 
     walk = walk_options_from(options, bool(paths))
     index = session.open_index()
+    if not index.is_trusted:
+        raise index.opened.state.snapshot.refusal("its folders are not watched")
     manifest = read_manifest(index.folder)
     if manifest.origin:
         raise WrongState(
@@ -96,7 +98,8 @@ def _update(
             output.note((f"{now}  {near_path(path)} not updated: {why}", "warning"))
     said.clear()
     said.update(report.problems)
-    return not report.problems
+    # To look again helps where something cannot be read, but not where a folder is empty.
+    return all(path in report.emptied for path, _ in report.problems)
 
 
 def _changes(roots: Sequence[Path], index_folder: Path, settle_ms: int) -> Iterator[bool]:

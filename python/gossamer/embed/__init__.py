@@ -68,7 +68,8 @@ class EmbedOptions:
 
     threads: int = 0  # of the CPU; 0: as many as this process may use
     device: str = "auto"  # "cpu", "gpu", or "auto": a GPU if there is one
-    api_key: str = ""  # of a server; GOSSAMER_API_KEY if empty
+    # Of a server; GOSSAMER_API_KEY if empty, for the host that GOSSAMER_API_HOST names alone.
+    api_key: str = ""
     batch: int = 64  # texts in one request to a server
     max_tokens: int = 0  # of a server's model; 0: a cautious default
     timeout_s: float = 120.0  # for one answer of a server

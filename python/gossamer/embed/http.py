@@ -32,6 +32,7 @@ __all__ = ["PROBE", "HttpEmbedder"]
 # Embedded when an index is made and when it is opened: another vector means another model.
 PROBE = "A cobweb so thin that only the morning dew shows where it hangs."
 
+_KEY, _HOST = "GOSSAMER_API_KEY", "GOSSAMER_API_HOST"
 _DEFAULT_MAX_TOKENS = 256
 _ATTEMPTS = 5
 _FIRST_PAUSE_S = 0.5
@@ -52,7 +53,7 @@ class HttpEmbedder:
         self._place = _parse(spec)
         self._options = options
         self._pause = pause
-        key = options.api_key or os.environ.get("GOSSAMER_API_KEY", "")
+        key = options.api_key or _key_for(self._place.url)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._web = Web(self._place.url, options.timeout_s, headers)
         if options.batch < 1:
@@ -185,6 +186,24 @@ class _Passing(Exception):  # noqa: N818 - never leaves this file
         super().__init__(what)
         self.what = what
         self.wait_s = wait_s
+
+
+def _key_for(url: str) -> str:
+    """Give the key of the environment if it was set for the host of this address, and no other.
+
+    The address may be one that an index names, so the key must say itself whose it is.
+    """
+    key, host = os.environ.get(_KEY, ""), os.environ.get(_HOST, "").lower()
+    if not key:
+        return ""
+    parts = urlsplit(url)
+    if not host:
+        raise InvalidArgument(
+            f"{_KEY} is set, but not for which server: set {_HOST}={parts.netloc} to send it to "
+            "this one"
+        )
+    own = (parts.hostname or "", f"{parts.hostname}:{parts.port}", parts.netloc.lower())
+    return key if host in own else ""
 
 
 def _parse(spec: str) -> _Place:

@@ -8,6 +8,9 @@ from html import escape
 from pathlib import Path
 
 from gossamer.evaluate.records import Evaluation, RecallRow
+from gossamer.files import write_file
+from gossamer.store.unwritable import explaining
+from gossamer.targets import check_vacant
 
 __all__ = ["render_svg", "save_plot"]
 
@@ -72,9 +75,15 @@ def render_svg(evaluation: Evaluation) -> str:
     ))  # fmt: skip
 
 
-def save_plot(evaluation: Evaluation, path: Path) -> None:
-    """Write the picture to a file."""
-    path.write_text(render_svg(evaluation), encoding="utf-8")
+def save_plot(evaluation: Evaluation, path: Path, *, replace: bool = False) -> None:
+    """Write the picture to a new file, whole or not at all.
+
+    InvalidArgument if there is a file already, unless it is to `replace` it; also for a link, and
+    for a path in no folder.
+    """
+    check_vacant(path, replace)
+    with explaining(path, "write"):
+        write_file(path, [render_svg(evaluation).encode("utf-8")], is_public=True)
 
 
 def _heading(evaluation: Evaluation) -> tuple[str, str]:

@@ -14,7 +14,6 @@ from gossamer.errors import InvalidArgument, MissingModel
 from gossamer.files import write_file
 from gossamer.models.folder import SETTINGS, read_folder
 from gossamer.models.hashes import check_sha256, hash_file
-from gossamer.models.places import config_folder, models_folder
 from gossamer.models.records import Model, ModelFile
 from gossamer.models.registry import (
     DEFAULT,
@@ -23,8 +22,10 @@ from gossamer.models.registry import (
     Wheel,
     is_repository,
     known_model,
+    names_place,
     unknown_name,
 )
+from gossamer.places import config_folder, models_folder
 from gossamer.progress import ProgressCallback
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 # bert-base-uncased's vocab.txt, which models/data holds compressed.
+_SETTINGS = "settings.json"
 _VOCABULARY = "bert-uncased.vocab.zz"
 _VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 # Files that hold a codebook and what each recall costs with it.
@@ -69,12 +71,11 @@ def find(name: str) -> Model:
     known = known_model(name)
     if known is not None:
         return _find_known(known)
-    fetched = _fetched_folder(name)
-    if is_repository(name) and (fetched / SETTINGS).is_file():
-        return read_folder(fetched, name)
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return read_folder(folder.resolve())
+    if is_repository(name) and (_fetched_folder(name) / SETTINGS).is_file():
+        return read_folder(_fetched_folder(name), name)
+    # Whatever does not look like a path is none, or a file could have its name loaded from here.
+    if names_place(name) and os.path.isdir(folder := os.path.expanduser(name)):
+        return read_folder(Path(folder).resolve())
     raise unknown_name(name)
 
 
@@ -126,20 +127,26 @@ def use_model(name: str) -> None:
     if not name:
         raise InvalidArgument("no model was named; give the name of one")
     if "://" not in name and not name.startswith("sentence-transformers:"):
-        find(name)
+        found = find(name)
+        if names_place(name):
+            name = str(found.folder)  # wherever the next command is called from
     config_folder().mkdir(parents=True, exist_ok=True)
-    settings = {"model": name}
-    write_file(config_folder() / "settings.json", [json.dumps(settings, indent=1).encode()])
+    settings = {**_read_settings(), "model": name}
+    write_file(config_folder() / _SETTINGS, [json.dumps(settings, indent=1).encode()])
 
 
 def default_model() -> str:
     """Give the name of the model of new indexes."""
-    try:
-        settings = json.loads((config_folder() / "settings.json").read_text(encoding="utf-8"))
-        name = settings["model"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return DEFAULT
+    name = _read_settings().get("model")
     return name if isinstance(name, str) and name else DEFAULT
+
+
+def _read_settings() -> dict[str, object]:
+    try:
+        settings = json.loads((config_folder() / _SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def codebook_for(fingerprint: str) -> bytes | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gossamer.errors import Damaged
 from gossamer.files import write_file
-from gossamer.models.places import cache_folder
+from gossamer.places import cache_folder
 
 __all__ = ["check_sha256", "hash_file", "sha256_of"]
 

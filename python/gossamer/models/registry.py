@@ -15,11 +15,13 @@ __all__ = [
     "Wheel",
     "is_repository",
     "known_model",
+    "names_place",
     "unknown_name",
 ]
 
 DEFAULT = "minilm"
 
+_PLAIN = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -173,11 +175,19 @@ def is_repository(name: str) -> bool:
     return _REPOSITORY.fullmatch(name) is not None and ".." not in name and "--" not in name
 
 
+def names_place(name: str) -> bool:
+    """Say whether a model's name says where it is: an address or a path, which must show it.
+
+    Such a name means another thing on another machine, and is nothing that a file may choose.
+    """
+    return _PLAIN.fullmatch(name) is None
+
+
 def unknown_name(name: str) -> MissingModel:
     """Say that there is no such model, and what there is."""
     names = ", ".join(model.name for model in KNOWN)
     return MissingModel(
         f"there is no model {name!r} on this machine; known by name are {names}; others are named "
-        "by a folder of model files, or as ORGANISATION/NAME of a model hub, which "
-        f"`gossamer models get {name}` fetches"
+        "by the path of a folder of model files, such as ./models/mine, or as ORGANISATION/NAME of "
+        f"a model hub, which `gossamer models get {name}` fetches"
     )

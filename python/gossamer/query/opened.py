@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gossamer.errors import GossamerError, InvalidArgument, UnknownId
 from gossamer.files import absolute
 from gossamer.filters import Filter
-from gossamer.lexical import WORDS, LexicalResult
+from gossamer.lexical import LexicalResult
 from gossamer.model import IndexModel, Share
 from gossamer.once import once
 from gossamer.passages import Passage, Passages
@@ -26,6 +26,7 @@ from gossamer.query.run import Query, Searchable
 from gossamer.query.scope import allowed_documents
 from gossamer.store import HotVectors, Snapshot, open_index
 from gossamer.store.folder import explaining_damage
+from gossamer.store.words import open_words
 from gossamer.vectors.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -42,15 +43,22 @@ class OpenedIndex:
     """The current state of an index folder; `state` is a newer one once a writer has committed."""
 
     def __init__(
-        self, folder: Path, model_spec: str, threads: int, share: Share | None = None
+        self,
+        folder: Path,
+        model_spec: str,
+        threads: int,
+        share: Share | None = None,
+        *,
+        trust: bool = False,
     ) -> None:
+        self.trust = trust
         self._folder = folder
         self._threads = threads
+        self._model_spec = model_spec
+        self._share = share
         self._lock = Lock()
-        snapshot = open_index(folder)
-        manifest = snapshot.manifest
-        model = IndexModel(manifest.model, manifest.settings, threads, model_spec, share)
-        self._state = OpenedState(snapshot, model, threads)
+        snapshot = open_index(folder, trust=trust)
+        self._state = OpenedState(snapshot, self._model_of(snapshot), threads)
 
     @property
     def state(self) -> OpenedState:
@@ -62,12 +70,27 @@ class OpenedIndex:
         with self._lock:
             old = self._state
             if old is state or not old.snapshot.is_current():
-                snapshot = open_index(self._folder)
+                snapshot = open_index(self._folder, trust=self.trust)
                 # Where the folder was deleted and made anew, the model may be another one too.
-                model = old.model.fitting(snapshot.manifest.model, snapshot.manifest.settings)
+                if snapshot.is_trusted == old.snapshot.is_trusted:
+                    manifest = snapshot.manifest
+                    model = old.model.fitting(manifest.model, manifest.settings)
+                else:
+                    model = self._model_of(snapshot)
                 self._state = OpenedState(snapshot, model, self._threads)
                 old.save_hot(at_once=True)
             return self._state
+
+    def _model_of(self, snapshot: Snapshot) -> IndexModel:
+        manifest = snapshot.manifest
+        return IndexModel(
+            manifest.model,
+            manifest.settings,
+            self._threads,
+            self._model_spec,
+            self._share,
+            None if snapshot.is_trusted else snapshot.refusal,
+        )
 
     def save_hot(self) -> None:
         """Keep what searches learnt of hot vectors and is not kept yet, before all is let go."""
@@ -97,7 +120,7 @@ class OpenedState:
     def elsewhere(self) -> Elsewhere | None:
         """Give the server that the index follows, for one search; None if it follows none."""
         manifest = self.snapshot.manifest
-        if not manifest.origin:
+        if not manifest.origin or not self.snapshot.is_trusted:
             return None
         from gossamer.sync.elsewhere import elsewhere_of
 
@@ -122,18 +145,7 @@ class OpenedState:
     @once
     def words(self) -> FtsIndex | None:
         """The lexical index, if the index keeps one and it is whole; else texts are read."""
-        manifest = self.snapshot.manifest
-        path = self.snapshot.folder / WORDS
-        if manifest.settings.lexical != "fts5" or not path.exists():
-            return None
-        from gossamer.lexical.fts5 import FtsIndex
-
-        with suppress(GossamerError):
-            index = FtsIndex(path, manifest.generation, manifest.next_chunk_id, is_read_only=True)
-            if index.is_complete:
-                return index
-            index.close()
-        return None
+        return open_words(self.snapshot)
 
     def searchable(self) -> Searchable:
         """Give what a query reads."""

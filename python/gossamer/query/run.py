@@ -253,7 +253,15 @@ def _notes(
     words: LexicalResult | None,
     hits: Sequence[Hit],
 ) -> Iterator[str]:
-    """Say what an index that follows a server could not do as if it had everything itself."""
+    """Say what an index could not do as if it had everything itself."""
+    if not index.passages.is_trusted:
+        if index.layout.has_away_texts:
+            yield (
+                "this index is not trusted, so the files that it names were not read: words were "
+                "looked for in the texts that it holds, and hits elsewhere have no text; "
+                f"`gossamer trust {index.passages.folder}` shows and accepts what it names"
+            )
+        return
     if index.elsewhere is not None:
         yield from (f"{note}; answered from what is here" for note in index.elsewhere.notes)
     if near is not None and near.out_of_reach:

@@ -25,6 +25,7 @@ from gossamer.server.metrics import Watch
 from gossamer.server.options import ServeOptions, check_bind
 from gossamer.server.security import Guard, allowed_names
 from gossamer.server.service import Service
+from gossamer.server.signing import Sign
 
 __all__ = ["create_app"]
 
@@ -38,6 +39,7 @@ _ABOUT = (
 def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastAPI:
     """Give the application that serves an index; NoIndex if there is none in the folder.
 
+    Untrusted if the index was neither made nor accepted on this machine.
     InvalidArgument for options that would let strangers in. It ends what it began when the
     server that runs it shuts it down, or by `app.state.service.close()`.
     """
@@ -49,6 +51,7 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
     middleware = [
         Middleware(Watch, metrics=service.metrics),
         Middleware(Guard, options=options),
+        Middleware(Sign, options=options),
         Middleware(CatchAll),
         Middleware(BodyLimit, options=options),
     ]

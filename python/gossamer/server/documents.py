@@ -15,10 +15,12 @@ _MEANINGS = {
     401: "The token is missing or wrong.",
     403: "Not allowed: the host, the page that asks, a path outside, or a read-only server.",
     404: "There is no such thing in the index.",
+    408: "The request came too slowly, or not to its end.",
     409: "The index is in another state than this needs, or others change it for long.",
     413: "More than the server takes in one request.",
     416: "The file has no such part.",
     422: "The request has not the shape that it should have.",
+    429: "Too many wrong tokens came from this address; Retry-After says when to come again.",
     500: "A fault of the server, or a damaged index.",
     503: "Too much waits, the server is shutting down, or its model or disk does not do its part.",
 }
@@ -42,7 +44,9 @@ def answers(
 
     One that is public needs no token.
     """
-    always = _ALWAYS if is_public else (401, *_ALWAYS)
+    always = _ALWAYS if is_public else (401, 429, *_ALWAYS)
+    if 413 in statuses:  # it has a body
+        always = (408, *always)
     found: Answers = {
         status: {"model": Problem, "description": _MEANINGS[status]}
         for status in sorted({*always, *statuses})

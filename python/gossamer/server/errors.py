@@ -152,6 +152,7 @@ def _http_answer(error: HTTPException) -> Response:
 _FRAMEWORK = {
     404: ("not_found", "there is no such route; /openapi.json lists all of them"),
     405: ("method_not_allowed", "this route does not take this method; /openapi.json lists all"),
+    408: ("too_slow", ""),
     413: ("too_large", ""),
 }
 

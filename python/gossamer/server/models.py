@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
+from gossamer.files import PLAIN_NAME
 from gossamer.records import Value
 from gossamer.server.options import MOST_ITEMS
 from gossamer.sync.client import MOST_VECTORS
@@ -199,7 +200,7 @@ class Question(_Request):
 class PushedChange(_Request):
     """A change that an edge made: a text put, or a text or a file removed (null)."""
 
-    op: Annotated[str, Field(min_length=1, max_length=100)]
+    op: Annotated[str, Field(pattern=PLAIN_NAME)]
     id: Annotated[str, Field(min_length=1, max_length=4000)]
     base: Annotated[str, Field(max_length=200)] = ""
     text: NewText | None = None

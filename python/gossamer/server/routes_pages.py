@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import mimetypes
 import re
 from pathlib import Path
@@ -9,17 +10,21 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from gossamer.errors import UnknownId
+from gossamer.errors import GossamerError, UnknownId
 from gossamer.server import models
-from gossamer.server.answers import json_answer
+from gossamer.server.answers import json_answer, problem
 from gossamer.server.context import TOKEN, Served
 from gossamer.server.docs_page import write_docs
 from gossamer.server.documents import answers
 from gossamer.server.metrics import METRICS_TYPE
+from gossamer.server.seldom import Seldom
 from gossamer.store.folder import read_manifest
 
 __all__ = ["router"]
 
+# Of its own, since everybody may ask for health as often as they like.
+_LOG = logging.getLogger("gossamer.server.health")
+_LOG.addFilter(Seldom())
 _PAGE = Path(__file__).parent / "page"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,60}\.(html|css|js|svg)")
 _HTML = "text/html; charset=utf-8"
@@ -63,9 +68,17 @@ async def docs(request: Request) -> Response:
     responses=answers(is_public=True),
 )
 async def health(service: Served) -> Response:
-    """Say that the server answers and its index is there; needs no token."""
+    """Say that the server answers and its index is there; needs no token.
+
+    Where it is not there the answer is 503, and the server's log says why.
+    """
     # One small file: it must not wait behind whatever else is asked.
-    read_manifest(service.index.folder)
+    try:
+        read_manifest(service.index.folder)
+    except (GossamerError, OSError) as error:
+        # Why is for the owner: it names folders of this machine.
+        _LOG.warning("the index cannot be read: %s", error)
+        return problem(503, "unavailable", "the index cannot be read now", {"Retry-After": "2"})
     return json_answer({"status": "ok"})
 
 

@@ -12,6 +12,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 
 from gossamer.errors import InvalidArgument, UnknownId
+from gossamer.files import PLAIN_NAME
 from gossamer.server import models
 from gossamer.server.answers import json_answer
 from gossamer.server.context import TOKEN, ChangingRoute, Route, Served, check_count, offer_of
@@ -203,7 +204,7 @@ async def push_file(
     service: Served,
     request: Request,
     name: Annotated[str, InPath(description="Such as report.pdf or notes/2024.md.")],
-    op: Annotated[str, Query(min_length=1, max_length=100)],
+    op: Annotated[str, Query(pattern=PLAIN_NAME)],
     base: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """Store and index a file that an edge has."""

@@ -1,4 +1,4 @@
-"""The process of a server: connections that come to nothing, and an end in good order."""
+"""The process of a server, from its first connection to an end in good order."""
 
 from __future__ import annotations
 
@@ -6,47 +6,51 @@ import asyncio
 import logging
 import socket
 import time
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import cast
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gossamer.server.answers import json_bytes
+from gossamer.server.connection import Connection
+from gossamer.server.crowd import BACKLOG, Crowd, most_connections
+from gossamer.server.seldom import Seldom
 
-__all__ = ["BACKLOG", "Seldom", "run"]
+__all__ = ["BACKLOG", "create_server", "run"]
 
-# Connections that wait to be taken. The loop takes so many at once, and where it cannot it says so
-# for each of them.
-BACKLOG = 64
 # After a signal: so long for requests to finish, and then for a change to come to a safe point.
 _GRACE_S, _SAFE_POINT_S = 10.0, 60.0
 # What a change that has ended has, to tell its client.
 _LAST_WORDS_S = 1.0
 _KEEP_ALIVE_S = 30
-# A connection is worth nothing before it has said what it wants.
-_HEAD_S = 15.0
-_SAID_EVERY_S = 10.0
+# In so many rounds of the loop all connections could be replaced, and not in fewer.
+_ROUNDS = 8
 
 
 def run(app: FastAPI, bound: socket.socket) -> None:
     """Serve until a signal comes, and end in good order; a second signal ends it at once."""
+    logging.getLogger("asyncio").addFilter(Seldom())
+    create_server(app, most_connections()).run(sockets=[bound])
+
+
+def create_server(app: FastAPI, most: int) -> uvicorn.Server:
+    """Give a server of an application that has at most so many connections at once."""
+    # What has just come must be read before so many others come that it would have to go.
+    taken_at_once = max(1, min(BACKLOG, most // _ROUNDS))
     config = uvicorn.Config(
         app,
-        http=_Connection,
+        http=cast(type[asyncio.Protocol], partial(Connection, Crowd(most))),
         log_config=None,
         access_log=False,
         lifespan="on",
         ws="none",
         proxy_headers=False,
         server_header=False,
-        backlog=BACKLOG,
+        backlog=taken_at_once,
         timeout_keep_alive=_KEEP_ALIVE_S,
     )
-    logging.getLogger("asyncio").addFilter(Seldom())
-    _Server(config, app).run(sockets=[bound])
+    return _Server(config, app)
 
 
 class _Server(uvicorn.Server):
@@ -62,6 +66,12 @@ class _Server(uvicorn.Server):
             self.force_exit = True
             self._service.patience_s = 0
         super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin; see uvicorn."""
+        await super().startup(sockets)
+        for bound in sockets or []:
+            bound.listen(BACKLOG)  # others may wait in the system, though few are taken at once
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: see uvicorn, which waits for as long as requests take."""
@@ -88,67 +98,3 @@ class _Server(uvicorn.Server):
         await asyncio.sleep(_LAST_WORDS_S)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed if no request comes, and whose refusals are JSON like others."""
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; see asyncio."""
-        super().connection_made(transport)
-        self._expect_head()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what came; see asyncio."""
-        super().data_received(data)
-        self._expect_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """End; see asyncio."""
-        self._forget_deadline()
-        super().connection_lost(exc)
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP."""
-        body = json_bytes({"error": "bad_request", "message": f"this is no HTTP request: {msg}"})
-        headers = [("Content-Type", "application/json"), ("Connection", "close")]
-        events: tuple[Any, ...] = (
-            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
-            h11.Data(data=body),
-            h11.EndOfMessage(),
-        )
-        for event in events:
-            self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
-
-    def _expect_head(self) -> None:
-        """Close the connection in a while if no whole head has come by then."""
-        if self.conn.their_state is not h11.IDLE:
-            self._forget_deadline()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(_HEAD_S, self.timeout_keep_alive_handler)
-
-    def _forget_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-
-class Seldom(logging.Filter):
-    """Lets the same complaint through once in a while: each comes with a long trace."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether to log it; see logging."""
-        now, said = time.monotonic(), str(record.msg)[:100]
-        if now < self._next.get(said, 0.0):
-            return False
-        if len(self._next) > 100:
-            self._next.clear()
-        self._next[said] = now + _SAID_EVERY_S
-        return True

@@ -38,7 +38,7 @@ class Service:
     """An index that is served. Close it, or the change in hand is not ended in good order."""
 
     def __init__(self, folder: Path, options: ServeOptions) -> None:
-        """Open the index of a folder; NoIndex if there is none."""
+        """Open the index of a folder; NoIndex if there is none, Untrusted if it is not ours."""
         self.options = options
         self.patience_s = _PATIENCE_S
         self.has_ended = False
@@ -46,6 +46,8 @@ class Service:
         self._shared: dict[str, SharedEmbedder] = {}
         self._sharing = threading.Lock()
         self.index = Index.open(folder, threads=options.threads, share=self._share)
+        if not self.index.is_trusted:
+            raise self.index.opened.state.snapshot.refusal("it is not served")
         self.uploads = Uploads(folder / UPLOADS)
         if not options.read_only:
             self.uploads.sweep()

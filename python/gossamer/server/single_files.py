@@ -10,11 +10,12 @@ from pathlib import Path
 
 import gossamer
 from gossamer.errors import Cancelled
+from gossamer.files import make_folder
 from gossamer.index import Index
 from gossamer.query.opened import OpenedState
 from gossamer.server.ranges import OpenFile
 from gossamer.single.container import read_tag
-from gossamer.single.export import write_single_file
+from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.store.unwritable import explaining
 from gossamer.sync.history import SYNC
 from gossamer.sync.records import Building
@@ -124,8 +125,9 @@ class SingleFiles:
     def _make(self, job: _Job, state: OpenedState) -> None:
         try:
             with explaining(self._index.folder):
-                job.path.parent.mkdir(exist_ok=True)
-            report = write_single_file(state, job.path, progress=job.note)
+                make_folder(job.path.parent)
+            options = ExportOptions(replaces=True)  # whatever a server that was killed left
+            report = write_single_file(state, job.path, options, job.note)
             with self._lock:
                 self._lacking.clear()
                 if report.left_out:

@@ -47,6 +47,9 @@ class Container:
         for kind, checksum, offset, length in _read_table(file):
             self._entries[kind] = (checksum, offset, length)
 
+    def __len__(self) -> int:
+        return len(self._file)
+
     @property
     def lengths(self) -> Mapping[int, int]:
         """Bytes of each section by its kind, in the order of the table."""
@@ -67,15 +70,16 @@ class Container:
         return found
 
 
-def container_parts(sections: Sequence[Section]) -> Iterator[Bytes | bytes]:
-    """Give the parts of a file with these sections, in their order."""
+def container_parts(sections: Sequence[Section], least: int = 0) -> Iterator[Bytes | bytes]:
+    """Give the parts of a file with these sections, in their order, of at least so many bytes."""
     table_end = _HEADER_BYTES + _ENTRY_BYTES * len(sections)
     table, at = bytearray(), table_end
     for section in sections:
         at += -at % _ALIGNMENT
         table += _ENTRY.pack(section.kind, crc32c(section.bytes), at, len(section.bytes), 0)
         at += len(section.bytes)
-    head = _HEADER.pack(MAGIC, _VERSION, len(sections), at, crc32c(bytes(table)))
+    length = max(at, least)
+    head = _HEADER.pack(MAGIC, _VERSION, len(sections), length, crc32c(bytes(table)))
     head += crc32c(head).to_bytes(4, "little")
     yield head.ljust(_HEADER_BYTES, b"\0")
     yield bytes(table)
@@ -84,6 +88,8 @@ def container_parts(sections: Sequence[Section]) -> Iterator[Bytes | bytes]:
         yield bytes(-at % _ALIGNMENT)
         yield section.bytes
         at += -at % _ALIGNMENT + len(section.bytes)
+    if at < length:
+        yield bytes(length - at)
 
 
 def read_tag(file: BinaryIO) -> str:

@@ -11,18 +11,20 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from gossamer.errors import InvalidArgument, WrongState
+from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
 from gossamer.query.layout import counted_spans
 from gossamer.query.opened import OpenedState
-from gossamer.single.container import MAGIC, Section, container_parts
+from gossamer.single.container import Section, container_parts
 from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import CATALOGUE, MANIFEST, NAMES, ORDER, TEXTS, WORDS
+from gossamer.single.overwriting import check_export
 from gossamer.single.portable import Portable, manifest_values, portable
 from gossamer.single.words import WordsWriter
 from gossamer.store import Catalogue, Manifest
 from gossamer.store.columns import Ints
+from gossamer.store.ratio import least_packed
 from gossamer.store.texts import Packing, TextsWriter
 from gossamer.store.unwritable import explaining
 from gossamer.sync.served import Encoded, Served
@@ -40,7 +42,8 @@ class ExportOptions:
     engine: EngineChoice = field(default_factory=EngineChoice)
     root_name: str = ""  # of the folders that were added; "": the last part of each
     with_words: bool = True
-    replaces: bool = False  # whatever is there; without it only a Gossamer file is replaced
+    replaces: bool = False  # any plain file; without it only an export of the same index
+    is_public: bool = False  # with the permissions of the user's new files, or of the one replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,15 @@ def write_single_file(
 ) -> ExportReport:
     """Write a state of an index as one file, whole or not at all; the same state, the same bytes.
 
-    InvalidArgument if something else than a Gossamer file is there, unless it is to be replaced.
-    Texts of files that are read in place are compared with what was indexed; sources where they
-    differ are left out. WrongState if nothing is left.
+    InvalidArgument if something else than an export of the same index is there, unless it is to
+    be replaced; no link or device ever is. Texts of files that are read in place are compared with
+    what was indexed; sources where they differ are left out. WrongState if nothing is left.
     """
     options, note = options or ExportOptions(), progress or _silent
+    uuid = state.snapshot.manifest.uuid
     with ExitStack() as stack:
         stack.enter_context(explaining(path, "write"))
-        _check_target(path, options.replaces)
+        check_export(path, uuid, options.replaces)
         aside = stack.enter_context(TemporaryDirectory(prefix=".export-", dir=path.parent))
         gathered = _gather_texts(state, Path(aside) / "texts.gst", options, note)
         catalogue = gathered.catalogue
@@ -88,7 +92,9 @@ def write_single_file(
             sections.append(Section(WORDS, _as_bytes(gathered.words())))
         sections.sort(key=lambda section: ORDER.index(section.kind))
         note("writing", 0, 0)
-        total = write_file(path, container_parts(sections))
+        check_export(path, uuid, options.replaces)  # again: all of this may have taken long
+        least = least_packed(int(catalogue.text_lengths.sum()))
+        total = write_file(path, container_parts(sections, least), is_public=options.is_public)
     return ExportReport(
         total_bytes=total,
         bytes_by_section={NAMES[section.kind]: len(section.bytes) for section in sections},
@@ -97,21 +103,6 @@ def write_single_file(
         chunks=catalogue.chunk_count,
         left_out=gathered.left_out,
     )
-
-
-def _check_target(path: Path, may_replace: bool) -> None:
-    if path.is_dir():
-        raise InvalidArgument(f"{path} is a folder; name a file in it, such as index.gossamer")
-    if not path.parent.is_dir():
-        raise InvalidArgument(f"there is no folder {path.parent} to write to; make it first")
-    if may_replace or not path.exists():
-        return
-    with open(path, "rb") as file:
-        begin = file.read(len(MAGIC))
-    if begin not in (MAGIC, b""):
-        raise InvalidArgument(
-            f"{path} is there already and is no Gossamer file; name another one, or replace it"
-        )
 
 
 @dataclass(frozen=True)
@@ -151,6 +142,8 @@ def _gather_texts(
         writer.abandon()
     catalogue = chosen.keep(is_kept, np.asarray(offsets, np.int64))
     left_out = _left_out(state, chosen, is_kept)
+    if left_out and not catalogue.source_count and not state.snapshot.is_trusted:
+        raise state.snapshot.refusal("the files that it names are not read, and it holds no texts")
     if left_out and not catalogue.source_count:
         raise WrongState(
             f"not one of {len(left_out)} sources can be read as it was indexed; bring the files "

@@ -18,11 +18,13 @@ from gossamer import model as models
 from gossamer.errors import (
     Damaged,
     InvalidArgument,
+    ModelMismatch,
     NotGossamer,
     UnknownVersion,
     WrongState,
 )
 from gossamer.files import map_file, write_file
+from gossamer.models.registry import names_place
 from gossamer.progress import ProgressCallback
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
@@ -30,16 +32,16 @@ from gossamer.single.portable import SEGMENT, SINGLE, with_short_roots
 from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
 from gossamer.store.manifest import FORMAT, VERSION, manifest_of
 from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
+from gossamer.store.ratio import most_unpacked
 from gossamer.store.texts import Texts
 from gossamer.store.vacant import check_is_free
+from gossamer.store.writer import IMPORT_PREFIX
 from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["import_single_file"]
 
 _MOST_MANIFEST_BYTES = 1 << 24
-# What texts may unpack to: hostile bytes must not fill the disk.
-_MOST_TEXT_BASE, _MOST_TEXT_RATIO = 1 << 24, 1024
 _LEXICAL = ("scan", "fts5")
 _LARGEST_CODE = 64
 
@@ -48,21 +50,24 @@ def import_single_file(
     path: Path,
     folder: Path,
     *,
+    model: str = "",
     replace: bool = False,
     progress: ProgressCallback | None = None,
 ) -> None:
     """Make an index folder of a single file, whole or not at all.
 
     NotGossamer, UnknownVersion, Truncated or Damaged, and nothing is made, if the file is not as
-    it should be; InvalidArgument if there is an index in the folder and it is not to be replaced.
+    it should be; InvalidArgument if there is an index in the folder and it is not to be replaced;
+    ModelMismatch if the file says itself where its model is, which `model` must say.
     """
     _check_folder(folder, replace)
     if path.is_dir():
         raise InvalidArgument(f"{path} is a folder; give a file that `gossamer export` wrote")
     try:
-        with TemporaryDirectory(prefix="gossamer-import-") as aside:
-            found = _read(Container(map_file(path)), Path(aside))
-            _commit(found, folder, replace, progress or _silent)
+        container = Container(map_file(path))
+        with _taking_back(folder), begin(folder, "import") as writer, _spool(folder) as aside:
+            found = _read(container, aside, model)
+            _commit(found, writer, replace, progress or _silent)
     except FileNotFoundError as error:
         if error.filename is not None and Path(error.filename) == path:
             raise InvalidArgument(f"there is no file {path}") from None
@@ -82,15 +87,15 @@ class _Found:
     engine: Path | None  # None while nothing is indexed
 
 
-def _read(container: Container, aside: Path) -> _Found:
-    manifest = _read_manifest(container)
+def _read(container: Container, aside: Path, model: str) -> _Found:
+    manifest = _name_model(_read_manifest(container), model)
     catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
     section = container.section(TEXTS)
     path = aside / "texts.gst"
-    path.write_bytes(section.tobytes())
+    path.write_bytes(section.data)
     texts = Texts({SEGMENT: path})
     _check_catalogue(catalogue, manifest)
-    _check_texts(catalogue, texts.lengths[SEGMENT], len(section))
+    _check_texts(catalogue, texts.lengths[SEGMENT], len(container))
     engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
     catalogue = with_short_roots(catalogue, np.arange(catalogue.source_count)).catalogue
     return _Found(manifest, catalogue, texts, engine)
@@ -124,6 +129,16 @@ def _read_manifest(container: Container) -> Manifest:
     return manifest
 
 
+def _name_model(manifest: Manifest, model: str) -> Manifest:
+    """Let whoever imports say where the model is; the file may only name it."""
+    if not model and names_place(manifest.model.name):
+        raise ModelMismatch(
+            f"the model of the file is {manifest.model.name}, which is a place of whoever made it; "
+            "say where the same model is for this machine: `gossamer import FILE --model PLACE`"
+        )
+    return replace(manifest, model=replace(manifest.model, name=model or manifest.model.name))
+
+
 def _check_settings(settings: Settings) -> None:
     kind, _, budget = settings.keep.partition(":")
     if kind == "hot":
@@ -151,15 +166,18 @@ def _check_catalogue(catalogue: Catalogue, manifest: Manifest) -> None:
         raise Damaged("the catalogue has a source twice")
 
 
-def _check_texts(catalogue: Catalogue, length: int, packed: int) -> None:
-    """Compare documents with the texts, which no two of them share."""
+def _check_texts(catalogue: Catalogue, length: int, file_bytes: int) -> None:
+    """Compare documents with the texts, which no two of them share and which fill no disk."""
     _, offsets = catalogue.text_places
     order = np.argsort(offsets, kind="stable")
     ends = (offsets + catalogue.text_lengths)[order]
     if len(ends) and (ends.max() > length or (ends[:-1] > offsets[order][1:]).any()):
         raise Damaged("documents lie beyond the texts, or share some")
-    if length > _MOST_TEXT_BASE + _MOST_TEXT_RATIO * packed:
-        raise Damaged(f"the texts say they are {length} bytes, more than {packed} can hold")
+    if length > (most := most_unpacked(file_bytes)):
+        raise Damaged(
+            f"the texts unpack to {length} bytes, where a file of {file_bytes} may hold {most}; "
+            "export the index again with this release, which leaves room for them"
+        )
 
 
 def _read_engine(
@@ -216,25 +234,24 @@ def _check_folder(folder: Path, may_replace: bool) -> None:
         )
 
 
-def _commit(found: _Found, folder: Path, may_replace: bool, note: ProgressCallback) -> None:
+def _commit(found: _Found, writer: Writer, may_replace: bool, note: ProgressCallback) -> None:
     manifest, catalogue = found.manifest, found.catalogue
-    with _taking_back(folder), begin(folder, "import") as writer:
-        changes = writer.changes()
-        if writer.snapshot is not None:
-            _check_folder(folder, may_replace)
-            if writer.snapshot.manifest.origin:
-                raise WrongState("the index there follows a server; choose another folder")
-            changes.remove_sources(range(writer.snapshot.catalogue.source_count))
-        changes.merge(catalogue, _add_texts(writer, found, note))
-        changes.next_chunk_id = manifest.next_chunk_id
-        writer.commit(
-            changes,
-            save_vectors=lambda path: shutil.copyfile(found.engine or os.devnull, path),
-            model=manifest.model,
-            settings=_settings_of(manifest),
-            roots=(),
-            is_another=True,
-        )
+    changes = writer.changes()
+    if writer.snapshot is not None:
+        _check_folder(writer.folder, may_replace)
+        if writer.snapshot.manifest.origin:
+            raise WrongState("the index there follows a server; choose another folder")
+        changes.remove_sources(range(writer.snapshot.catalogue.source_count))
+    changes.merge(catalogue, _add_texts(writer, found, note))
+    changes.next_chunk_id = manifest.next_chunk_id
+    writer.commit(
+        changes,
+        save_vectors=lambda path: shutil.copyfile(found.engine or os.devnull, path),
+        model=manifest.model,
+        settings=_settings_of(manifest),
+        roots=(),
+        is_another=True,
+    )
 
 
 def _settings_of(manifest: Manifest) -> Settings:
@@ -252,11 +269,21 @@ def _add_texts(
     total, done = int(lengths.sum()), 0
     for row in np.argsort(offsets, kind="stable").tolist():
         start, length = int(offsets[row]), int(lengths[row])
-        text = found.texts.read(SEGMENT, start, start + length)
-        places[:, row] = writer.add_text(text)
+        places[:, row] = writer.add_text(found.texts.pieces(SEGMENT, start, start + length))
         done += length
         note("texts", done, total)
     return places[0], places[1]
+
+
+@contextmanager
+def _spool(folder: Path) -> Iterator[Path]:
+    """Give a folder within the index for what is not checked yet.
+
+    Texts of a file lie there in the clear: with the index, which its owner alone can read, and the
+    next change deletes what a process left that was killed.
+    """
+    with TemporaryDirectory(prefix=IMPORT_PREFIX, dir=folder) as aside:
+        yield Path(aside)
 
 
 @contextmanager

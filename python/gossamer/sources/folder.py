@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,9 @@ class WalkOptions:
     include_hidden: bool = False
     include_junk: bool = False  # also what programs make for themselves: node_modules, .git, ...
     use_ignore_files: bool = True  # .gitignore and .gossamerignore
-    follow_links: bool = False  # to folders; links to files are always followed, once
+    # Links to folders, and to files outside of the roots; links to files below one are always
+    # followed, once. What somebody else put into a folder may lead to anything on this disk.
+    follow_links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +50,30 @@ def walk(roots: Sequence[Path], options: WalkOptions, report: Report) -> Iterato
     A file that is itself a root is always given. Nothing is raised for what the disk holds:
     folders that cannot be read, files that vanish and names that are not Unicode go to `report`.
     """
-    return _run([(_Walk(options, report), sorted(_absolute(roots), key=str))])
+    bounds = _Bounds(roots)
+    return _run([(_Walk(options, report, bounds), sorted(_absolute(roots), key=str))])
 
 
 def walk_each(
-    roots: Mapping[Path, WalkOptions], report: Report, unreadable: Callable[[Path, str], None]
+    roots: Mapping[Path, WalkOptions],
+    report: Report,
+    unreadable: Report,
+    empty: Callable[[Path], None],
+    other_roots: Iterable[Path] = (),
 ) -> Iterator[FoundFile]:
     """Walk several roots, each by its own options; every file is given once in all.
 
     Paths that the disk would not show go to `unreadable` too: what is below one may be there.
+    Folders with nothing in them, not even what is left out, go to `empty`. Links may lead below
+    `other_roots` too, which are not walked.
     """
+    bounds = _Bounds([*roots, *other_roots])
     given: set[str] = set()
     return _run(
-        [(_Walk(roots[root], report, unreadable, given), [root]) for root in sorted(roots, key=str)]
+        [
+            (_Walk(roots[root], report, bounds, unreadable, empty, given), [root])
+            for root in sorted(roots, key=str)
+        ]
     )
 
 
@@ -82,6 +95,19 @@ def _absolute(roots: Sequence[Path]) -> set[Path]:
     return {Path(os.path.abspath(root)) for root in roots}
 
 
+class _Bounds:
+    """The folders and files that were named, without links: what is in them is meant to be read."""
+
+    def __init__(self, roots: Iterable[Path]) -> None:
+        self._exact = {os.path.normcase(os.path.realpath(root)) for root in roots}
+        self._below = tuple(os.path.join(root, "") for root in self._exact)
+
+    def holds(self, real: str) -> bool:
+        """Whether a path without links is one of them, or below one."""
+        real = os.path.normcase(real)
+        return real in self._exact or real.startswith(self._below)
+
+
 @dataclass(slots=True)
 class _Folder:
     path: str
@@ -95,12 +121,16 @@ class _Walk:
         self,
         options: WalkOptions,
         report: Report,
-        unreadable: Callable[[Path, str], None] = lambda *_: None,
+        bounds: _Bounds,
+        unreadable: Report = lambda *_: None,
+        empty: Callable[[Path], None] = lambda _: None,
         given: set[str] | None = None,
     ) -> None:
         self._options = options
         self._report_path = report
+        self._bounds = bounds
         self._unreadable = unreadable
+        self._empty = empty
         self._exclude = IgnoreRules(options.exclude)
         self._include = IgnoreRules(options.include)
         self._given = set() if given is None else given  # real paths
@@ -162,6 +192,9 @@ class _Walk:
                 entries = {entry.name: entry for entry in scan}
         except OSError as error:
             self._report_unreadable(folder.path, error)
+            return []
+        if not entries:
+            self._empty(Path(folder.path))
             return []
         if (reason := folder_reason(entries, self._options.include_junk)) is not None:
             self._report(folder.path, reason)
@@ -244,7 +277,9 @@ class _Walk:
         if not self._is_wanted(folder, path, name, is_folder):
             return
         if not is_folder:
-            if (found := self._found(path, real, status)) is not None:
+            if not self._options.follow_links and not self._bounds.holds(real):
+                self._report(path, "a link that leads out of the folders that were added")
+            elif (found := self._found(path, real, status)) is not None:
                 yield found
         elif self._options.follow_links:
             is_included = folder.is_included or self._is_included(path, name, True)

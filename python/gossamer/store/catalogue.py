@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -18,9 +19,10 @@ from gossamer.store.content import (
     canonical_order,
     canonical_words,
     content_digest,
+    place_texts,
     put_texts_away,
 )
-from gossamer.store.records import VERBATIM, DocumentRecord, SourceRecord, Status, path_of
+from gossamer.store.records import AWAY, VERBATIM, DocumentRecord, SourceRecord, Status, path_of
 from gossamer.store.verify import chunk_ends, verify_tables
 
 __all__ = ["SOURCES", "Catalogue"]
@@ -29,7 +31,8 @@ _MAGIC = b"GSMCATAL"
 _VERSION = 1
 
 _BYTES = Schema(is_bytes=True)
-_WORDS = Schema(children=(("word", _BYTES),))
+_JSON = Schema(is_bytes=True, cost=8)
+_WORDS = Schema(children=(("word", Schema(is_bytes=True, cost=4)),))
 _HEADINGS = Schema((Column("before", is_signed=True), Column("length")))
 _CHUNKS = Schema(
     # `gap` is from the end of the chunk before; `shared` the headings both stand under.
@@ -51,7 +54,7 @@ _DOCUMENTS = Schema(
     (
         ("key", _BYTES),
         ("title", _BYTES),
-        ("metadata", _BYTES),
+        ("metadata", _JSON),
         ("places", _PLACES),
         ("chunks", _CHUNKS),
     ),
@@ -90,8 +93,11 @@ class Catalogue:
         return cls([""], Table.empty(SOURCES))
 
     @classmethod
-    def open(cls, data: bytes) -> Catalogue:
-        """Read what `to_bytes` gave; NotGossamer, UnknownVersion or Damaged for anything else."""
+    def open(cls, data: bytes, *, is_own: bool = False) -> Catalogue:
+        """Read what `to_bytes` gave; NotGossamer, UnknownVersion or Damaged for anything else.
+
+        One that was not made here may take 64 times its size, and its documents 256 MiB each.
+        """
         if data[:8] != _MAGIC:
             raise NotGossamer("this is no catalogue of a Gossamer index")
         if (version := int.from_bytes(data[8:12], "little")) != _VERSION:
@@ -100,11 +106,12 @@ class Catalogue:
                 "use the release that wrote it, or a newer one"
             )
         end = 20 + int.from_bytes(data[12:20], "little")
-        words = [_decode(word) for word in unpack_table(data[20:end], _WORDS).texts("word")]
+        words_table = unpack_table(data[20:end], _WORDS, is_own=is_own)
+        words = [_decode(word) for word in words_table.texts("word")]
         if words[:1] != [""]:
             raise Damaged("the first word of the catalogue is not empty")
-        tables = unpack_table(data[end:], SOURCES)
-        verify_tables(tables, len(words))
+        tables = unpack_table(data[end:], SOURCES, is_own=is_own)
+        verify_tables(tables, len(words), is_own=is_own)
         return cls(words, tables)
 
     def to_bytes(self) -> bytes:
@@ -112,9 +119,9 @@ class Catalogue:
         encoded = [word.encode("utf-8", "surrogatepass") for word in self.words]
         content = np.frombuffer(b"".join(encoded), np.uint8)
         lengths = np.asarray([len(word) for word in encoded], np.int64)
-        words = pack_table(
-            Table(_WORDS, {"word": lengths}, {"word": Table(_BYTES, content=content)})
-        )
+        table = Table(_WORDS, {"word": lengths})
+        table.children["word"] = Table(_WORDS.children[0][1], content=content)
+        words = pack_table(table)
         head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
         return head + words + pack_table(self.tables)
 
@@ -136,6 +143,34 @@ class Catalogue:
     def with_away_texts(self) -> Catalogue:
         """Give a catalogue of the same content whose texts are all away."""
         return Catalogue(self.words, put_texts_away(self.tables, self.text_lengths))
+
+    def with_files_below(self, roots: Collection[str]) -> Catalogue:
+        """Give a catalogue of the same content that reads no files but these, and those below them.
+
+        Other texts that stand in files are away.
+        """
+        segments, offsets = self.text_places
+        (rows,) = np.nonzero(segments == VERBATIM)
+        is_away = np.zeros(len(segments), bool)
+        is_away[rows] = ~self._are_below(self.source_rows[rows], roots)
+        if not is_away.any():
+            return self
+        tables = put_texts_away(self.tables, self.text_lengths)
+        return Catalogue(
+            self.words, place_texts(tables, np.where(is_away, AWAY, segments), offsets)
+        )
+
+    def _are_below(self, rows: Ints, roots: Collection[str]) -> NDArray[np.bool_]:
+        """Say of sources whether they are one of these files, or below one of these folders."""
+        prefixes = tuple(f"{root.rstrip('/')}/" for root in roots)
+        # A text, whose root is "", is below none.
+        are = [bool(word) and f"{word}/".startswith(prefixes) for word in self.words]
+        found: NDArray[np.bool_] = np.array(are, bool)[self.tables["root"][rows]]
+        # A file that was added on its own has a folder for its root that was not.
+        for place in np.flatnonzero(~found).tolist():
+            row = int(rows[place])
+            found[place] = bool(self.tables["root"][row]) and self.paths[row] in roots
+        return found
 
     # Sources
 

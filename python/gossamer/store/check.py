@@ -23,7 +23,8 @@ __all__ = ["Finding", "check"]
 
 _TRIES = 5  # a commit meanwhile makes what was found so far worthless
 _BACKUP = "take the folder from a backup, or delete it and add the files again"
-_WORDS_REPAIR = f"delete {WORDS}; the next `gossamer add` that changes something makes it anew"
+_WORDS_REPAIR = f"delete {WORDS}; the next `gossamer add` makes it anew"
+_WORDS_ADD = "the next `gossamer add` makes it anew"
 _ADD_AGAIN = "remove what it came from and add it again, or take the folder from a backup"
 
 
@@ -136,13 +137,13 @@ def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
     """Compare the lexical index with the catalogue; searches do without a damaged one."""
-    from gossamer.lexical.fts5 import FtsIndex
+    from gossamer.lexical.fts5 import FtsIndex, Interrupted
 
     manifest, path = snapshot.manifest, snapshot.folder / WORDS
     count = snapshot.catalogue.chunk_count
     if not path.exists():
         if count:
-            yield Finding("note", f"{WORDS} is missing: searches read the texts", _WORDS_REPAIR)
+            yield Finding("note", f"{WORDS} is missing: searches read the texts", _WORDS_ADD)
         return
     try:
         with FtsIndex(
@@ -150,11 +151,18 @@ def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
         ) as index:
             if deep:
                 index.verify()
-            if not index.is_complete:
-                yield Finding("note", f"{WORDS} lacks the last changes", _WORDS_REPAIR)
+            if not index.has_sum:
+                what = f"{WORDS} has no checksum of its last change: searches read the texts"
+                yield Finding("note", what, _WORDS_ADD)
+            elif not index.is_complete:
+                yield Finding("note", f"{WORDS} lacks the last changes", _WORDS_ADD)
             elif len(index) != count:
                 what = f"{WORDS} has {len(index)} chunks, where {count} belong"
                 yield Finding("error", what, _WORDS_REPAIR)
+    except Interrupted:
+        what = f"a change of {WORDS} runs or was interrupted"
+        repair = "the next search or `gossamer add` that may write to the index takes it back"
+        yield Finding("note", what, repair)
     except GossamerError as error:
         yield Finding("error", str(error), _WORDS_REPAIR)
 

@@ -21,9 +21,10 @@ Ints = NDArray[np.int64]
 
 _LEVEL = 9  # every commit writes it all: 19 takes 13 times as long and saves 2 %
 _RAW, _ZSTD = 0, 1
-# What a file may unpack to: hostile bytes must not fill the memory. Writers pad up to it.
-_ALLOWED_BASE = 1 << 24
-_ALLOWED_RATIO = 256
+# What a table may unpack to: hostile bytes must not fill the memory. Writers pad up to it. Own
+# tables of earlier releases were padded for a larger ratio.
+_MOST_BASE = 1 << 24
+_MOST_RATIO, _MOST_OWN_RATIO = 16, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Schema:
     columns: tuple[Column, ...] = ()
     children: tuple[tuple[str, Schema], ...] = ()
     is_bytes: bool = False  # one column of bytes: texts, end to end
+    cost: int = 1  # of memory that a byte of these takes once it is read
 
 
 @dataclass(slots=True)
@@ -121,16 +123,16 @@ def pack_table(table: Table) -> bytes:
     parts = [len(table).to_bytes(8, "little")]
     unpacked = _pack_into(parts, table)
     packed = b"".join(parts)
-    return packed + bytes(max(0, (unpacked - _ALLOWED_BASE) // _ALLOWED_RATIO + 1 - len(packed)))
+    return packed + bytes(max(0, (unpacked - _MOST_BASE) // _MOST_RATIO + 1 - len(packed)))
 
 
-def unpack_table(data: bytes, schema: Schema) -> Table:
+def unpack_table(data: bytes, schema: Schema, *, is_own: bool = False) -> Table:
     """Read what `pack_table` wrote; Damaged for anything else.
 
     Nothing is believed of the numbers themselves, save that counts of children are not negative
-    and fit the children.
+    and fit the children. A table that is not our own may take 16 times its size and 16 MiB.
     """
-    reader = _Reader(data)
+    reader = _Reader(data, _MOST_BASE + (_MOST_OWN_RATIO if is_own else _MOST_RATIO) * len(data))
     return _unpack(reader, reader.number(8), schema)
 
 
@@ -144,7 +146,7 @@ def _pack_into(parts: list[bytes], table: Table) -> int:
     """Write columns and children; give the bytes they take in memory."""
     if table.schema.is_bytes:
         parts.append(_pack_plane(table.content.tobytes()))
-        return len(table)
+        return table.schema.cost * len(table)
     unpacked = 0
     for column in _columns_in_order(table.schema):
         parts.append(_pack_column(_distances(table, column), column))
@@ -154,7 +156,7 @@ def _pack_into(parts: list[bytes], table: Table) -> int:
 
 def _unpack(reader: _Reader, count: int, schema: Schema) -> Table:
     if schema.is_bytes:
-        reader.spend(count)
+        reader.spend(schema.cost * count)
         return Table(schema, content=np.frombuffer(reader.plane(count), np.uint8))
     table = Table(schema)
     for column in _columns_in_order(schema):
@@ -213,10 +215,10 @@ def _pack_plane(plane: bytes) -> bytes:
 class _Reader:
     """Bytes that are taken from the front, and how much memory they may still fill."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, most: int) -> None:
         self._data = data
         self._at = 0
-        self._allowed = _ALLOWED_BASE + _ALLOWED_RATIO * len(data)
+        self._most = most
 
     def take(self, count: int) -> bytes:
         if count > len(self._data) - self._at:
@@ -228,8 +230,8 @@ class _Reader:
         return int.from_bytes(self.take(width), "little")
 
     def spend(self, count: int) -> None:
-        self._allowed -= count
-        if self._allowed < 0:
+        self._most -= count
+        if self._most < 0:
             raise Damaged("the catalogue says it holds more than its bytes can")
 
     def plane(self, count: int) -> bytes:

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gossamer import _core
-from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Truncated
-from gossamer.files import map_file
+from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Truncated, Untrusted
+from gossamer.files import map_file, open_regular
+from gossamer.places import indexes_folder
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
-from gossamer.store.manifest import MANIFEST, FileEntry, Manifest
+from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
 from gossamer.store.texts import Texts
+from gossamer.store.trust import is_trusted, refuse
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
@@ -35,17 +37,22 @@ _TRIES = 20
 class Snapshot:
     """One state of an index. It stays readable when newer ones are committed."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, *, trust: bool = False) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.is_trusted = trust or is_trusted(folder, manifest)
         (entry,) = manifest.files_of("catalogue")
         data = _read_whole(folder, entry)
-        self.catalogue = Catalogue.open(data)
+        catalogue = Catalogue.open(data, is_own=self.is_trusted)
+        _check_ids(catalogue, manifest)
+        # What another index says is in files of this machine is not looked for there.
+        self.catalogue = catalogue.with_files_below(manifest.roots if self.is_trusted else ())
         segments = {entry.number: entry for entry in manifest.files_of("texts")}
         for entry in segments.values():
             _check_size(folder, entry)
         self.texts = Texts({number: folder / e.name for number, e in segments.items()})
-        self._vectors = [map_file(_check_size(folder, e)) for e in manifest.files_of("vectors")]
+        vectors = [_check_size(folder, entry) for entry in manifest.files_of("vectors")]
+        self._vectors = [map_file(path, follow=False) for path in vectors]
 
     def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
         """Give the engine's index, with the shared codebook; None while there is nothing in it."""
@@ -57,14 +64,18 @@ class Snapshot:
             raise type(error)(f"{self.folder}: {error}") from None
 
     def open_hot(self) -> HotVectors | None:
-        """Give the cache of hot vectors of the index; None if it keeps none."""
+        """Give the cache of hot vectors; None if the index keeps none, or is not trusted."""
         kind, _, budget = self.manifest.settings.keep.partition(":")
-        if kind != "hot":
+        if kind != "hot" or not self.is_trusted:
             return None
         model, origin = self.manifest.model, self.manifest.origin
         # A server that was put back to an older state may give ids of chunks again.
         name = f"{self.manifest.uuid}{origin.get('epoch', '')}"
         return HotVectors.open(self.folder, name, model.fingerprint, model.dim, parse_bytes(budget))
+
+    def refusal(self, what: str) -> Untrusted:
+        """Give the error that says what is not done with an index that is not trusted."""
+        return refuse(self.folder, self.manifest, what)
 
     def is_current(self) -> bool:
         """Whether no newer state was committed."""
@@ -74,9 +85,10 @@ class Snapshot:
             return False
 
 
-def open_index(folder: str | os.PathLike[str]) -> Snapshot:
-    """Open the current state of an index.
+def open_index(folder: str | os.PathLike[str], *, trust: bool = False) -> Snapshot:
+    """Open the current state of an index, which is trusted if it was made or accepted here.
 
+    With `trust` it is in any case. Of one that is not, texts that stand in files are away.
     NoIndex if there is none, NotGossamer if the folder holds something else, UnknownVersion if a
     newer release wrote it, Damaged if something of it is missing or wrong.
     """
@@ -84,7 +96,7 @@ def open_index(folder: str | os.PathLike[str]) -> Snapshot:
     manifest = read_manifest(folder)
     for _ in range(_TRIES):
         try:
-            return Snapshot(folder, manifest)
+            return Snapshot(folder, manifest, trust=trust)
         except (FileNotFoundError, GossamerError) as error:
             # A file may have gone because a writer replaced this state just now.
             newer = read_manifest(folder)
@@ -97,7 +109,8 @@ def open_index(folder: str | os.PathLike[str]) -> Snapshot:
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a folder; NoIndex if it has none."""
     try:
-        return Manifest.from_bytes((folder / MANIFEST).read_bytes())
+        with open_regular(folder / MANIFEST, follow=False) as file:
+            return Manifest.from_bytes(file.read(MOST_BYTES + 1))
     except (FileNotFoundError, NotADirectoryError):
         raise NoIndex(f"there is no index in {folder}; `gossamer add FOLDER` makes one") from None
     except GossamerError as error:
@@ -119,23 +132,21 @@ def default_folder(name: str = "default") -> Path:
         raise InvalidArgument(
             f"an index is named like a file, without slashes and no dot first; got {name!r}"
         )
-    return _home() / name
+    return indexes_folder() / name
 
 
 def list_indexes() -> list[str]:
     """Give the names of all indexes in the usual place."""
-    home = _home()
+    home = indexes_folder()
     if not home.is_dir():
         return []
     return sorted(folder.name for folder in home.iterdir() if (folder / MANIFEST).is_file())
 
 
-def _home() -> Path:
-    if home := os.environ.get("GOSSAMER_HOME"):
-        return Path(home).expanduser() / "indexes"
-    from platformdirs import user_data_path
-
-    return user_data_path("gossamer", appauthor=False) / "indexes"
+def _check_ids(catalogue: Catalogue, manifest: Manifest) -> None:
+    ids = catalogue.chunk_ids
+    if len(ids) and not 0 < ids[0] <= ids[-1] < manifest.next_chunk_id:
+        raise Damaged("the catalogue has chunks that are yet to come")
 
 
 def _check_size(folder: Path, entry: FileEntry) -> Path:
@@ -147,7 +158,8 @@ def _check_size(folder: Path, entry: FileEntry) -> Path:
 
 def _read_whole(folder: Path, entry: FileEntry) -> bytes:
     """Read a small file and compare its checksum."""
-    data = _check_size(folder, entry).read_bytes()
+    with open_regular(_check_size(folder, entry), follow=False) as file:
+        data = file.read(entry.size)
     if digest_of(data) != entry.digest:
         raise Damaged(f"the checksum of {entry.name} does not fit")
     return data

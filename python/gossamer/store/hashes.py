@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
+from typing import BinaryIO
 
 __all__ = [
     "HASH_BYTES",
@@ -12,10 +13,12 @@ __all__ = [
     "digest_of",
     "digest_of_file",
     "hash_of_bytes",
+    "hash_of_start",
     "hash_of_text",
 ]
 
 HASH_BYTES = 16
+_BLOCK = 1 << 20
 
 
 def hash_of_text(text: str) -> bytes:
@@ -31,6 +34,16 @@ def check_of(text: str) -> int:
 def hash_of_bytes(content: bytes) -> int:
     """Give 64 bits that tell the contents of files apart."""
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
+
+
+def hash_of_start(file: BinaryIO, size: int) -> int:
+    """Give the same for the first bytes of a file, which may be larger than the memory."""
+    digest = blake2b(digest_size=8)
+    file.seek(0)
+    while size and (block := file.read(min(size, _BLOCK))):
+        digest.update(block)
+        size -= len(block)
+    return int.from_bytes(digest.digest(), "little")
 
 
 def digest_of(data: bytes) -> str:

@@ -354,7 +354,7 @@ def _read(path: Path, stamp: bytes, dim: int) -> _Kept:
     try:
         # Windows does not replace a file that is mapped.
         is_mapped = sys.platform != "win32"
-        data = map_file(path) if is_mapped else np.fromfile(path, np.uint8)
+        data = map_file(path, follow=False) if is_mapped else np.fromfile(path, np.uint8)
     except (OSError, GossamerError):
         return nothing
     base = _read_part(data, 0, stamp, dim)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gossamer.files import map_file
+from gossamer.files import make_file, map_file
 from gossamer.store.hashes import HASH_BYTES, digest_of
 from gossamer.store.unwritable import explaining
 
@@ -48,7 +48,10 @@ class Journal:
             self._mapped = self._mapped[:0].copy()
             os.truncate(path, whole)
             self._load(path, header)
-        self._file = open(path, "r+b" if whole else "wb", buffering=0)  # noqa: SIM115
+        if not whole:
+            path.unlink(missing_ok=True)
+            make_file(path, is_new=True)
+        self._file = open(path, "r+b", buffering=0)  # noqa: SIM115
         self._size = whole or len(header)
         try:
             self._file.seek(whole)
@@ -125,7 +128,7 @@ class Journal:
         """Read the log; give the length of what is whole, 0 if it is another model's or none."""
         if not path.exists() or path.stat().st_size < len(header):
             return 0
-        mapped = map_file(path)
+        mapped = map_file(path, follow=False)
         if mapped[: len(header)].tobytes() != header:
             return 0
         at, hashes, offsets = len(header), [], []

@@ -14,11 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gossamer.errors import Locked
+from gossamer.files import file_mode
 
 __all__ = ["LOCK", "hold_lock", "try_lock"]
 
 LOCK = "lock"
 _POLL_S = 0.05
+_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)  # or a link would have another file cut and written to
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 # Windows refuses to read locked bytes; the owner's name stands before this one.
 _LOCKED_BYTE = 1 << 30
@@ -42,7 +44,7 @@ def hold_lock(folder: Path, command: str, wait_s: float = 0) -> Iterator[None]:
 def try_lock(path: Path, command: str) -> contextlib.ExitStack | None:
     """Take the lock in this file; give what releases it when closed, or None if it is taken."""
     stack = contextlib.ExitStack()
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | _O_NOFOLLOW, file_mode(path.parent))
     stack.callback(os.close, handle)
     try:
         _lock(handle)
@@ -78,7 +80,7 @@ def _try_lock_file(path: Path, command: str) -> contextlib.ExitStack | None:
     """Where the file system knows no locks: a file that only one process can create."""
     for _ in range(2):
         try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file_mode(path.parent))
         except FileExistsError:
             if not _remove_stale(path):
                 return None

@@ -15,6 +15,7 @@ from gossamer.store.hashes import digest_of
 __all__ = [
     "FORMAT",
     "MANIFEST",
+    "MOST_BYTES",
     "VERSION",
     "FileEntry",
     "Json",
@@ -29,8 +30,13 @@ __all__ = [
 MANIFEST = "MANIFEST.gossamer"
 FORMAT = "gossamer index"
 VERSION = 1
-_MOST_BYTES = 1 << 24
+MOST_BYTES = 1 << 24
 _NAME = re.compile(r"(vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gsm|gsc|gst)")
+_UUID = re.compile(r"[0-9A-Za-z-]{1,64}")
+_MOST_MODEL_NAME = 1024  # characters; longer ones are no path of any system
+_MOST_DIM = 1 << 16
+# Ids of chunks are numbered without gaps of note: an array of a bit for each can be held.
+_MOST_CHUNK_ID = 1 << 40
 _REPAIR = "take the folder from a backup, or delete it and add the files again"
 
 _TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Mapping": dict}
@@ -112,10 +118,10 @@ class Manifest:
     def from_bytes(cls, data: bytes) -> Manifest:
         """Read a manifest; NotGossamer, UnknownVersion or Damaged for anything else."""
         body, _, checksum = data[:-1].rpartition(b"\n")
-        is_whole = len(data) <= _MOST_BYTES and checksum == digest_of(body + b"\n").encode()
+        is_whole = len(data) <= MOST_BYTES and checksum == digest_of(body + b"\n").encode()
         values = _parse(body)
         if values is None or values.get("format") != FORMAT:
-            if is_whole or b"gossamer index" not in data[:_MOST_BYTES]:
+            if is_whole or b"gossamer index" not in data[:MOST_BYTES]:
                 raise NotGossamer(f"{MANIFEST} is not the manifest of a Gossamer index")
             raise Damaged(f"{MANIFEST} is damaged; {_REPAIR}")
         if (version := values.get("version")) != VERSION and is_whole:
@@ -142,7 +148,12 @@ def read_stamp(values: Mapping[str, Any]) -> ModelStamp:
     model["probe"] = tuple(float(number) for number in _list(model["probe"]))
     if not all(math.isfinite(number) for number in model["probe"]):
         raise ValueError("a probe that is not finite")
-    return _record(ModelStamp, model)
+    stamp = _record(ModelStamp, model)
+    if not 0 < len(stamp.name) <= _MOST_MODEL_NAME or not stamp.name.isprintable():
+        raise ValueError(f"model {stamp.name[:50]!r}")
+    if not 0 < stamp.dim <= _MOST_DIM or len(stamp.probe) not in (0, stamp.dim):
+        raise ValueError(f"dim={stamp.dim}")
+    return stamp
 
 
 def _parse(body: bytes) -> dict[str, Any] | None:
@@ -178,7 +189,10 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
         raise TypeError("roots that are no text")
     if not all(isinstance(count, int) for count in dict(values["counts"]).values()):
         raise TypeError("counts that are no numbers")
-    return _record(Manifest, rest)
+    manifest = _record(Manifest, rest)
+    if not _UUID.fullmatch(manifest.uuid) or manifest.next_chunk_id > _MOST_CHUNK_ID:
+        raise ValueError(f"uuid={manifest.uuid!r}, next_chunk_id={manifest.next_chunk_id}")
+    return manifest
 
 
 def _list(values: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import Damaged, NotGossamer, UnknownVersion
-from gossamer.files import map_file
+from gossamer.files import make_file, map_file
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 
 __all__ = ["QUICK", "USUAL", "Packing", "Texts", "TextsWriter", "segments_to_rewrite"]
@@ -58,7 +58,8 @@ class TextsWriter:
 
     def __init__(self, path: Path, packing: Packing = USUAL) -> None:
         self._packing = packing
-        self._file = open(path, "xb")  # noqa: SIM115 - closed by close() or abandon()
+        make_file(path, is_new=True)
+        self._file = open(path, "r+b")  # noqa: SIM115 - closed by close() or abandon()
         self._pending = bytearray()
         self._dictionary: ZstdDict | None = None
         self._has_begun = False
@@ -66,13 +67,14 @@ class TextsWriter:
         self._table: list[tuple[int, int]] = []
         self._length = 0
 
-    def add(self, text: bytes) -> int:
-        """Add a text; give the offset in the segment that it is read at."""
+    def add(self, text: bytes | Iterable[bytes]) -> int:
+        """Add a text, whole or in pieces; give the offset in the segment that it is read at."""
         offset = self._length
-        self._pending += text
-        self._length += len(text)
-        if self._has_begun or len(self._pending) >= _LEARN_MOST:
-            self._write_blocks(self._packing.block_bytes)
+        for piece in (text,) if isinstance(text, bytes) else text:
+            self._pending += piece
+            self._length += len(piece)
+            if self._has_begun or len(self._pending) >= _LEARN_MOST:
+                self._write_blocks(self._packing.block_bytes)
         return offset
 
     def close(self) -> None:
@@ -132,14 +134,18 @@ class Texts:
 
     def read(self, segment: int, start: int, end: int) -> bytes:
         """Give the text from start to end of a segment; Damaged if it is not there."""
+        return b"".join(self.pieces(segment, start, end))
+
+    def pieces(self, segment: int, start: int, end: int) -> Iterator[bytes]:
+        """Give the same text block by block."""
         if segment not in self._segments or not (
             0 <= start <= end <= self._segments[segment].length
         ):
             raise Damaged(f"there is no text {start} to {end} in segment {segment}")
         size = self._segments[segment].block_bytes
-        first = start // size
-        pieces = [self._block(segment, block) for block in range(first, -(-end // size))]
-        return b"".join(pieces)[start - first * size : end - first * size]
+        for block in range(start // size, -(-end // size)):
+            text = self._block(segment, block)
+            yield text[max(start - block * size, 0) : end - block * size]
 
 
 def segments_to_rewrite(
@@ -163,7 +169,7 @@ class _Segment:
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
-        self._data = map_file(path)
+        self._data = map_file(path, follow=False)
         if len(self._data) < _HEADER.size + _TRAILER.size:
             raise Damaged(f"{self._name} is too short for a text segment")
         magic, version, self.block_bytes, size, packed = _HEADER.unpack_from(self._data.data)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import dataclass
+
 import numpy as np
 
 from gossamer.errors import Damaged
@@ -17,8 +21,29 @@ _LARGEST_LENGTH = 1 << 36
 _LARGEST = 1 << 62
 
 
-def verify_tables(sources: Table, word_count: int) -> None:
-    """Raise Damaged unless every number of the catalogue is within its bounds."""
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The most bytes of what is held in memory as a whole."""
+
+    document: int
+    chunk: int
+    heading: int
+
+
+_OWN = _Bounds(_LARGEST_LENGTH, _LARGEST_LENGTH, _LARGEST_LENGTH)
+# No file is read that is larger, no model takes so much text, and no heading of its own is so long.
+_OTHERS = _Bounds(1 << 28, 1 << 20, 1 << 16)
+# What would lead out of the folder that a name is below, and what no path has.
+_SEPARATORS = rb"[/\\]" if os.sep == "\\" else rb"/"
+_STEP_OUT = re.compile(rb"(?:^|%b)\.\.(?:%b|$)|^%b|\0" % (3 * (_SEPARATORS,)))
+
+
+def verify_tables(sources: Table, word_count: int, *, is_own: bool = False) -> None:
+    """Raise Damaged unless every number of the catalogue is within its bounds.
+
+    In one that was not made here nothing may be larger than what is ever made here.
+    """
+    bounds = _OWN if is_own else _OTHERS
     documents = sources.children["documents"]
     chunks = documents.children["chunks"]
     for name in ("root", "kind", "reason"):
@@ -26,7 +51,7 @@ def verify_tables(sources: Table, word_count: int) -> None:
     for name in ("kind", "unit"):
         _within(documents[name], 0, word_count, f"{name} of a document")
     _within(sources["status"], 0, 3, "status of a source")
-    _within(sources["size"], 0, _LARGEST_LENGTH, "size of a source")
+    _within(sources["size"], 0, _LARGEST, "size of a source")
     _within(documents["chunks"], 1, _LARGEST_LENGTH, "number of chunks of a document")
     _within(documents["segment"], 0, AWAY + 1, "segment of a document")
     _within(documents["offset"], 0, _LARGEST, "offset of a document")
@@ -34,9 +59,11 @@ def verify_tables(sources: Table, word_count: int) -> None:
     _verify_ids(documents)
     sizes = np.repeat(sources["size"], sources["documents"])
     lengths = np.where(documents["segment"] == VERBATIM, sizes, documents["length"])
-    _verify_titles(documents, lengths)
+    _within(lengths, 0, bounds.document + 1, "length of a document")
+    _verify_titles(documents, lengths, bounds)
     _verify_places(documents, lengths)
-    _verify_chunks(documents, chunks, lengths)
+    _verify_chunks(documents, chunks, lengths, bounds)
+    _verify_names(sources)
 
 
 def chunk_ends(documents: Table, chunks: Table) -> Ints:
@@ -65,10 +92,10 @@ def _verify_ids(documents: Table) -> None:
         raise Damaged("two chunks of the catalogue have the same id")
 
 
-def _verify_titles(documents: Table, lengths: Ints) -> None:
+def _verify_titles(documents: Table, lengths: Ints, bounds: _Bounds) -> None:
     starts, sizes = documents["title_start"], documents["title_length"]
     _within(starts, 0, _LARGEST_LENGTH, "start of a title")
-    _within(sizes, 0, _LARGEST_LENGTH, "length of a title")
+    _within(sizes, 0, bounds.chunk + 1, "length of a title")
     if (starts + sizes > lengths)[sizes > 0].any():
         raise Damaged("a title of the catalogue lies beyond its document")
 
@@ -81,15 +108,15 @@ def _verify_places(documents: Table, lengths: Ints) -> None:
         raise Damaged("a place of the catalogue lies beyond its document")
 
 
-def _verify_chunks(documents: Table, chunks: Table, lengths: Ints) -> None:
+def _verify_chunks(documents: Table, chunks: Table, lengths: Ints, bounds: _Bounds) -> None:
     counts = documents["chunks"]
     headings = chunks.children["headings"]
     _within(chunks["gap"], 1 - _LARGEST_LENGTH, _LARGEST_LENGTH, "gap between chunks")
-    _within(chunks["length"], 0, _LARGEST_LENGTH, "length of a chunk")
+    _within(chunks["length"], 1, bounds.chunk + 1, "length of a chunk")
     _within(chunks["shared"], 0, MOST_HEADINGS + 1, "number of shared headings")
     _within(chunks["headings"], 0, MOST_HEADINGS + 1, "number of headings")
     _within(headings["before"], -_LARGEST_LENGTH, _LARGEST_LENGTH, "distance of a heading")
-    _within(headings["length"], 0, _LARGEST_LENGTH, "length of a heading")
+    _within(headings["length"], 0, bounds.heading + 1, "length of a heading")
     firsts = starts_of(counts)
     ends = chunk_ends(documents, chunks)
     starts = ends - chunks["length"]
@@ -106,6 +133,23 @@ def _verify_chunks(documents: Table, chunks: Table, lengths: Ints) -> None:
     limits = np.repeat(most, chunks["headings"])
     if (heading_ends < headings["length"]).any() or (heading_ends > limits).any():
         raise Damaged("a heading of the catalogue lies beyond its document")
+
+
+def _verify_names(sources: Table) -> None:
+    """Refuse names of files that would lead out of the folder that they are below.
+
+    Ids of texts are no paths, and may be anything.
+    """
+    content, lengths = sources.children["name"].content, sources["name"]
+    is_file = (sources["root"] != 0) & (lengths > 0)
+    is_absolute = bool((content[starts_of(lengths)[is_file]] == ord("/")).any())
+    whole = content.tobytes()
+    if not is_absolute and b".." not in whole and b"\0" not in whole:
+        return  # as good as always: names are not looked at one by one
+    names = sources.texts("name")
+    for row in np.flatnonzero(is_file).tolist():
+        if _STEP_OUT.search(names[row]):
+            raise Damaged(f"the catalogue has a file called {names[row][:100]!r}: that is no path")
 
 
 def _sums_within(values: Ints, counts: Ints) -> Ints:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 
-from gossamer.errors import GossamerError, InvalidArgument, NoIndex
-from gossamer.files import write_file
+from gossamer.errors import GossamerError, InvalidArgument, NoIndex, Unwritable
+from gossamer.files import file_mode, make_private_folder, write_file
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.changes import Changes, move_texts
 from gossamer.store.folder import Snapshot, open_index, read_manifest
@@ -32,13 +33,18 @@ from gossamer.store.manifest import (
 )
 from gossamer.store.records import AWAY, VERBATIM, Status
 from gossamer.store.texts import QUICK, USUAL, Texts, TextsWriter, segments_to_rewrite
+from gossamer.store.trust import claims_of, is_trusted, refuse, remember
 from gossamer.store.unwritable import explaining
 
-__all__ = ["Writer", "begin", "counts_of", "find_orphans", "is_own_file"]
+__all__ = ["IMPORT_PREFIX", "Writer", "begin", "counts_of", "find_orphans", "is_own_file"]
+
+IMPORT_PREFIX = ".import-"  # of folders that hold what is not checked yet, one at a time
 
 _ASIDE = re.compile(
-    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
+    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|follow\.json|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
 )
+
+_UNCHANGED = "it can be read, but not changed"
 
 # Vectors that an interrupted build left are kept for so long, and so much of them.
 _JOURNAL_S = 7 * 24 * 3600.0
@@ -47,21 +53,27 @@ _MOST_JOURNAL_BYTES = 1 << 28
 
 @contextlib.contextmanager
 def begin(
-    folder: str | os.PathLike[str], command: str = "gossamer", wait_s: float = 0
+    folder: str | os.PathLike[str],
+    command: str = "gossamer",
+    wait_s: float = 0,
+    *,
+    trust: bool = False,
 ) -> Iterator[Writer]:
     """Open an index for changes, or a new one; the folder is made if need be.
 
-    Locked if another process changes it and does not finish within `wait_s`. Whatever was not
+    Locked if another process changes it and does not finish within `wait_s`; Untrusted if it was
+    neither made nor accepted on this machine, unless it is to be trusted. Whatever was not
     committed when the block is left is taken back.
     """
     folder = Path(folder)
     with contextlib.ExitStack() as stack:
         # The caller's own errors, raised within the block, are none of ours to explain.
         with explaining(folder):
-            _make_folder(folder)
+            _check_trust(folder, trust)
+            make_private_folder(folder)
             stack.enter_context(hold_lock(folder, command, wait_s))
+            writer = Writer(folder, trust=trust)
             _remove_orphans(folder)
-            writer = Writer(folder)
             stack.callback(_remove_orphans, folder)
             stack.callback(writer._close)
         yield writer
@@ -70,11 +82,13 @@ def begin(
 class Writer:
     """The one process that changes an index; made by `begin`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, trust: bool = False) -> None:
         self.folder = folder
         self.snapshot: Snapshot | None = None
         with contextlib.suppress(NoIndex):
-            self.snapshot = open_index(folder)
+            self.snapshot = open_index(folder, trust=trust)
+        if self.snapshot is not None and not self.snapshot.is_trusted:  # it came just now
+            raise refuse(folder, self.snapshot.manifest, _UNCHANGED)
         self._texts: TextsWriter | None = None
         self._segment = 0
         self._journal: Journal | None = None
@@ -86,8 +100,8 @@ class Writer:
             return Changes(Catalogue.empty(), 1)
         return Changes(self.snapshot.catalogue, self.snapshot.manifest.next_chunk_id)
 
-    def add_text(self, text: bytes, *, is_quick: bool = False) -> tuple[int, int]:
-        """Put a document's text into the store; give its segment and offset there.
+    def add_text(self, text: bytes | Iterable[bytes], *, is_quick: bool = False) -> tuple[int, int]:
+        """Put a document's text, whole or in pieces, into the store; give its place there.
 
         The first one says for all of a commit whether time counts more than room (`is_quick`).
         """
@@ -156,13 +170,30 @@ class Writer:
                 counts=counts_of(catalogue),
                 origin=origin,
             )
-            data = manifest.to_bytes()
-            Manifest.from_bytes(data)  # nothing is committed that could not be read
-            write_file(self.folder / MANIFEST, [data])
+            Manifest.from_bytes(manifest.to_bytes())  # nothing is committed that could not be read
+            remember(self.folder, [claims_of(manifest)], and_former=True)
+            self._replace_manifest(manifest)
+            # It is committed, and trusted already: what is forgotten now may as well be later.
+            with contextlib.suppress(Unwritable):
+                remember(self.folder, [claims_of(manifest)])
             self.forget_journal(keep_unused=keep_journal)
             _remove_orphans(self.folder)
             self.snapshot = open_index(self.folder)
         return self.snapshot
+
+    def _replace_manifest(self, manifest: Manifest) -> None:
+        """Commit; Unwritable says which state the index is in if the disk fails at it."""
+        try:
+            write_file(self.folder / MANIFEST, [manifest.to_bytes()])
+        except OSError as error:
+            if read_manifest(self.folder) != manifest:
+                raise
+            made = Unwritable(
+                f"the change of {self.folder} is made, but the disk does not say that it will "
+                f"outlast a loss of power ({error.strerror or error}); look after the disk"
+            )
+            made.errno = error.errno
+            raise made from error
 
     def _finish_texts(
         self, catalogue: Catalogue, dead_share: float
@@ -194,7 +225,7 @@ class Writer:
         writer = TextsWriter(self._path("texts", number))
         try:
             moved = [
-                writer.add(texts.read(segment, offset, offset + length))
+                writer.add(texts.pieces(segment, offset, offset + length))
                 for segment, offset, length in zip(
                     segments[rows].tolist(),
                     offsets[rows].tolist(),
@@ -219,6 +250,7 @@ class Writer:
             return kept
         path = self._path("vectors", self._next_number())
         save(path)
+        path.chmod(file_mode(self.folder))
         return [_entry_of(path)]
 
     def _save_catalogue(self, catalogue: Catalogue) -> FileEntry:
@@ -267,7 +299,8 @@ _ENDINGS = {"vectors": "gsm", "catalogue": "gsc", "texts": "gst"}
 
 def is_own_file(name: str) -> bool:
     """Whether this is a file that a process may leave that was killed while it made an index."""
-    return name in (LOCK, JOURNAL) or is_index_file(name) or _ASIDE.fullmatch(name) is not None
+    is_aside = _ASIDE.fullmatch(name) is not None or name.startswith(IMPORT_PREFIX)
+    return name in (LOCK, JOURNAL) or is_index_file(name) or is_aside
 
 
 def find_orphans(folder: Path) -> list[Path]:
@@ -279,7 +312,7 @@ def find_orphans(folder: Path) -> list[Path]:
     return [
         folder / name
         for name in sorted(os.listdir(folder))
-        if (is_index_file(name) and name not in named) or _ASIDE.fullmatch(name)
+        if is_own_file(name) and name not in (LOCK, JOURNAL, *named)
     ]
 
 
@@ -288,7 +321,10 @@ def _remove_orphans(folder: Path) -> None:
     with contextlib.suppress(OSError, GossamerError):
         for path in find_orphans(folder):
             with contextlib.suppress(OSError):
-                path.unlink()
+                if path.name.startswith(IMPORT_PREFIX) and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
 
 
 def _segments_of(manifest: Manifest) -> dict[int, FileEntry]:
@@ -340,13 +376,9 @@ def _time_of(path: Path) -> float:
         return time.time()
 
 
-def _make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(OSError):
-        handle = os.open(folder.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _check_trust(folder: Path, trust: bool) -> None:
+    """Refuse an index of somebody else before anything in its folder is touched."""
+    with contextlib.suppress(NoIndex):
+        manifest = read_manifest(folder)
+        if not trust and not is_trusted(folder, manifest):
+            raise refuse(folder, manifest, _UNCHANGED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.model import IndexModel
+from gossamer.models.registry import names_place
 from gossamer.store import Catalogue, Changes, ModelStamp, Settings, Snapshot, Writer, begin
 from gossamer.store.columns import Ints
 from gossamer.store.folder import read_manifest
@@ -32,7 +32,6 @@ from gossamer.sync.following import Following, base_of
 from gossamer.sync.package import Package
 from gossamer.sync.records import Base, Conflict, Head, Mode
 from gossamer.sync.sections import (
-    MOST_JSON_BYTES,
     unpack_absent,
     unpack_conflicts,
     unpack_hot,
@@ -46,9 +45,6 @@ __all__ = ["Applied", "apply_package", "rename"]
 _WAIT_S = 60.0  # for another process that changes the edge: `gossamer compact` takes not as long
 _MOST_CATALOGUE_BYTES = 1 << 34
 _HOT_ID_BYTES = 20  # of a number and a comma
-# A model by a name of its own, or of a hub. A folder or an address means another thing here, and
-# is nothing that a package may choose.
-_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +125,14 @@ class _Step:
         self.removed = 0
         most = self._mode.hot_bytes + _HOT_ID_BYTES * (self._mode.hot_bytes // self._stamp.dim)
         self._hot = unpack_hot(package.read("hot", most), self._stamp.dim)
-        self.conflicts = tuple(unpack_conflicts(package.read("conflicts", MOST_JSON_BYTES)))
+        self.conflicts = tuple(unpack_conflicts(package.read_json("conflicts")))
 
     def make(self) -> tuple[Catalogue, Made]:
         """Change the catalogue and make the vectors; Damaged unless they are what was promised."""
         head, package = self._package.head, self._package
-        for is_file, path in unpack_removed(package.read("removed", MOST_JSON_BYTES)):
+        for is_file, path in unpack_removed(package.read_json("removed")):
             self._remove(is_file, path)
-        for touched in unpack_touched(package.read("touched", MOST_JSON_BYTES)):
+        for touched in unpack_touched(package.read_json("touched")):
             self._changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
         self._changes.merge(self.news, self._place_texts())
         catalogue = self._changes.finish()
@@ -202,7 +198,7 @@ class _Step:
         offsets = np.zeros(news.document_count, np.int64)
         if package.head.texts == "away":
             return segments, offsets
-        absent = unpack_absent(package.read("absent", MOST_JSON_BYTES))
+        absent = unpack_absent(package.read_json("absent"))
         firsts = [news.chunks_in(row).start for row in range(news.document_count)]
         (rows,) = np.nonzero([first not in absent for first in firsts])
         lengths = news.text_lengths[rows]
@@ -235,18 +231,17 @@ class _Stream:
         self._block = b""
         self._at = 0
 
-    def take(self, count: int) -> bytes:
-        """Give the next bytes; Damaged if there are fewer."""
-        pieces, missing = [], count
-        while missing:
+    def take(self, count: int) -> Iterator[bytes]:
+        """Give the next bytes, to be used up before any others; Damaged if there are fewer."""
+        while count:
             if self._at == len(self._block):
                 self._block, self._at = next(self._blocks, b""), 0
                 if not self._block:
                     raise Damaged("the texts of the package end too early")
-            pieces.append(self._block[self._at : self._at + missing])
-            self._at += len(pieces[-1])
-            missing -= len(pieces[-1])
-        return b"".join(pieces)
+            piece = self._block[self._at : self._at + count]
+            self._at += len(piece)
+            count -= len(piece)
+            yield piece
 
 
 def _check_index(head: Head, snapshot: Snapshot | None, folder: Path) -> None:
@@ -299,7 +294,7 @@ def _stamp_of(head: Head, following: Following) -> ModelStamp:
             raise ValueError(f"dim={stamp.dim}")
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise Damaged(f"the package does not say which model it is of ({error})") from None
-    if not following.model and not _NAME.fullmatch(stamp.name):
+    if not following.model and names_place(stamp.name):
         raise ModelMismatch(
             f"the server's model is {stamp.name}, which is a place of its own; say where the same "
             "model is for this machine: `gossamer pull URL --model PLACE`"

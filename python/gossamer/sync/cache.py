@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
+from gossamer.files import make_folder
 from gossamer.store.unwritable import explaining
 
 __all__ = ["PACKAGES", "PackageCache"]
@@ -50,7 +51,7 @@ class PackageCache:
         self._lacking: dict[str, Sequence[int]] = {}  # documents, by the name of a package
         self._outdated: set[str] = set()  # names of packages that are given out no more
         with explaining(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             for path in folder.iterdir():
                 if path.is_dir():  # of a package that was never finished
                     shutil.rmtree(path, ignore_errors=True)
@@ -70,7 +71,7 @@ class PackageCache:
         """
         key = blake2b(request.encode("utf-8"), digest_size=12).hexdigest()
         with self._alone(key), explaining(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             path = self._take(key, is_back)
             if path is None:
                 aside = self._folder / f"{key}.part"

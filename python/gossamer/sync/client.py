@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -25,13 +25,14 @@ from gossamer.sync.records import (
     PushItem,
     PushResult,
 )
+from gossamer.sync.signing import NONCE, SIGNATURE, Answered, Asked, is_signed, new_nonce
 from gossamer.web import Answer, NoAnswer, Web, parse_json, short, split_address
 
 __all__ = ["MOST_VECTORS", "Client", "Origin", "Wire", "clean_url", "connect"]
 
 _TIMEOUT_S, _CONNECT_S = 30.0, 10.0
 _MOST_JSON_BYTES = 1 << 26
-_MOST_ERROR_BYTES = 1 << 16
+_MOST_SAID_BYTES = 1 << 16  # of what is no answer to the question
 _MOST_SHOWN = 2000  # characters of a server's message
 MOST_VECTORS = 512  # in one request: a server may have to embed each of them
 # What a status means where the body does not say it.
@@ -42,6 +43,9 @@ _BY_STATUS: Mapping[int, type[GossamerError]] = {
     413: TooLarge,
     429: Unreachable,
 }
+# What a server says before it has seen the right token, and so cannot sign.
+_BEFORE_TOKEN = frozenset({401, 403})
+_FILE = frozenset({200, 206})
 _TYPES: Mapping[str, tuple[type, ...]] = {"str": (str,), "int": (int,)}
 
 Floats = NDArray[np.float32]
@@ -91,7 +95,10 @@ def clean_url(url: str) -> str:
 
 
 class Client:
-    """A server of an index. Unreachable if it does not answer, else what it says itself."""
+    """A server of an index. Unreachable if it does not answer, else what it says itself.
+
+    With a token, what is not signed with it is no answer.
+    """
 
     def __init__(
         self,
@@ -107,7 +114,7 @@ class Client:
         parts = split_address(self.url)
         assert parts is not None
         self._path = parts.path
-        self._has_token = bool(token)
+        self._token = token
         self._wire = connect(self.url, token, timeout_s, connect_s)
 
     def __enter__(self) -> Self:
@@ -146,14 +153,21 @@ class Client:
         texts: str,
         base: Base | None,
         headers: Mapping[str, str] | None = None,
-    ) -> Iterator[Answer]:
-        """Ask for what leads from a state to the newest: status 200 or 206, 202, 204 or 416."""
+    ) -> Iterator[tuple[Answer, bytes]]:
+        """Ask for what leads from a state to the newest: status 200 or 206, 202, 204 or 416.
+
+        The first two are to be read from the answer, which is signed but for its content. The
+        others were read: beside the answer comes what they say.
+        """
         query = {"mode": mode, "texts": texts, "protocol": str(PROTOCOL)}
         if base is not None:
             query |= {"epoch": base.epoch, "version": str(base.version), "state": base.state}
-        target = self._target("/v1/sync/package", query)
-        with self._send("GET", target, None, headers, (200, 202, 204, 206, 416)) as answer:
-            yield answer
+        target = _target("/v1/sync/package", query)
+        with self._send("GET", target, None, headers, (*_FILE, 202, 204, 416)) as (answer, asked):
+            is_file = answer.status in _FILE
+            said = b"" if is_file else answer.read_whole(_MOST_SAID_BYTES)
+            self._check_signature(asked, answer, None if is_file else said)
+            yield answer, said
 
     def vectors(self, ids: Ids, dim: int, origin: Origin = _ANY) -> tuple[Mask, Floats]:
         """Ask for the vectors of chunks: which there are, and a row for each of those.
@@ -166,9 +180,7 @@ class Client:
             raise TooLarge(f"{MOST_VECTORS} vectors can be asked for at once, not {count}")
         body = json.dumps({"ids": ids.tolist(), **origin}).encode("ascii")
         headers = {"Content-Type": "application/json"}
-        target = self._target("/v1/sync/vectors")
-        with self._send("POST", target, body, headers) as answer:
-            data = answer.read_whole(count + 2 * count * dim)
+        data = self._ask("POST", "/v1/sync/vectors", body, headers, count + 2 * count * dim)
         mask = np.frombuffer(data[:count], np.uint8) == 1
         rows = np.frombuffer(data[count:], np.uint8)
         if len(mask) != count or rows.size != 2 * dim * int(mask.sum()):
@@ -219,12 +231,9 @@ class Client:
     def push_file(self, item: PushItem) -> PushResult:
         """Send a file; what became of it."""
         assert item.file is not None
-        target = self._target(
-            f"/v1/sync/files/{quote(item.id)}", {"op": item.op, "base": item.base}
-        )
+        target = _target(f"/v1/sync/files/{quote(item.id)}", {"op": item.op, "base": item.base})
         headers = {"Content-Type": "application/octet-stream"}
-        with self._send("PUT", target, item.file, headers) as answer:
-            data = answer.read_whole(_MOST_JSON_BYTES)
+        data = self._ask("PUT", target, item.file, headers, _MOST_JSON_BYTES)
         with self._expecting():
             result = _record(PushResult, parse_json(data))
             if result.op != item.op:
@@ -258,12 +267,25 @@ class Client:
     ) -> Any:
         data = None if body is None else json.dumps(body).encode("ascii")
         headers = None if body is None else {"Content-Type": "application/json"}
-        with self._send(method, self._target(path, query), data, headers) as answer:
-            said = answer.read_whole(_MOST_JSON_BYTES)
+        said = self._ask(method, _target(path, query), data, headers, _MOST_JSON_BYTES)
         try:
             return parse_json(said)
         except ValueError:
             raise self._strange(f"no JSON: {short(said)}") from None
+
+    def _ask(
+        self,
+        method: str,
+        target: str,
+        body: bytes | None,
+        headers: Mapping[str, str] | None,
+        most: int,
+    ) -> bytes:
+        """Give a whole answer, once its signature is verified."""
+        with self._send(method, target, body, headers) as (answer, asked):
+            data = answer.read_whole(most)
+            self._check_signature(asked, answer, data)
+        return data
 
     @contextmanager
     def _send(
@@ -273,25 +295,49 @@ class Client:
         body: bytes | None,
         headers: Mapping[str, str] | None,
         fine: Sequence[int] = (200,),
-    ) -> Iterator[Answer]:
-        """Send a request; an answer with another status than the fine ones is raised."""
+    ) -> Iterator[tuple[Answer, Asked | None]]:
+        """Send a request; an answer with another status than the fine ones is raised.
+
+        Beside the answer comes what it has to be signed for; None without a token.
+        """
+        asked = Asked.of(new_nonce(), method, target, body) if self._token else None
+        sent = {**(headers or {}), **({NONCE: asked.nonce} if asked else {})}
         try:
-            with self._wire.send(method, target, body, headers) as answer:
+            with self._wire.send(method, self._path + target, body, sent) as answer:
                 if answer.status not in fine:
-                    raise self._error_of(answer)
-                yield answer
+                    raise self._error_of(answer, asked)
+                yield answer, asked
         except NoAnswer as error:
             raise self.unreachable(error.what) from error
 
-    def _target(self, path: str, query: Mapping[str, str] | None = None) -> str:
-        return self._path + path + (f"?{urlencode(query)}" if query else "")
+    def _check_signature(self, asked: Asked | None, answer: Answer, body: bytes | None) -> None:
+        """Raise Unreachable for an answer that the server has not signed for this request."""
+        if not self._is_signed(asked, answer, body):
+            raise Unreachable(
+                f"what came from {self.url} is not signed with the token, and was not used: the "
+                "server is of an older release (bring it up to date), has no token, or somebody "
+                "stands between. Here everything is as it was"
+            )
 
-    def _error_of(self, answer: Answer) -> GossamerError:
-        """Give the error that the server names, in its own words."""
+    def _is_signed(self, asked: Asked | None, answer: Answer, body: bytes | None) -> bool:
+        """Whether an answer is the server's own to this request; also if nothing is signed."""
+        if asked is None:
+            return True
+        answered = Answered.of(answer.status, answer.header, body)
+        # What is refused need not have been read.
+        possible = (asked, replace(asked, body="")) if answer.status >= 400 else (asked,)
+        signature = answer.header(SIGNATURE)
+        return any(is_signed(self._token, one, answered, signature) for one in possible)
+
+    def _error_of(self, answer: Answer, asked: Asked | None) -> GossamerError:
+        """Give the error that the server names, in its own words.
+
+        What is not signed may be of anybody: it says no more than that there is no answer.
+        """
         if 300 <= answer.status < 400:
             where = answer.header("Location")
             return self._strange(f"a redirect to {short(where)}; give that address if it is right")
-        said = answer.read_whole(_MOST_ERROR_BYTES)
+        said = answer.read_whole(_MOST_SAID_BYTES)
         try:
             found = parse_json(said)
             _check_types(found, error=str, message=str)
@@ -300,16 +346,20 @@ class Client:
             name, message = "", f"status {answer.status}: {short(said)}"
         if answer.status == 404 and name != "unknown_id":
             return self._strange(message)
-        if answer.status >= 500:  # what went wrong there is not wrong here
-            kind: type[GossamerError] = Unreachable
-        else:
-            kind = _class_named(name) or _BY_STATUS.get(answer.status, InvalidArgument)
         said_there = f"the server at {self.url} says: {message[:_MOST_SHOWN]}"
         if answer.status == 401:
-            is_wrong = (
-                "the one it was given is not its own" if self._has_token else "none was given"
-            )
+            is_wrong = "the one it was given is not its own" if self._token else "none was given"
             said_there += f" ({is_wrong}: pass --token or set {TOKEN})"
+        if not self._is_signed(asked, answer, said):
+            if answer.status in _BEFORE_TOKEN:
+                return WrongState(said_there)
+            return Unreachable(
+                f"{said_there} (this is not signed with the token: the server is of an older "
+                "release, or somebody between said it)"
+            )
+        if answer.status >= 500:  # what went wrong there is not wrong here
+            return Unreachable(said_there)
+        kind = _class_named(name) or _BY_STATUS.get(answer.status, InvalidArgument)
         return kind(said_there)
 
     @contextmanager
@@ -325,6 +375,11 @@ class Client:
             f"{self.url} answered with something else than was asked for ({what}); check that "
             "it is the address of a gossamer server, and that both are of like versions"
         )
+
+
+def _target(path: str, query: Mapping[str, str] | None = None) -> str:
+    """Give what is asked for, below the server's address."""
+    return path + (f"?{urlencode(query)}" if query else "")
 
 
 def _class_named(reason: str) -> type[GossamerError] | None:

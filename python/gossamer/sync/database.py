@@ -18,6 +18,7 @@ from gossamer.errors import (
     UnknownVersion,
     Unwritable,
 )
+from gossamer.files import make_file, make_folder
 from gossamer.store.unwritable import explaining
 
 __all__ = ["Database"]
@@ -77,13 +78,14 @@ class Database:
             raise Cancelled("the server is closing; ask again when it is back")
         if not self._connection.in_transaction and not self._path.exists():
             with explaining(self._path.parent):
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self._path.parent)
             self._connection.close()
             self._connection = self._open()
         return self._connection
 
     def _open(self) -> sqlite3.Connection:
         with self._explained():
+            make_file(self._path)
             connection = sqlite3.connect(
                 self._path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False
             )

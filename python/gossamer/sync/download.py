@@ -145,9 +145,9 @@ def _ask(client: Client, wanted: Wanted, part: _Part, report: ProgressCallback) 
     headers = {}
     if part.etag and (begun := part.size):
         headers = {"Range": f"bytes={begun}-", "If-Range": part.etag}
-    with client.package(wanted.mode, wanted.texts, wanted.base, headers) as answer:
+    with client.package(wanted.mode, wanted.texts, wanted.base, headers) as (answer, said):
         if answer.status == 202:
-            return _wait_of(answer, report)
+            return _wait_of(answer, said, report)
         if answer.status == 204:
             forget_download(part.folder)
             if wanted.base is None:
@@ -187,9 +187,9 @@ def _end_of(answer: Answer, part: _Part) -> float | None:
     return 0.0
 
 
-def _wait_of(answer: Answer, report: ProgressCallback) -> float:
+def _wait_of(answer: Answer, said: bytes, report: ProgressCallback) -> float:
     try:
-        found = parse_json(answer.read_whole(_MOST_FACTS_BYTES))
+        found = parse_json(said)
         report("the server prepares", int(found["done"]), int(found["total"]))
     except (ValueError, TypeError, KeyError):
         report("the server prepares", 0, 0)

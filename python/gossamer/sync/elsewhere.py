@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError, UnknownId
 from gossamer.store import Manifest
+from gossamer.store.trust import accepted_servers
 from gossamer.sync.client import MOST_VECTORS, Client, Origin
 from gossamer.sync.following import SYNC, UNANSWERED, following_of
 from gossamer.sync.records import AwayChunk
@@ -138,9 +139,16 @@ _lock = threading.Lock()
 
 
 def elsewhere_of(folder: Path, manifest: Manifest) -> ServerElsewhere | None:
-    """Give the server that an index follows, for one search; None if it follows none."""
+    """Give the server that an index follows, for one search; None if it follows none.
+
+    None also where the folder names another one than somebody on this machine did.
+    """
     following = following_of(folder, manifest)
     if following is None:
+        return None
+    if following.url != manifest.origin.get("url") and (
+        following.url not in accepted_servers(folder)
+    ):
         return None
     origin = {name: str(manifest.origin.get(name, "")) for name in ("index", "epoch")}
     url, token = following.url, following.token

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from gossamer import _core
 from gossamer.errors import TooLarge
+from gossamer.files import make_folder
 from gossamer.store.texts import TextsWriter
 from gossamer.sync.records import HOT_ENTRY_BYTES, LEAST_DEGREE, Mode, Plan
 from gossamer.sync.replica import slim_options
@@ -113,7 +114,7 @@ def _measure_texts(served: Served, folder: Path) -> int:
     if not total:
         return 0
     step = max(1, catalogue.document_count // _SAMPLE_DOCUMENTS)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with TemporaryDirectory(prefix="sample-", dir=folder) as aside:
         path = Path(aside) / "sample.gst"
         writer = TextsWriter(path)

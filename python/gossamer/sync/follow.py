@@ -21,13 +21,16 @@ from gossamer.errors import (
     Truncated,
     UnknownVersion,
     Unreachable,
+    Untrusted,
     WrongState,
 )
+from gossamer.files import make_folder, make_private_folder
 from gossamer.progress import ProgressCallback
 from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest
+from gossamer.store.trust import Claims, accepted_servers, is_trusted, refuse, remember
 from gossamer.store.unwritable import explaining
 from gossamer.store.vacant import check_is_free
 from gossamer.sync.apply import Applied, apply_package, rename
@@ -52,6 +55,7 @@ from gossamer.web import is_loopback
 __all__ = ["Edge", "PullReport", "Wish", "follow"]
 
 _TEXTS = ("kept", "away")
+_NOT_FOLLOWED = "its server is not asked"
 _OWN_NAMES = {FOLLOW, PART, PART_FACTS, ENGINE, OUTBOX, SYNC}
 # What a package is that was damaged on its way, or was never what it should be.
 _UNFIT = (Damaged, Truncated, NotGossamer, TooLarge)
@@ -91,10 +95,13 @@ class Wish:
 def follow(url: str, folder: Path, wish: Wish) -> Edge:
     """Let a folder follow a server: a new or empty one, or one that follows this index already.
 
-    Nothing is pulled yet. WrongState for a folder that holds anything else.
+    Nothing is pulled yet. WrongState for a folder that holds anything else, Untrusted for an edge
+    that was neither made nor accepted here.
     """
     url = clean_url(url)
     manifest = _manifest_of(folder)
+    if manifest is not None and not is_trusted(folder, manifest):
+        raise refuse(folder, manifest, _NOT_FOLLOWED)
     known = following_of(folder, manifest)
     remembered = _remembered_token(folder, url)
     token = wish.token or remembered or os.environ.get(TOKEN, "")
@@ -111,7 +118,8 @@ def follow(url: str, folder: Path, wish: Wish) -> Edge:
                 chosen, mode=str(Mode.parse(plan.mode)), texts=_check_texts(plan.texts)
             )
     with explaining(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
+    remember(folder, [Claims(server=url)], and_former=True)
     # What the environment says is not written down.
     replace(chosen, token=wish.token or remembered).save(folder)
     return Edge(folder, replace(chosen, token=token))
@@ -126,11 +134,12 @@ class Edge:
         self._new_token = new_token  # to be written down once the server has taken it
 
     @classmethod
-    def open(cls, folder: Path, token: str = "") -> Edge:
+    def open(cls, folder: Path, token: str = "", *, trust: bool = False) -> Edge:
         """Open an edge; NoIndex if there is no index, WrongState if it follows no server.
 
         A token that is given takes the place of the one that was written down, once the server
-        has taken it.
+        has taken it. Untrusted if nobody here said that it follows that server, unless it is to
+        be trusted.
         """
         manifest = _manifest_of(folder)
         following = following_of(folder, manifest)
@@ -140,6 +149,8 @@ class Edge:
                 f"the index in {folder} follows no server; `gossamer pull URL FOLDER` makes one "
                 "that does"
             )
+        if not trust:
+            _check_trust(folder, manifest, following)
         if token and token != following.token:
             return cls(folder, replace(following, token=token), token)
         return cls(folder, following)
@@ -218,7 +229,7 @@ class Edge:
         """Let one process pull at a time; others may search meanwhile."""
         with ExitStack() as stack:
             with explaining(self.folder):
-                (self.folder / SYNC).mkdir(parents=True, exist_ok=True)
+                make_folder(self.folder / SYNC)
                 stack.enter_context(hold_lock(self.folder / SYNC, "pull", wait_s))
                 for left_behind in (self.folder / ENGINE, *self.folder.glob(".package.*.part")):
                     left_behind.unlink(missing_ok=True)
@@ -298,6 +309,17 @@ def _report_of(package: Package, applied: Applied, own: Base | None, size: int) 
             if head.base is not None or (own is not None and conflict.version > own.version)
         ),
     )
+
+
+def _check_trust(folder: Path, manifest: Manifest | None, following: Following) -> None:
+    """Refuse to ask a server that the folder names, and nobody on this machine did."""
+    if manifest is not None and not is_trusted(folder, manifest):
+        raise refuse(folder, manifest, _NOT_FOLLOWED)
+    if following.url not in accepted_servers(folder):
+        raise Untrusted(
+            f"{folder} says that it follows {following.url}, which nobody said on this machine; "
+            f"if that is right: `gossamer pull {following.url} {folder}`"
+        )
 
 
 def _remembered_token(folder: Path, url: str) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from gossamer.errors import WrongState
+from gossamer.files import check_plain_name, make_folder
 from gossamer.store import Catalogue, Snapshot
 from gossamer.store.unwritable import explaining
 from gossamer.sync.database import Database
@@ -89,7 +90,7 @@ class History:
         Beyond `max_bytes` the oldest versions are forgotten, and `oldest` rises.
         """
         with explaining(folder):
-            (folder / SYNC).mkdir(exist_ok=True)
+            make_folder(folder / SYNC)
         self._max_bytes = max_bytes
         self.database = Database(folder / SYNC / HISTORY, _TABLES)
         self._seen: _Seen | None = None
@@ -212,7 +213,11 @@ class History:
             "SELECT profile, version, file, built FROM replicas WHERE ?1 IS NULL OR "
             "?1 = (SELECT value FROM meta WHERE name = 'epoch') ORDER BY pulled"
         )
-        return {row[0]: ReplicaRecord(*row[1:]) for row in self.database.rows(query, (epoch,))}
+        found = {row[0]: ReplicaRecord(*row[1:]) for row in self.database.rows(query, (epoch,))}
+        for replica in found.values():
+            if replica.file:
+                check_plain_name(replica.file, "a replica")
+        return found
 
     def note_pull(self, profile: str) -> None:
         """Remember that a replica was asked for."""

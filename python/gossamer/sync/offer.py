@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import gossamer
 from gossamer.errors import InvalidArgument, Locked, WrongState
+from gossamer.files import make_folder
 from gossamer.index import Index
 from gossamer.store.lock import LOCK, try_lock
 from gossamer.store.unwritable import explaining
@@ -292,7 +293,7 @@ class Offer:
 def _alone(folder: Path) -> Iterator[None]:
     """Keep other servers from offering an index: what one records, another would not know of."""
     with explaining(folder):
-        (folder / SYNC).mkdir(exist_ok=True)
+        make_folder(folder / SYNC)
         release = try_lock(folder / SYNC / LOCK, "serve")
     if release is None:
         raise Locked(

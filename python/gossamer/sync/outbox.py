@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import Damaged
-from gossamer.files import sync_folder, write_file
+from gossamer.files import check_plain_name, make_folder, write_file
 from gossamer.store import hash_of_bytes
 from gossamer.store.lock import hold_lock
 from gossamer.store.unwritable import explaining
@@ -72,7 +72,7 @@ class Outbox:
         """Let one process send at a time; Locked if another does and is not done in time."""
         folder = self._edge / SYNC / _SENDING
         with explaining(self._edge):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         with hold_lock(folder, "push", wait_s):
             yield
 
@@ -175,7 +175,7 @@ class Outbox:
             with suppress(FileNotFoundError):
                 if is_refused:
                     aside = self.folder / _REFUSED
-                    aside.mkdir(exist_ok=True)
+                    make_folder(aside)
                     os.replace(path, aside / f"{entry.item.op}.{ending}")
                 else:
                     path.unlink()
@@ -207,9 +207,7 @@ class Outbox:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        if not self.folder.is_dir():
-            self.folder.mkdir(exist_ok=True)
-            sync_folder(self._edge)
+        make_folder(self.folder)
         with hold_lock(self.folder, "push", _WAIT_S):
             yield
 
@@ -247,5 +245,6 @@ def _entry_of(number: int, values: Any) -> Waiting:
         raise TypeError
     if not isinstance(file_bytes, int | None) or not isinstance(is_file, bool):
         raise TypeError
+    check_plain_name(op, "a change")
     item = PushItem(op=op, id=id, base=base, text=text, is_file=is_file)
     return Waiting(number, item, file_bytes, after)

@@ -27,6 +27,7 @@ from gossamer.errors import (
     UnknownVersion,
 )
 from gossamer.files import write_file
+from gossamer.store.ratio import least_packed, most_unpacked
 from gossamer.sync.records import PROTOCOL, Base, Head, SectionEntry
 from gossamer.text.zstd import ZstdCompressor, ZstdDecompressor, ZstdError
 
@@ -37,14 +38,15 @@ _LENGTH = struct.Struct("<I")
 _MAC_BYTES = 32
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 # Sections that hold compressed data already.
-_STORED = frozenset({"catalogue"})
+_STORED = frozenset({"catalogue", "padding"})
 _LEVEL = 9
 _BLOCK = 1 << 20
 _MOST_HEADER_BYTES = 1 << 20
 _MOST_SECTIONS = 64
-_MOST_UNPACKED = 1 << 40
-# A block of zstd, of which the least has 4 bytes, unpacks to 128 KiB at most.
-_MOST_GAIN, _SLACK_BYTES = 1 << 15, 1 << 17
+# Zeros, so that a package is not smaller than what it unpacks to allows.
+_PADDING = "padding"
+# JSON takes many times its bytes once it is read.
+_MOST_JSON_BASE, _MOST_JSON_RATIO, _MOST_JSON = 1 << 22, 6, 1 << 26
 _AGAIN = "pull again; a package is always made anew"
 
 T = TypeVar("T")
@@ -62,6 +64,7 @@ def write_package(
         raise InvalidArgument("a package is signed if, and only if, there is a token")
     with tempfile.TemporaryFile(dir=Path(path).parent) as spool:
         entries = tuple(_pack_section(spool, name, blocks) for name, blocks in sections)
+        entries += _pad(spool, entries)
         head = replace(head, sections=entries)
         packed = sum(entry.size for entry in entries)
         spool.seek(0)
@@ -130,6 +133,11 @@ class Package:
             )
         return b"".join(self.stream(name))
 
+    def read_json(self, name: str) -> bytes:
+        """Give a section of JSON; TooLarge if it unpacks to more than a few times its bytes."""
+        _, entry = self._places.get(name, (0, SectionEntry(name, 0, 0, 0)))
+        return self.read(name, min(_MOST_JSON, _MOST_JSON_BASE + _MOST_JSON_RATIO * entry.size))
+
     def stream(self, name: str) -> Iterator[bytes]:
         """Give a section block by block, never more than it says it has; nothing if there is none.
 
@@ -165,6 +173,18 @@ def _pack_section(spool: BinaryIO, name: str, blocks: Iterable[bytes]) -> Sectio
     if compressor is not None:
         put(compressor.flush())
     return SectionEntry(name, size, unpacked, crc)
+
+
+def _pad(spool: BinaryIO, entries: tuple[SectionEntry, ...]) -> tuple[SectionEntry, ...]:
+    """Add zeros to sections that unpack to more than a package of their size may."""
+    missing = least_packed(sum(entry.unpacked for entry in entries))
+    missing -= sum(entry.size for entry in entries)
+    if missing <= 0:
+        return ()
+    # Zeros count as unpacked too.
+    missing += missing // 32 + 1
+    blocks = (bytes(min(_BLOCK, missing - at)) for at in range(0, missing, _BLOCK))
+    return (_pack_section(spool, _PADDING, blocks),)
 
 
 def _front(head: Head) -> bytes:
@@ -248,12 +268,14 @@ def _head_of(values: dict[str, Any]) -> Head:
         raise ValueError("sections")
     entries = tuple(_record(SectionEntry, entry) for entry in listed)
     for entry in entries:
-        most = min(_MOST_UNPACKED, _MOST_GAIN * entry.size + _SLACK_BYTES)
-        is_sound = _NAME.fullmatch(entry.name) and entry.unpacked <= most
+        is_sound = _NAME.fullmatch(entry.name) and bool(entry.unpacked) <= bool(entry.size)
         if not is_sound or (entry.name in _STORED and entry.size != entry.unpacked):
             raise ValueError(f"section {entry.name!r}")
     if len({entry.name for entry in entries}) != len(entries):
         raise ValueError("a section twice")
+    unpacked, size = (sum(getattr(one, name) for one in entries) for name in ("unpacked", "size"))
+    if unpacked > most_unpacked(size):
+        raise ValueError(f"{size} bytes that unpack to {unpacked}")
     base = None if values["base"] is None else _record(Base, values["base"])
     head = _record(Head, values | {"sections": entries, "base": base})
     if head.kind not in ("delta", "snapshot") or (head.kind == "delta") != (base is not None):

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.errors import Damaged, GossamerError, InvalidArgument
+from gossamer.files import check_plain_name
 from gossamer.index import Index
 from gossamer.store import Catalogue, Snapshot, SourceRecord, Writer, begin, hash_of_bytes
 from gossamer.sync.conflicts import Conflicts, Lost
@@ -33,7 +34,7 @@ from gossamer.update.report import UpdateProgress
 __all__ = ["Pusher"]
 
 _WAIT_S = 30.0
-_MOST_OP, _MOST_ID = 200, 4096
+_MOST_ID = 4096
 _MOST_REMEMBERED = 100_000  # pushes whose results are given again
 _NONE = PushResult("", "", "")
 _NOTHING = Lost()
@@ -118,7 +119,7 @@ class Pusher:
     def _push(
         self, wanted: Sequence[_Wanted], record: Callable[[], object]
     ) -> dict[str, PushResult]:
-        with begin(self._index.folder, "push", _WAIT_S) as writer:
+        with begin(self._index.folder, "push", _WAIT_S, trust=self._index.opened.trust) as writer:
             assert writer.snapshot is not None, "an index that is offered has a state"
             record()
             self._recover(writer.snapshot)
@@ -333,8 +334,10 @@ def _refused(item: PushItem, why: str) -> PushResult:
 
 
 def _check_item(item: PushItem) -> None:
-    if not 0 < len(item.op) <= _MOST_OP or not item.op.isprintable():
-        raise InvalidArgument(f"a change is named by an op such as a uuid, got {item.op[:100]!r}")
+    try:
+        check_plain_name(item.op, "a change")
+    except Damaged as error:
+        raise InvalidArgument(f"{error}, such as a uuid") from None
     if not 0 < len(item.id) <= _MOST_ID:
         raise InvalidArgument(f"an id has 1 to {_MOST_ID} characters, got {len(item.id)}")
     try:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import Cancelled, GossamerError, WrongState
+from gossamer.files import make_folder
 from gossamer.store.journal import Journal
 from gossamer.store.unwritable import explaining
 from gossamer.sync.history import History, ReplicaRecord
@@ -183,7 +184,7 @@ class Replica:
         if self._epoch != served.epoch:
             self._index, self._record, self._epoch = None, _NOTHING, served.epoch
         with explaining(self._folder):
-            self._folder.mkdir(exist_ok=True)
+            make_folder(self._folder)
         if self._index is None:
             self._reopen()
         ids = served.catalogue.chunk_ids

@@ -18,7 +18,6 @@ from gossamer.errors import Damaged
 from gossamer.sync.records import Conflict
 
 __all__ = [
-    "MOST_JSON_BYTES",
     "Key",
     "Touched",
     "pack_absent",
@@ -32,10 +31,6 @@ __all__ = [
     "unpack_removed",
     "unpack_touched",
 ]
-
-# What a reader gives `Package.read` for the sections that are JSON, which take many times as much
-# once they are read. More changes than that are better taken as a snapshot.
-MOST_JSON_BYTES = 1 << 26
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +13,8 @@ from gossamer import model as models
 from gossamer.errors import GossamerError
 from gossamer.once import once
 from gossamer.query.opened import OpenedState
-from gossamer.store import Catalogue, HotVectors, Manifest, hash_of_bytes, hash_of_text
+from gossamer.store import Catalogue, HotVectors, Manifest, hash_of_text
+from gossamer.store.indexed import open_indexed, read_at
 from gossamer.store.journal import Journal, as_kept
 from gossamer.sync.state import digest_of_rows, state_of
 from gossamer.vectors.codes import Codebook
@@ -281,7 +279,8 @@ class Served:
             return None
         if document.is_verbatim:
             source = self.catalogue.source(int(self.catalogue.source_rows[row]))
-            return _read_indexed(Path(source.path), source.size, source.content_hash)
+            with open_indexed(source) as file:
+                return None if file is None else read_at(file, 0, source.size)
         start = document.offset
         try:
             return self.opened.snapshot.texts.read(
@@ -330,19 +329,3 @@ def _join(at_hand: Mask, found: Floats, could: Mask, made: Floats) -> tuple[Mask
     rows[at_hand] = found
     rows[np.flatnonzero(~at_hand)[could]] = made
     return mask, rows[mask]
-
-
-def _read_indexed(path: Path, size: int, content_hash: int) -> bytes | None:
-    """Read a file; None if it is not the one that was indexed, or cannot be read."""
-    try:
-        handle = os.open(
-            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        )
-        with open(handle, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size != size:
-                return None
-            data = file.read(size + 1)
-    except (OSError, ValueError):
-        return None
-    return data if len(data) == size and hash_of_bytes(data) == content_hash else None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gossamer.errors import InvalidArgument
-from gossamer.files import absolute, write_file
+from gossamer.files import absolute, make_folder, write_file
 from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
 from gossamer.store import SourceRecord, Status
@@ -98,13 +98,13 @@ class Uploads:
     def write(self, path: Path, content: bytes) -> None:
         """Put a file there, whole or not at all."""
         with explaining(self.folder):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             write_file(path, [content])
 
     async def receive(self, body: AsyncIterator[bytes]) -> Path:
         """Write a body to a file aside; give its path."""
         with explaining(self.folder):
-            self.folder.mkdir(exist_ok=True)
+            make_folder(self.folder)
             handle, aside = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self.folder)
             try:
                 # Closing writes too, what a full disk did not take before.
@@ -122,7 +122,7 @@ class Uploads:
         """Give a file that was received its name, in place of any that has it."""
         path = self.path_to_put(name)
         with explaining(self.folder):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             os.replace(aside, path)
         return path
 

@@ -46,7 +46,8 @@ def add_paths(
 ) -> UpdateReport:
     """Bring what is indexed below the roots up to date: new, changed and vanished files.
 
-    Of roots that were not given now and are not there, everything is kept.
+    Of roots that were not given now and are not there, and of folders that are empty now,
+    everything is kept.
     """
     _check_roots(to_add.given or ())
     with _session(writer, model) as (session, report):
@@ -55,15 +56,16 @@ def add_paths(
         session.choose_roots(given, to_add.options, are_new=to_add.are_options_new)
         roots = [Path(root) for root in _and_below(given, session.roots)]
         options = {root: session.walk_options(root) for root in roots}
-        looked = look(options, watcher)
+        looked = look(options, watcher, [Path(root) for root in session.roots])
         catalogue, stale = session.snapshot.catalogue, read_stale(writer.folder)
         version = version_of_reading(to_add.limits)
         plan = plan_update(catalogue, looked.found, roots, stale, version)
-        notes = LeftOutFiles(catalogue, roots, looked)
-        gone = [catalogue.source(row) for row in notes.gone_of(plan.gone_rows)]
+        notes = LeftOutFiles(catalogue, roots, looked, plan)
+        gone = [catalogue.source(row) for row in notes.gone()]
         report.unchanged = plan.unchanged
-        report.problems += notes.problems(plan.gone_rows)
-        session.is_complete = are_all and not looked.hidden
+        report.problems += notes.problems()
+        report.emptied = notes.emptied
+        session.is_complete = are_all and not looked.hidden and not notes.emptied
         if plan.to_read or gone or notes.items or session.has_new_settings:
             files = _file_items(session, plan.to_read, to_add.limits)
             session.run(Work([*notes.items, *files], gone), watcher)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gossamer.sources.folder import FoundFile, WalkOptions, walk_each
 from gossamer.update.report import UpdateProgress, Watcher
 
-__all__ = ["Looked", "look"]
+__all__ = ["EMPTY", "Looked", "look"]
+
+EMPTY = "the folder is empty"
 
 
 @dataclass(slots=True)
@@ -21,30 +23,34 @@ class Looked:
     left_out: dict[Path, str] = field(default_factory=dict)
     # What is indexed at or below these is not gone: the disk did not show whether it is there.
     hidden: dict[Path, str] = field(default_factory=dict)
+    # Folders below the roots with nothing in them, of which something may be indexed.
+    empty: set[Path] = field(default_factory=set)
 
 
-def look(roots: Mapping[Path, WalkOptions], watcher: Watcher) -> Looked:
+def look(
+    roots: Mapping[Path, WalkOptions], watcher: Watcher, other_roots: Iterable[Path] = ()
+) -> Looked:
     """Walk each root by its own options.
 
     A root that is not there may be a disk that is not mounted: what it holds is hidden, not gone.
-    An empty root is the place for such a disk.
+    An empty folder is the place for such a disk. Links may lead below `other_roots` too.
     """
     looked = Looked()
     there = {root: options for root, options in roots.items() if os.path.exists(root)}
     looked.hidden.update((root, "it is not there") for root in roots if root not in there)
-    looked.hidden.update((root, "the folder is empty") for root in there if _is_empty(root))
+
+    def note_empty(folder: Path) -> None:
+        if folder in there:
+            looked.hidden[folder] = EMPTY
+        else:
+            looked.empty.add(folder)
+
     progress = UpdateProgress("looking")
-    for file in walk_each(there, looked.left_out.__setitem__, looked.hidden.__setitem__):
+    for file in walk_each(
+        there, looked.left_out.__setitem__, looked.hidden.__setitem__, note_empty, other_roots
+    ):
         looked.found.append(file)
         progress.files_total = len(looked.found)
         if len(looked.found) % 256 == 0:
             watcher(progress)
     return looked
-
-
-def _is_empty(root: Path) -> bool:
-    try:
-        with os.scandir(root) as entries:
-            return next(entries, None) is None
-    except OSError:
-        return False  # a file; or a folder that the walk reports

@@ -40,6 +40,9 @@ class UpdateReport:
     chunks_resumed: int = 0  # embedded by a run that was interrupted
     seconds: float = 0.0
     problems: list[tuple[str, str]] = field(default_factory=list)  # path, and what is wrong there
+    # Folders below the roots that are empty now, and how many files stay indexed of each. They are
+    # among the problems too: a disk may not be mounted, or the files were deleted.
+    emptied: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_nothing(self) -> bool:

@@ -147,7 +147,7 @@ class VectorIndex:
         graph alone.
         """
         saved = self._core.save(with_codebook, with_calibration, with_source)
-        return write_file(Path(path), (saved.part(i) for i in range(len(saved))))
+        return write_file(Path(path), (saved.part(i) for i in range(len(saved))), is_public=True)
 
     def verify(self) -> None:
         """Read every part of an opened file and compare every checksum."""
@@ -159,6 +159,11 @@ class VectorIndex:
     def __contains__(self, id: int) -> bool:
         is_id = isinstance(id, (int, np.integer)) and 0 <= id < 2**63
         return is_id and self._core.contains(int(id))
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+        return self._core.options.dim
 
     @property
     def ids(self) -> NDArray[np.int64]:

@@ -5,8 +5,11 @@ import { watchSilence } from "../bytes/http.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { CORE_REASONS, GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
+import { randomName } from "../random.ts";
 import { PROTOCOL } from "./records.ts";
 import type { Wanted } from "./records.ts";
+import { isAnswerSigned, NONCE } from "./signing.ts";
+import type { Asked } from "./signing.ts";
 
 /** What a server says of its index. */
 export interface ServerInfo {
@@ -16,7 +19,8 @@ export interface ServerInfo {
   readonly protocol: number;
 }
 
-/** A server of an index. All of it throws Unreachable if it does not answer, else what it says itself. */
+/** A server of an index. All of it throws Unreachable if it does not answer, else what it says itself. With a
+ * token, what is not signed with it is no answer. */
 export interface Client {
   readonly url: string;
   info(signal?: AbortSignal): Promise<ServerInfo>;
@@ -46,10 +50,13 @@ export class NoAnswer extends Error {}
 
 const SILENCE_MS = 30_000;
 const MOST_INFO_BYTES = 1 << 20;
-const MOST_ERROR_BYTES = 1 << 16;
+const MOST_SAID_BYTES = 1 << 16; // of what is no answer to the question
 const MOST_SHOWN = 2000; // characters of a server's message
 const MOST_QUOTED = 100; // of what is no message
-const PACKAGE_STATUSES: readonly number[] = [200, 202, 204, 206, 416];
+const FILE_STATUSES: readonly number[] = [200, 206];
+const PACKAGE_STATUSES: readonly number[] = [...FILE_STATUSES, 202, 204, 416];
+// What a server says before it has seen the right token, and so cannot sign.
+const BEFORE_TOKEN: readonly number[] = [401, 403];
 const OTHER_REASONS: readonly Reason[] = [
   "NoIndex",
   "Locked",
@@ -92,14 +99,24 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
   }
   const words = wordsFor(url);
 
+  const isSigned: IsSigned = async (asked, answer, body) =>
+    token === "" || (await isAnswerSigned(token, asked, answer, body));
+
+  async function checkSigned(asked: Asked, answer: Response, body: Uint8Array | null): Promise<void> {
+    if (!(await isSigned(asked, answer, body))) throw words.unsigned();
+  }
+
   async function send<T>(request: Request, take: Take<T>, signal?: AbortSignal): Promise<T> {
     throwIfAborted(signal);
     const watch = watchSilence(options.silenceMs ?? SILENCE_MS);
     const either = signal ? AbortSignal.any([signal, watch.signal]) : watch.signal;
-    const { path, body, fine = [200] } = request;
+    const { target, body, fine = [200] } = request;
+    const method = body === undefined ? "GET" : "POST";
+    const asked: Asked = { nonce: randomName(), method, target, body: body ?? "" };
+    const shown = token === "" ? {} : { authorization: `Bearer ${token}`, [NONCE]: asked.nonce };
     const init: RequestInit = {
-      method: body === undefined ? "GET" : "POST",
-      headers: { ...request.headers, ...(token === "" ? {} : { authorization: `Bearer ${token}` }) },
+      method,
+      headers: { ...request.headers, ...shown },
       signal: either,
       cache: "no-store",
       credentials: "omit",
@@ -107,9 +124,9 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
       ...(body === undefined ? {} : { body }),
     };
     try {
-      const answer = await (options.fetch ?? fetch)(url + path, init);
-      if (!fine.includes(answer.status)) throw await errorOf(answer, words, token !== "");
-      return await take(answer, watch.heard);
+      const answer = await (options.fetch ?? fetch)(url + target, init);
+      if (!fine.includes(answer.status)) throw await errorOf(asked, answer, words, isSigned, token !== "");
+      return await take(answer, asked, watch.heard);
     } catch (error) {
       if (error instanceof GossamerError) throw error;
       throwIfAborted(signal);
@@ -134,25 +151,43 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
     return bytes;
   };
 
+  /** The bytes of a whole answer, once its signature is verified. */
+  const wholeOf =
+    (most: number): Take<Uint8Array> =>
+    async (answer, asked, heard) => {
+      const bytes = await readAtMost(answer, most, heard);
+      await checkSigned(asked, answer, bytes);
+      return bytes;
+    };
+
+  /** Gives an answer on once its signature is verified: a file to be read, any other as it was read. */
+  const takeSigned =
+    <T>(take: (answer: Response, heard: () => void) => Promise<T>): Take<T> =>
+    async (answer, asked, heard) => {
+      if (!FILE_STATUSES.includes(answer.status)) {
+        return take(readAgain(answer, await wholeOf(MOST_SAID_BYTES)(answer, asked, heard)), heard);
+      }
+      await checkSigned(asked, answer, null);
+      return take(answer, heard);
+    };
+
   return {
     url,
     unreachable: words.unreachable,
     strange: words.strange,
     info: async (signal) => {
-      const take: Take<Uint8Array> = (answer, heard) => readAtMost(answer, MOST_INFO_BYTES, heard);
-      const bytes = await explained(send({ path: "/v1/sync" }, take, signal));
+      const bytes = await explained(send({ target: "/v1/sync" }, wholeOf(MOST_INFO_BYTES), signal));
       const found = objectOf(new TextDecoder().decode(bytes));
       if (isInfo(found)) return found;
       throw words.strange("it does not say which index it has");
     },
     package: (wanted, headers, take, signal) => {
-      const path = `/v1/sync/package?${new URLSearchParams(queryOf(wanted))}`;
-      return send({ path, headers, fine: PACKAGE_STATUSES }, take, signal);
+      const target = `/v1/sync/package?${new URLSearchParams(queryOf(wanted))}`;
+      return send({ target, headers, fine: PACKAGE_STATUSES }, takeSigned(take), signal);
     },
-    post: (path, body, most, signal) => {
+    post: (target, body, most, signal) => {
       const headers = { "content-type": "application/json" };
-      const take: Take<Uint8Array> = (answer, heard) => readAtMost(answer, most, heard);
-      return explained(send({ path, body: JSON.stringify(body), headers }, take, signal));
+      return explained(send({ target, body: JSON.stringify(body), headers }, wholeOf(most), signal));
     },
   };
 }
@@ -160,6 +195,7 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
 /** How an error of a server is told. */
 interface Words extends Pick<Client, "unreachable" | "strange"> {
   says(reason: Reason, message: string): GossamerError;
+  unsigned(): GossamerError;
 }
 
 function wordsFor(url: string): Words {
@@ -176,31 +212,52 @@ function wordsFor(url: string): Words {
           "of a gossamer server, and that both are of like versions",
       ),
     says: (reason, message) => new GossamerError(reason, `the server at ${url} says: ${message}`),
+    unsigned: () =>
+      new GossamerError(
+        "Unreachable",
+        `what came from ${url} is not signed with the token, and was not used: the server is of an older ` +
+          "release (bring it up to date), has no token, or somebody stands between. Here everything is as " +
+          "it was",
+      ),
   };
 }
 
-/** The error that a server names, in its own words. */
-async function errorOf(answer: Response, words: Words, hasToken: boolean): Promise<GossamerError> {
+/** The error that a server names, in its own words. What is not signed may be of anybody: it says no more
+ * than that there is no answer. */
+async function errorOf(
+  asked: Asked,
+  answer: Response,
+  words: Words,
+  isSigned: IsSigned,
+  hasToken: boolean,
+): Promise<GossamerError> {
   const { status } = answer;
   if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
     return words.strange("a redirect; give the address that it leads to if that is right");
   }
-  const said = new TextDecoder().decode((await bytesOf(answer, MOST_ERROR_BYTES)) ?? new Uint8Array());
+  const bytes = (await bytesOf(answer, MOST_SAID_BYTES)) ?? new Uint8Array();
+  const said = new TextDecoder().decode(bytes);
   const { error, message } = objectOf(said) ?? {};
   const isNamed = typeof error === "string" && typeof message === "string";
   const shown = isNamed ? message.slice(0, MOST_SHOWN) : `status ${status}: ${said.slice(0, MOST_QUOTED)}`;
   if (status === 404 && error !== "unknown_id") return words.strange(shown);
-  const refused = reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument";
-  const reason = status >= 500 ? "Unreachable" : refused; // what went wrong there is not wrong here
   const isWrong = hasToken ? "the one it was given is not its own" : "none was given";
   const advice = status === 401 ? ` (${isWrong}: give the right \`token\`)` : "";
+  if (!(await isSigned(asked, answer, bytes))) {
+    if (BEFORE_TOKEN.includes(status)) return words.says("WrongState", shown + advice);
+    const doubt = "the server is of an older release, or somebody between said it";
+    return words.says("Unreachable", `${shown} (this is not signed with the token: ${doubt})`);
+  }
+  const refused = reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument";
+  const reason = status >= 500 ? "Unreachable" : refused; // what went wrong there is not wrong here
   return words.says(reason, shown + advice);
 }
 
-type Take<T> = (answer: Response, heard: () => void) => Promise<T>;
+type Take<T> = (answer: Response, asked: Asked, heard: () => void) => Promise<T>;
+type IsSigned = (asked: Asked, answer: Response, body: Uint8Array | null) => Promise<boolean>;
 
 interface Request {
-  readonly path: string;
+  readonly target: string; // a path and a query
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly fine?: readonly number[]; // statuses
@@ -209,6 +266,11 @@ interface Request {
 function queryOf({ mode, texts, base }: Wanted): Record<string, string> {
   const query = { mode, texts, protocol: String(PROTOCOL) };
   return base ? { ...query, epoch: base.epoch, version: String(base.version), state: base.state } : query;
+}
+
+/** An answer whose body was read, to be read again. */
+function readAgain({ status, headers }: Response, said: Uint8Array): Response {
+  return new Response(said.length > 0 ? (said as Uint8Array<ArrayBuffer>) : null, { status, headers });
 }
 
 /** The body of an answer; null if it has more bytes than that: no more are taken into memory. */

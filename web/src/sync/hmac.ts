@@ -1,4 +1,4 @@
-// HMAC-SHA-256 by the browser where it has it: pages that came by plain http from another machine have no
+// SHA-256 and HMAC by the browser where it has it: pages that came by plain http from another machine have no
 // crypto.subtle, and compute it here.
 
 const BLOCK_BYTES = 64;
@@ -18,6 +18,15 @@ export async function isSigned(
   const imported = await subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   const [own, content] = [code.slice(), bytes as Uint8Array<ArrayBuffer>];
   return subtle.verify("HMAC", imported, own, content);
+}
+
+/** The SHA-256 of bytes. */
+export async function digestOf(
+  bytes: Uint8Array,
+  subtle: SubtleCrypto | null = globalThis.crypto.subtle ?? null,
+): Promise<Uint8Array> {
+  if (!subtle) return sha256([bytes]);
+  return new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
 }
 
 function hmacOf(bytes: Uint8Array, key: Uint8Array): Uint8Array {

@@ -1,13 +1,19 @@
-"""Where models, settings and caches live. GOSSAMER_HOME moves them all into one folder."""
+"""Where indexes, models, settings and caches live. GOSSAMER_HOME moves them all into one folder."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-__all__ = ["cache_folder", "config_folder", "models_folder"]
+__all__ = ["cache_folder", "config_folder", "indexes_folder", "models_folder"]
 
 _APP = "gossamer"
+
+
+def indexes_folder() -> Path:
+    """Indexes that have a name, one folder each; it may not exist yet."""
+    home = _home()
+    return (home if home else Path(_platform("data"))) / "indexes"
 
 
 def models_folder() -> Path:
