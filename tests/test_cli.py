@@ -390,6 +390,7 @@ def test_json_holds_the_documented_keys(run: Run) -> None:
         "show": json.loads(run("show", id, "--json").stdout),
         "add": json.loads(run("add", "--json").stdout),
         "status": json.loads(run("status", "--json").stdout),
+        "trust": json.loads(run("trust", "--json").stdout),
         "check": json.loads(run("check", "--json").stdout),
         "eval": json.loads(run("eval", "--count", "2", "--json").stdout),
         "list": json.loads(run("list", "--json").stdout),

@@ -45,6 +45,7 @@ CASES = (
     "update_cost",
     "install_size",
     "server_load",
+    "server_slow_bodies",
     # WebANNS's
     "browser_speed",
     "browser_bytes",
@@ -68,6 +69,7 @@ IN_SMALL = frozenset(CASES) - {
     "pipeline_speed",
     "install_size",
     "server_load",
+    "server_slow_bodies",
     "browser_speed",
     "browser_bytes",
 }

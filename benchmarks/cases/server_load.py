@@ -1,13 +1,9 @@
 """Many clients at once: errors, waiting times, memory, and what sharing the model gains."""
 
-import json
 import threading
-import time
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import cycle, islice
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +20,15 @@ from benchmarks.indexes import (
 )
 from benchmarks.metrics import timed
 from benchmarks.report import Result, Row
-from benchmarks.retrieval import data_folder, records
 from benchmarks.scale import scaled
+from benchmarks.server_clients import (
+    Load,
+    describe,
+    load_server,
+    page_beginnings,
+    percentiles,
+    search_request,
+)
 from benchmarks.server_process import Client, Server, serving
 from gossamer.embed import Embedder
 from gossamer.embed.shared import SharedEmbedder
@@ -42,26 +45,9 @@ WATCH_S = 1.0
 FLAT_BAR = 1.1
 ROUND = "gossamer_embedding_round_texts"
 EMBEDDED = 'gossamer_chunks_embedded_total{use="search"}'
-PAGE_CHARACTERS = 1200
 # Where the model alone is measured: what each thread wants embedded.
 SHARED_TEXTS = scaled(8, 4)
 SHORT_CHARACTERS = 400
-
-
-@dataclass
-class Load:
-    """What some clients saw."""
-
-    seconds: float = 0.0
-    searches: list[float] = field(default_factory=list)
-    adds: list[float] = field(default_factory=list)
-    errors: Counter[str] = field(default_factory=Counter)
-    added: list[str] = field(default_factory=list)
-
-    @property
-    def per_second(self) -> float:
-        """Answered requests a second."""
-        return (len(self.searches) + len(self.adds)) / self.seconds
 
 
 def run() -> Result:
@@ -98,13 +84,14 @@ def _serve(keep: str) -> Measured:
     log = folder.with_suffix(".log")
     with serving(folder, log) as server:
         warm = Client(server.port)
-        assert warm.ask(*_search("what is a web worker")).status == 200, log.read_text()[-2000:]
+        asked = warm.ask(*search_request("what is a web worker"))
+        assert asked.status == 200, log.read_text()[-2000:]
         warm.close()
-        alone = _load(server, 1, ALONE_S, add_every=None)
-        together = _load(server, CLIENTS, ALONE_S, add_every=None)
+        alone = load_server(server, 1, ALONE_S, add_every=None)
+        together = load_server(server, CLIENTS, ALONE_S, add_every=None)
         rounds = server.metrics()
         with _Watch(server) as watch:
-            mixed = _load(server, CLIENTS, SECONDS, ADD_EVERY)
+            mixed = load_server(server, CLIENTS, SECONDS, ADD_EVERY)
         metrics = server.metrics()
         status = server.stop()
     lost = len(set(mixed.added) - source_names(open_index(folder)))
@@ -123,7 +110,7 @@ def _rows(where: str, measured: Measured) -> list[Row]:
     for what, seconds in (("search", mixed.searches), ("add", mixed.adds)):
         rows += [
             Row(f"{where}: {what} {name}, ms ({len(seconds)})", 1e3 * value)
-            for name, value in _percentiles(seconds).items()
+            for name, value in percentiles(seconds).items()
         ]
     third = len(measured.resident) // 3
     parts = measured.resident[third : 2 * third], measured.resident[2 * third :]
@@ -141,14 +128,7 @@ def _rows(where: str, measured: Measured) -> list[Row]:
 
 def _details(measured: Measured) -> dict[str, object]:
     loads = {
-        name: {
-            "seconds": load.seconds,
-            "search_s": _percentiles(load.searches),
-            "add_s": _percentiles(load.adds),
-            "searches": len(load.searches),
-            "adds": len(load.adds),
-            "errors": dict(load.errors),
-        }
+        name: describe(load)
         for name, load in (
             ("alone", measured.alone),
             ("together", measured.together),
@@ -173,60 +153,6 @@ def _embedded_again(measured: Measured) -> float:
 
 def _folder(keep: str) -> Path:
     return scratch_folder(f"served-{keep}")
-
-
-def _load(server: Server, clients: int, seconds: float, add_every: int | None) -> Load:
-    """Let clients ask one request after the other until time is up."""
-    load = Load()
-    lock = threading.Lock()
-    questions, pages = _questions(), _pages()
-    start = time.perf_counter()
-
-    def work(number: int) -> None:
-        client = Client(server.port)
-        asked = islice(cycle(questions), number * len(questions) // clients, None)
-        for count in range(1, 1 << 30):
-            if time.perf_counter() - start > seconds:
-                break
-            is_add = add_every is not None and (count + number) % add_every == 0
-            name = f"note-{number}-{count}"
-            page = pages[(number * 1009 + count) % len(pages)]
-            request = _add(name, page) if is_add else _search(next(asked))
-            outcome, took = _ask(client, request)
-            with lock:
-                if outcome:
-                    load.errors[outcome] += 1
-                    continue
-                (load.adds if is_add else load.searches).append(took)
-                if is_add:
-                    load.added.append(name)
-        client.close()
-
-    with ThreadPoolExecutor(clients) as pool:
-        list(pool.map(work, range(clients)))
-    load.seconds = time.perf_counter() - start
-    return load
-
-
-def _ask(client: Client, request: tuple[str, str, dict[str, object]]) -> tuple[str, float]:
-    """Give what went wrong ("" if nothing) and the seconds it took."""
-    try:
-        answer = client.ask(*request)
-    except OSError as error:
-        client.close()
-        return f"{type(error).__name__}: {error}", 0.0
-    if answer.status != 200:
-        return f"{answer.status}: {answer.body[:200].decode(errors='replace')}", 0.0
-    json.loads(answer.body)
-    return "", answer.seconds
-
-
-def _search(question: str) -> tuple[str, str, dict[str, object]]:
-    return "POST", "/v1/search", {"question": question, "k": 10}
-
-
-def _add(name: str, text: str) -> tuple[str, str, dict[str, object]]:
-    return "POST", "/v1/texts", {"texts": [{"id": name, "text": text}]}
 
 
 class _Watch:
@@ -275,24 +201,8 @@ class _InTurns:
 
 
 def _embed_by_threads(embedder: _InTurns | SharedEmbedder) -> float:
-    texts = [page[:SHORT_CHARACTERS] for page in _pages()]
+    texts = [page[:SHORT_CHARACTERS] for page in page_beginnings()]
     each = [texts[i * SHARED_TEXTS : (i + 1) * SHARED_TEXTS] for i in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
         seconds = timed(lambda: list(pool.map(embedder.embed, each)))
     return CLIENTS * SHARED_TEXTS / seconds.wall
-
-
-def _questions() -> list[str]:
-    return [query["text"] for query in records(data_folder() / "mdn" / "queries.jsonl.zst")]
-
-
-def _pages() -> list[str]:
-    """Beginnings of pages."""
-    files = folders.text_files(folders.mdn())
-    return [path.read_text(encoding="utf-8")[:PAGE_CHARACTERS] for path in files[:2000]]
-
-
-def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    if not seconds:
-        return {}
-    return {f"p{share}": float(np.percentile(seconds, share)) for share in (50, 99)}

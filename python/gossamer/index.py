@@ -428,7 +428,8 @@ class Index:
     def check(self, *, deep: bool = True) -> list[Finding]:
         """Verify everything in the folder; nothing if all is well."""
         pack = self._opened.model.pack
-        return check(self.folder, deep, None if pack is None else pack.codebook)
+        codebook = None if pack is None else pack.codebook
+        return check(self.folder, deep, codebook, trust=self._opened.trust)
 
     @contextmanager
     def _begin(self, command: str, wait_s: float) -> Iterator[Writer]:

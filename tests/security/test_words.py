@@ -18,7 +18,7 @@ from gossamer.index import Index
 from gossamer.journals import journal_of
 from gossamer.lexical import WORDS
 from gossamer.lexical.fts5 import FtsIndex
-from gossamer.lexical.fts5_sum import digest_of_words, read_sum, sum_of, write_sum
+from gossamer.lexical.fts5_sum import crc_of_words, read_sum, sum_of, write_sum
 from gossamer.store.lock import LOCK, try_lock
 
 TEXTS = ("The banana bread needs an hour.", "The lease is due in March.", "Owls hunt at night.")
@@ -197,7 +197,7 @@ def test_a_search_does_without_a_file_that_does_not_fit_its_checksum(
     elif what == "checksum of nothing":
         sum_of(words).write_bytes(b'{"pages": 1e999}')
     else:
-        write_sum(words, type(noted)(noted.generation - 1, noted.size, noted.pages, noted.digest))
+        write_sum(words, type(noted)(noted.generation - 1, noted.size, noted.pages, noted.crc))
 
     assert severities(index.folder) == {"note"}
     assert not is_looked_up(index.folder)
@@ -218,8 +218,8 @@ def test_a_checksum_takes_no_locks_away(index: Index, words: Path):
     )
     with closing(sqlite3.connect(words, isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")
-        digest_of_words(words)
-        digest_of_words(words)
+        crc_of_words(words)
+        crc_of_words(words)
 
         command = [sys.executable, "-c", code, str(words)]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -234,11 +234,11 @@ def sign(words: Path) -> None:
     """Write the checksum that fits, as anybody can."""
     noted = read_sum(words)
     assert noted is not None
-    size, digest = digest_of_words(words)
+    size, crc = crc_of_words(words)
     with closing(sqlite3.connect(words)) as database:
         names = ("page_count", "page_size", "freelist_count")
         pages = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-    write_sum(words, type(noted)(noted.generation, size, (pages[0], pages[1], pages[2]), digest))
+    write_sum(words, type(noted)(noted.generation, size, (pages[0], pages[1], pages[2]), crc))
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,8 @@ test("hashes are those of Python", () => {
 });
 
 test("a catalogue that unpacks to much more than its bytes is padded as far as readers want", () => {
-  const spans = Array.from({ length: 60_000 }, () => ({ start: 0, end: 0, context: [] }));
-  const document = { ...documentOf(0), spans, checks: new Uint32Array(spans.length) };
+  const spans = Array.from({ length: 60_000 }, () => ({ start: 0, end: 1, context: [] }));
+  const document = { ...documentOf(1), spans, checks: new Uint32Array(spans.length) };
   const put = Array.from({ length: 12 }, (_, i) => ({ source: sourceNamed(`t${i}`), documents: [document] }));
 
   const { catalogue } = changeCatalogue(emptyCatalogue(), { nextChunkId: 1, put });

@@ -99,7 +99,7 @@ def _a_document(chance, size, which):
         context = tuple((level * 5, level * 5 + 4) for level in range(depth))
         if chance.random() < 0.3:
             context += ((length - 3, length),)  # headings may stand behind
-        spans.append(ChunkSpan(start, min(length, start + chance.randrange(500)), context))
+        spans.append(ChunkSpan(start, min(length, start + 1 + chance.randrange(500)), context))
     places = tuple((at, 3 * at + 1) for at in range(0, length, 90)) if which else ()
     metadata = {"title": "x\x7fé\U0001f375", "year": 2000 + which, "half": 0.5, "is": True}
     record = DocumentRecord(

@@ -38,7 +38,7 @@ GROUPS = {
         "update_cost",
         "install_size",
     ),
-    "server and edge": ("slim_rivals", "delta", "long_run", "server_load"),
+    "server and edge": ("slim_rivals", "delta", "long_run", "server_load", "server_slow_bodies"),
     "browser": ("browser_speed", "browser_bytes"),
 }
 PAPERS = "papers"  # everything else

@@ -7,7 +7,7 @@ from benchmarks.document.records import Record, Records
 
 ITEM = ""
 TITLE = "The server under load"
-CASES = ("server_load",)
+CASES = ("server_load", "server_slow_bodies")
 PICTURES = {"server-memory": "resident memory of the server while 32 clients search and add"}
 LOADS = {
     "alone": "one client, searches",
@@ -21,7 +21,7 @@ def write(records: Records) -> list[str]:
     record = records["server_load"]
     errors = sum(sum(load["errors"].values()) for _, _, load in _loads(record))
     lost = sum(row["ours"] for row in record.rows_like("lost"))
-    return [
+    blocks = [
         "`gossamer serve` on this machine, with clients that each keep one connection and ask "
         "another question each time; one request in ten adds a text. Keeping no vectors (`none`), "
         "chunks are embedded again until the server remembers them; the first searches are "
@@ -45,6 +45,8 @@ def write(records: Records) -> list[str]:
             [_cells(keep, what, load) for keep, what, load in _loads(record)],
         ),
     ]
+    slow = records.get("server_slow_bodies")
+    return blocks if slow is None else [*blocks, *_beside_slow(slow)]
 
 
 def draw(records: Records) -> dict[str, Any]:
@@ -59,6 +61,35 @@ def draw(records: Records) -> dict[str, Any]:
     axes.set(xlabel="seconds of searching and adding", ylabel="resident memory, MB", ylim=(0, None))
     axes.legend()
     return {"server-memory": figure}
+
+
+def _beside_slow(record: Record) -> list[str]:
+    """The same clients without and beside connections that send next to nothing."""
+    details, slow = record.details, record.details["slow"]
+    errors = sum(details["beside"]["errors"].values())
+    rows = [
+        [what, *(details[load][kind].get(share) for load in ("without", "beside"))]
+        for what, kind, share in (
+            ("search p50, s", "search_s", "p50"),
+            ("search p99, s", "search_s", "p99"),
+            ("add p50, s", "add_s", "p50"),
+            ("add p99, s", "add_s", "p99"),
+        )
+    ]
+    return [
+        f"Beside {slow['count']:,} connections that begin a request and then send a byte every "
+        f"{slow['drip_s']:g} seconds, on a server that may open {details['files']:,} files: "
+        + either(errors == 0, "no request failed. ", f"{errors} requests failed. ")
+        + f"Up to {slow['most_open']:,} of the slow ones were open at once; the server closed "
+        f"{slow['closed']:,} of them to make room, and they came again.",
+        table(
+            ("", "without", "beside", "ratio"),
+            [
+                [what, without, beside, beside / without if without and beside else None]
+                for what, without, beside in rows
+            ],
+        ),
+    ]
 
 
 def _loads(record: Record) -> list[tuple[str, str, dict[str, Any]]]:

@@ -43,6 +43,7 @@ never broken.
 |---|---|
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
+| `GOSSAMER_API_KEY`, `GOSSAMER_API_HOST` | the key of a server that embeds, and the host it is for; it is sent to no other |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
@@ -60,6 +61,7 @@ _EXIT_CODES = {
     ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
     ExitCode.LOCKED: "another process changes the index for longer than `add --wait SECONDS` waits",
     ExitCode.UNREACHABLE: "a server does not answer; what was pushed waits, and searches go on",
+    ExitCode.UNTRUSTED: "the index was neither made nor accepted on this machine: `gossamer trust`",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C; the index is whole, and `add` goes on when repeated",
 }
 
@@ -120,6 +122,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "chunks_resumed": "embedded by a run that was interrupted",
         "seconds": "",
         "problems": "pairs of a path and why it failed",
+        "emptied": "folders that are empty now, and how many files stay indexed of each",
         "text_bytes": "of all indexed documents",
         "index_bytes": "of the index folder",
     },
@@ -145,6 +148,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "share_of_text": "`total_bytes` / `text_bytes`",
         "changed_files": "files that are not as they were indexed",
         "missing_files": "",
+        "is_trusted": "whether it was made or accepted on this machine",
         "is_fresh": "whether there are none of both",
         "follows": "the server that it follows, the version that was pulled, what is kept, and how "
         "many changes wait to be pushed; empty if it follows none",
@@ -152,6 +156,15 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
     "check": {
         "is_damaged": "whether a finding is an error",
         "findings": "`severity` (error or note), `what`, `repair`",
+    },
+    "trust": {
+        "folder": "",
+        "uuid": "of the index",
+        "model": "that it names",
+        "roots": "folders that it would have read again",
+        "walk": "how",
+        "server": "that it follows; empty if none",
+        "is_trusted": "whether these are followed from now on",
     },
     "eval": {
         "model": "",

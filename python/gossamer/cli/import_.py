@@ -14,11 +14,14 @@ __all__ = ["command"]
 @click.command("import", short_help="Make an index of an exported file.")
 @click.argument("file")
 @click.argument("name", metavar="[INDEX]", required=False)
+@click.option("--model", default="", metavar="PLACE", help="Where its model is on this machine.")
 @click.option("--replace", is_flag=True, help="Let it take the place of an index that is there.")
 @as_json_option
 @common_options()
 @pass_session
-def command(session: Session, file: str, name: str | None, replace: bool, as_json: bool) -> None:
+def command(
+    session: Session, file: str, name: str | None, model: str, replace: bool, as_json: bool
+) -> None:
     """Make an index of a FILE that `gossamer export` or a page wrote.
 
     INDEX is a name or a folder, as for --index. All of the file is checked first; if something is
@@ -32,7 +35,12 @@ def command(session: Session, file: str, name: str | None, replace: bool, as_jso
     folder = session.folder
     with show_steps(session.output) as progress:
         made = Index.import_file(
-            absolute(file), folder, replace=replace, threads=session.threads, progress=progress
+            absolute(file),
+            folder,
+            replace=replace,
+            model=model,
+            threads=session.threads,
+            progress=progress,
         )
     status = made.status()
     if as_json:

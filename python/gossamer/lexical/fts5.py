@@ -31,7 +31,7 @@ from gossamer.errors import (
 )
 from gossamer.files import make_file
 from gossamer.journals import journal_of, refuse_foreign_journal
-from gossamer.lexical.fts5_sum import WordsSum, digest_of_words, read_sum, sum_of, write_sum
+from gossamer.lexical.fts5_sum import WordsSum, crc_of_words, read_sum, sum_of, write_sum
 from gossamer.lexical.scan import terms_of
 from gossamer.store.unwritable import explaining
 
@@ -143,7 +143,7 @@ class FtsIndex:
             )
         if not self._is_verified:
             # Else the next checksum would be one of the damage.
-            self._compare_digest()
+            self._compare_crc()
         with self._translated():
             self._database.execute("BEGIN IMMEDIATE")
             self._stored = self._stored_generation()
@@ -213,7 +213,7 @@ class FtsIndex:
         with self._lock, self._translated(), self._unchanged():
             self._stored, self._is_sound = self._compare_with_sum()
             if self._is_sound:
-                self._compare_digest()
+                self._compare_crc()
             (found,) = self._database.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise Damaged(f"{self._path}: {' '.join(str(found).split())}; {_REPAIR}")
@@ -365,8 +365,8 @@ class FtsIndex:
     def _note_sum(self, generation: int) -> None:
         """Write the checksum of what was committed just now; nobody else may change it."""
         with explaining(self._path.parent):
-            size, digest = digest_of_words(self._path)
-            write_sum(self._path, WordsSum(generation, size, self._pages(), digest))
+            size, crc = crc_of_words(self._path)
+            write_sum(self._path, WordsSum(generation, size, self._pages(), crc))
         self._is_sound = self._is_verified = True
 
     def _compare_with_sum(self) -> tuple[int, bool]:
@@ -376,11 +376,11 @@ class FtsIndex:
         facts = (generation, self._path.stat().st_size, self._pages())
         return generation, noted is not None and noted.facts == facts
 
-    def _compare_digest(self) -> None:
+    def _compare_crc(self) -> None:
         with self._translated():
             noted = read_sum(self._path)
-            _, digest = digest_of_words(self._path)
-        if noted is None or noted.digest != digest:
+            _, crc = crc_of_words(self._path)
+        if noted is None or noted.crc != crc:
             raise Damaged(f"the checksum of {self._path} does not fit; {_REPAIR}")
         self._is_verified = True
 

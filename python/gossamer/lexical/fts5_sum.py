@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+import zlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
 from gossamer.errors import Damaged
 from gossamer.files import open_regular, write_file
-from gossamer.store.hashes import HASH_BYTES
 
-__all__ = ["WordsSum", "digest_of_words", "read_sum", "sum_of", "write_sum"]
+__all__ = ["WordsSum", "crc_of_words", "read_sum", "sum_of", "write_sum"]
 
 _BLOCK = 1 << 20
 _MOST_BYTES = 4096
@@ -27,7 +27,9 @@ class WordsSum:
     generation: int
     size: int
     pages: tuple[int, int, int]  # how many, of what size, how many of them free
-    digest: str  # BLAKE2b of all bytes, 16 bytes in hexadecimal
+    # CRC-32 of all bytes. It tells damage, at a sixth of the time of a hash; what somebody else
+    # wrote on purpose no checksum would tell that stands beside it.
+    crc: int
 
     @property
     def facts(self) -> tuple[int, int, tuple[int, int, int]]:
@@ -50,21 +52,20 @@ def read_sum(words: Path) -> WordsSum | None:
     try:
         with open_regular(sum_of(words), follow=False) as file:
             values = json.loads(file.read(_MOST_BYTES))
-        return WordsSum(
-            values["generation"], values["size"], tuple(values["pages"]), values["digest"]
-        )
+        return WordsSum(values["generation"], values["size"], tuple(values["pages"]), values["crc"])
     except (FileNotFoundError, Damaged, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def digest_of_words(words: Path) -> tuple[int, str]:
+def crc_of_words(words: Path) -> tuple[int, int]:
     """Give the size and the checksum of a lexical index; OSError if it cannot be read."""
     if sys.platform == "win32":
         with open(words, "rb") as file:
-            return _digest_of(file.fileno())
+            return _crc_of(lambda _: file.read(_BLOCK))
     with _KEPT_LOCK:
         handle = _keep_open(words)
-        return _digest_of(handle)
+        # By place, not by the handle's own position, which forked processes share.
+        return _crc_of(lambda start: os.pread(handle, _BLOCK, start))
 
 
 # Closing any handle of a file takes away all locks that its process holds on it (POSIX), and SQLite
@@ -86,10 +87,9 @@ def _keep_open(words: Path) -> int:
     return handle
 
 
-def _digest_of(handle: int) -> tuple[int, str]:
-    digest, size = blake2b(digest_size=HASH_BYTES), 0
-    os.lseek(handle, 0, os.SEEK_SET)
-    while block := os.read(handle, _BLOCK):
-        digest.update(block)
+def _crc_of(read_from: Callable[[int], bytes]) -> tuple[int, int]:
+    crc = size = 0
+    while block := read_from(size):
+        crc = zlib.crc32(block, crc)
         size += len(block)
-    return size, digest.hexdigest()
+    return size, crc

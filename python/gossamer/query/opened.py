@@ -213,6 +213,8 @@ class OpenedState:
             allowed[ids[query.allowed]] = True
         try:
             found, scores = self.words.search(query.question, n, allowed)
+            is_known = np.isin(found, ids)  # a file that somebody spoilt may name any
+            found, scores = found[is_known], scores[is_known]
             counts = self.words.count_terms(query.question)
         except GossamerError:
             return None

@@ -99,7 +99,10 @@ def _bytes_of(path: Path, most: int) -> Loaded:
         with open(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             _check_is_file(status, most)
-            data = file.read(most + 1)
+            # As much memory as it takes, not as much as it might.
+            data = file.read(status.st_size + 1)
+            if len(data) > status.st_size:  # it grows, or the system does not say its size
+                data += file.read(most + 1 - len(data))
     except FileNotFoundError:
         raise Unavailable("the file is gone") from None
     except PermissionError:

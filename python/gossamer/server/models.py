@@ -277,6 +277,7 @@ class Status(BaseModel):
     bytes_by_part: Mapping[str, int]
     changed_files: int
     missing_files: int
+    is_trusted: bool
     follows: Mapping[str, Any]
     total_bytes: int
     share_of_text: float
@@ -301,6 +302,10 @@ class Report(BaseModel):
     problems: Annotated[
         list[Annotated[list[str], Field(min_length=2, max_length=2)]],
         Field(description="Pairs of a path and what is wrong there."),
+    ]
+    emptied: Annotated[
+        dict[str, int],
+        Field(description="Folders that are empty now, and how many files stay indexed of each."),
     ]
 
 

@@ -38,7 +38,11 @@ class Finding:
 
 
 def check(
-    folder: str | os.PathLike[str], deep: bool = True, codebook: Codebook | None = None
+    folder: str | os.PathLike[str],
+    deep: bool = True,
+    codebook: Codebook | None = None,
+    *,
+    trust: bool = False,
 ) -> list[Finding]:
     """Verify an index; give what is wrong, nothing if all is well.
 
@@ -49,7 +53,7 @@ def check(
     for _ in range(_TRIES):
         try:
             manifest = read_manifest(folder)
-            findings = _check_state(folder, manifest, deep, codebook)
+            findings = _check_state(folder, manifest, deep, codebook, trust)
             if read_manifest(folder) == manifest:
                 return findings
         except Damaged as error:
@@ -58,11 +62,11 @@ def check(
 
 
 def _check_state(
-    folder: Path, manifest: Manifest, deep: bool, codebook: Codebook | None
+    folder: Path, manifest: Manifest, deep: bool, codebook: Codebook | None, trust: bool
 ) -> list[Finding]:
     findings = [finding for entry in manifest.files for finding in _check_file(folder, entry, deep)]
     try:
-        snapshot = Snapshot(folder, manifest)
+        snapshot = Snapshot(folder, manifest, trust=trust)
     except (GossamerError, OSError) as error:
         return findings or [Finding("error", f"{folder}: {error}", _BACKUP)]
     findings += _check_catalogue(snapshot)
@@ -141,6 +145,10 @@ def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
 
     manifest, path = snapshot.manifest, snapshot.folder / WORDS
     count = snapshot.catalogue.chunk_count
+    if not snapshot.is_trusted:
+        what = f"{WORDS} was not looked at, since this index is not trusted"
+        yield Finding("note", what, "searches do without it; `gossamer trust` changes that")
+        return
     if not path.exists():
         if count:
             yield Finding("note", f"{WORDS} is missing: searches read the texts", _WORDS_ADD)
@@ -168,6 +176,9 @@ def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
 
 
 def _check_rest(folder: Path, manifest: Manifest) -> Iterator[Finding]:
+    if os.name == "posix" and folder.stat().st_mode & 0o077:
+        what = "other users of this machine may look into the folder"
+        yield Finding("note", what, f"`chmod 700 {folder}`, unless they should")
     journal = folder / JOURNAL
     if journal.exists():
         is_ours = fits(journal, manifest.model.fingerprint, manifest.model.dim)

@@ -110,7 +110,8 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a folder; NoIndex if it has none."""
     try:
         with open_regular(folder / MANIFEST, follow=False) as file:
-            return Manifest.from_bytes(file.read(MOST_BYTES + 1))
+            size = os.fstat(file.fileno()).st_size
+            return Manifest.from_bytes(file.read(min(size, MOST_BYTES) + 1))
     except (FileNotFoundError, NotADirectoryError):
         raise NoIndex(f"there is no index in {folder}; `gossamer add FOLDER` makes one") from None
     except GossamerError as error:

@@ -7,6 +7,8 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import BinaryIO
 
+from gossamer.files import open_regular
+
 __all__ = [
     "HASH_BYTES",
     "check_of",
@@ -53,5 +55,5 @@ def digest_of(data: bytes) -> str:
 
 def digest_of_file(path: Path) -> str:
     """Give the checksum of a file, which may be larger than the memory."""
-    with open(path, "rb") as file:
+    with open_regular(path, follow=False) as file:
         return file_digest(file, partial(blake2b, digest_size=HASH_BYTES)).hexdigest()

@@ -20,9 +20,10 @@ def open_words(snapshot: Snapshot) -> FtsIndex | None:
     """Open the lexical index, if the index keeps one and it is whole; None if texts are to be read.
 
     What a killed change left half-written is taken back, where nobody changes the index and this
-    process may.
+    process may. A database that others made is not opened at all: texts say the same.
     """
-    if snapshot.manifest.settings.lexical != "fts5" or not (snapshot.folder / WORDS).exists():
+    is_kept = snapshot.manifest.settings.lexical == "fts5" and snapshot.is_trusted
+    if not is_kept or not (snapshot.folder / WORDS).exists():
         return None
     from gossamer.lexical.fts5 import Interrupted
 
@@ -30,8 +31,7 @@ def open_words(snapshot: Snapshot) -> FtsIndex | None:
         try:
             index = _open(snapshot, is_read_only=True)
         except Interrupted:
-            # To be rolled back is to be changed, which is not for an index that others made.
-            if not snapshot.is_trusted or not _roll_back(snapshot):
+            if not _roll_back(snapshot):
                 return None
             index = _open(snapshot, is_read_only=True)
         if index.is_complete:

@@ -41,7 +41,7 @@ __all__ = ["IMPORT_PREFIX", "Writer", "begin", "counts_of", "find_orphans", "is_
 IMPORT_PREFIX = ".import-"  # of folders that hold what is not checked yet, one at a time
 
 _ASIDE = re.compile(
-    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|follow\.json|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
+    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|words\.sum|follow\.json|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
 )
 
 _UNCHANGED = "it can be read, but not changed"

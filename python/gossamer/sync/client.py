@@ -39,6 +39,7 @@ MOST_VECTORS = 512  # in one request: a server may have to embed each of them
 _BY_STATUS: Mapping[int, type[GossamerError]] = {
     401: WrongState,
     403: WrongState,
+    408: Unreachable,
     409: WrongState,
     413: TooLarge,
     429: Unreachable,

@@ -19,6 +19,7 @@ from gossamer.errors import (
     Unwritable,
 )
 from gossamer.files import make_file, make_folder
+from gossamer.journals import refuse_foreign_journal
 from gossamer.store.unwritable import explaining
 
 __all__ = ["Database"]
@@ -85,7 +86,9 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         with self._explained():
-            make_file(self._path)
+            refuse_foreign_journal(self._path)
+            if not self._path.exists():
+                make_file(self._path)
             connection = sqlite3.connect(
                 self._path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False
             )

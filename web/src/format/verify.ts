@@ -17,7 +17,7 @@ export function verifyTables(sources: Table, wordCount: number): void {
   for (const name of ["root", "kind", "reason"]) within(sources, name, 0, wordCount, "source");
   for (const name of ["kind", "unit"]) within(documents, name, 0, wordCount, "document");
   within(sources, "status", 0, 3, "source");
-  within(sources, "size", 0, LARGEST_LENGTH, "source");
+  within(sources, "size", 0, LARGEST, "source");
   within(documents, "chunks", 1, LARGEST_LENGTH, "document");
   within(documents, "segment", 0, AWAY + 1, "document");
   within(documents, "offset", 0, LARGEST, "document");
@@ -111,7 +111,7 @@ function verifyChunks(documents: Table, lengths: Float64Array): void {
   const chunks = childOf(documents, "chunks");
   const headings = childOf(chunks, "headings");
   within(chunks, "gap", 1 - LARGEST_LENGTH, LARGEST_LENGTH, "chunk");
-  within(chunks, "length", 0, LARGEST_LENGTH, "chunk");
+  within(chunks, "length", 1, LARGEST_LENGTH, "chunk");
   within(chunks, "shared", 0, MOST_HEADINGS + 1, "chunk");
   within(chunks, "headings", 0, MOST_HEADINGS + 1, "chunk");
   within(headings, "before", -LARGEST_LENGTH, LARGEST_LENGTH, "heading");

@@ -6,7 +6,7 @@ import { PROTOCOL } from "./records.ts";
 import type { Base, Head, SectionEntry } from "./records.ts";
 
 /** Sections that hold compressed data already. */
-export const STORED: readonly string[] = ["catalogue"];
+export const STORED: readonly string[] = ["catalogue", "padding"];
 
 const NAME = /^[a-z][a-z_]{0,31}$/;
 const MOST_SECTIONS = 64;
