@@ -10,9 +10,10 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable
+from io import BufferedReader
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,12 @@ def make_file(path: Path, *, is_new: bool = False) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder within an index, unless it is there, for those who may read the index."""
+    """Make a folder within an index, unless it is there, for those who may read the index.
+
+    Damaged where there is a link: what is written there would be elsewhere.
+    """
+    if folder.is_symlink():
+        raise Damaged(f"{folder} is a link, where a folder of the index belongs")
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(mode=folder.parent.stat().st_mode & 0o777, exist_ok=True)
@@ -111,7 +117,7 @@ def file_mode(folder: Path) -> int:
     return folder.stat().st_mode & 0o666 & ~_umask() | 0o600
 
 
-def open_regular(path: str | os.PathLike[str], *, follow: bool) -> BinaryIO:
+def open_regular(path: str | os.PathLike[str], *, follow: bool) -> BufferedReader:
     """Open a file to read it; Damaged for what is none: a device, or a pipe to wait for.
 
     A link is none either, unless it is to be followed. Those of an index never are: whoever made

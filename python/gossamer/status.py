@@ -150,7 +150,7 @@ def bytes_by_part(folder: Path) -> dict[str, int]:
     for name, size in _files_in(folder):
         sizes[name.split("-")[0].split(".")[0].lower()] += size
     for name in _FOLDERS:
-        if (folder / name).is_dir():
+        if (folder / name).is_dir() and not (folder / name).is_symlink():
             sizes[name] = sum(size for _, size in _files_below(folder / name))
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 

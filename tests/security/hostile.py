@@ -1,4 +1,4 @@
-"""Indexes that a stranger may have made: well-formed, checksums right, any values in their fields."""
+"""Indexes that a stranger may have made: well-formed, checksums right, with any values."""
 
 import json
 import random
@@ -133,7 +133,8 @@ class Chance:
 
     def spoil_some(self, values: dict[str, object]) -> dict[str, object]:
         """Spoil some of the fields of an object."""
-        fields = [name for name in values if self.random.random() < 0.2]
+        many = self.random.random() < 0.3
+        fields = [name for name in values if many and self.random.random() < 0.2]
         fields = fields or self.random.sample(sorted(values), min(1, len(values)))
         return {**values, **{name: self.spoil(values[name], name) for name in fields}}
 
@@ -203,7 +204,7 @@ def hostile_folder(base: Path, target: Path, chance: Chance) -> None:
         _link_something(target, files, chance)
     for file in files:
         path = target / file["name"]
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():
             file |= {"size": path.stat().st_size, "digest": digest_of_file(path)}
     body = json.dumps({**values, "files": files}, sort_keys=True, indent=1).encode("ascii") + b"\n"
     if not manifest_path.is_symlink():

@@ -43,7 +43,8 @@ never broken.
 |---|---|
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
-| `GOSSAMER_API_KEY`, `GOSSAMER_API_HOST` | the key of a server that embeds, and the host it is for; it is sent to no other |
+| `GOSSAMER_API_KEY` | the key of a server that embeds |
+| `GOSSAMER_API_HOST` | the host that the key is for; it is sent to no other |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 

@@ -11,7 +11,7 @@ import importlib
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from gossamer.errors import LeftOut, Unavailable, Unreadable
 from gossamer.readers.formats import HEAD_BYTES, kind_of, module_of, reason_to_skip
@@ -31,6 +31,7 @@ __all__ = [
 
 # Raised whenever the same bytes give other documents than before, or are cut into other chunks.
 READER_VERSION = 1
+_BLOCK = 1 << 20
 
 
 class Loaded(NamedTuple):
@@ -99,10 +100,7 @@ def _bytes_of(path: Path, most: int) -> Loaded:
         with open(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
             _check_is_file(status, most)
-            # As much memory as it takes, not as much as it might.
-            data = file.read(status.st_size + 1)
-            if len(data) > status.st_size:  # it grows, or the system does not say its size
-                data += file.read(most + 1 - len(data))
+            data = _read_at_most(file, status.st_size, most + 1)
     except FileNotFoundError:
         raise Unavailable("the file is gone") from None
     except PermissionError:
@@ -113,6 +111,18 @@ def _bytes_of(path: Path, most: int) -> Loaded:
         raise Unreadable(_too_big(len(data), most))
     # The time from before the bytes: what is written meanwhile makes it another one.
     return Loaded(data, status.st_mtime_ns)
+
+
+def _read_at_most(file: BinaryIO, size: int, most: int) -> bytes:
+    """Read a file, in as much memory as it takes and not as much as it might.
+
+    It may grow meanwhile, and some systems say nothing of the size of files that they make up.
+    """
+    pieces, left = [file.read(size)], most - size
+    while left > 0 and (piece := file.read(min(left, _BLOCK))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def _check_is_file(status: os.stat_result, most: int) -> None:

@@ -162,9 +162,12 @@ class Catalogue:
 
     def _are_below(self, rows: Ints, roots: Collection[str]) -> NDArray[np.bool_]:
         """Say of sources whether they are one of these files, or below one of these folders."""
-        prefixes = tuple(f"{root.rstrip('/')}/" for root in roots)
-        # A text, whose root is "", is below none.
-        are = [bool(word) and f"{word}/".startswith(prefixes) for word in self.words]
+        prefixes = tuple(f"{root.rstrip('/')}/" for root in roots if os.path.isabs(root))
+        # A text, whose root is "", is below none; nor is what would lead out again.
+        are = [
+            bool(word) and f"{word}/".startswith(prefixes) and ".." not in word.split("/")
+            for word in self.words
+        ]
         found: NDArray[np.bool_] = np.array(are, bool)[self.tables["root"][rows]]
         # A file that was added on its own has a folder for its root that was not.
         for place in np.flatnonzero(~found).tolist():

@@ -109,7 +109,7 @@ class Changes:
         words, tables = canonical_words(list(self._words), merged)
         paths = Catalogue(words, tables).paths
         tables = tables.take(canonical_order(paths, tables["root"]))
-        verify_tables(tables, len(words))
+        verify_tables(tables, len(words), is_own=True)
         finished = Catalogue(words, tables)
         if len(ids := finished.chunk_ids) and ids[-1] >= self.next_chunk_id:
             raise Damaged(f"chunk {ids[-1]} is yet to come: the next one is {self.next_chunk_id}")

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gossamer.files import make_file, map_file
+from gossamer.errors import Damaged
+from gossamer.files import make_file, map_file, open_regular
 from gossamer.store.hashes import HASH_BYTES, digest_of
 from gossamer.store.unwritable import explaining
 
@@ -156,8 +157,11 @@ def as_kept(vectors: ArrayLike) -> NDArray[np.float32]:
 def fits(path: Path, fingerprint: str, dim: int) -> bool:
     """Say whether this is a log of vectors of this model."""
     header = _header(fingerprint, dim)
-    with open(path, "rb") as file:
-        return file.read(len(header)) == header
+    try:
+        with open_regular(path, follow=False) as file:
+            return file.read(len(header)) == header
+    except (OSError, Damaged):
+        return False
 
 
 def _header(fingerprint: str, dim: int) -> bytes:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeVar, cast
 
 from gossamer.errors import Damaged, NotGossamer, UnknownVersion
@@ -187,12 +188,20 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
     }
     if not all(isinstance(root, str) for root in rest["roots"]):
         raise TypeError("roots that are no text")
+    if not all(map(_is_place, rest["roots"])):
+        raise ValueError("a root that is no absolute path")
     if not all(isinstance(count, int) for count in dict(values["counts"]).values()):
         raise TypeError("counts that are no numbers")
     manifest = _record(Manifest, rest)
     if not _UUID.fullmatch(manifest.uuid) or manifest.next_chunk_id > _MOST_CHUNK_ID:
         raise ValueError(f"uuid={manifest.uuid!r}, next_chunk_id={manifest.next_chunk_id}")
     return manifest
+
+
+def _is_place(root: str) -> bool:
+    """Whether this is the path of a folder on some system, without any way out of it."""
+    kinds = (PurePosixPath(root), PureWindowsPath(root))
+    return any(kind.is_absolute() and ".." not in kind.parts for kind in kinds)
 
 
 def _list(values: Any) -> list[Any]:

@@ -11,7 +11,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from gossamer.files import write_file
+from gossamer.errors import Damaged
+from gossamer.files import file_mode, open_regular, write_file
 
 __all__ = ["STALE", "forget_stale", "note_stale", "read_stale"]
 
@@ -25,9 +26,9 @@ def note_stale(folder: Path, paths: Iterable[str]) -> None:
     lines = "".join(json.dumps(path) + "\n" for path in paths if path not in known)
     if not lines:
         return
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     with contextlib.suppress(OSError):
-        handle = os.open(folder / STALE, flags, 0o666)
+        handle = os.open(folder / STALE, flags, file_mode(folder))
         try:
             if os.fstat(handle).st_size < _MOST_BYTES:
                 os.write(handle, lines.encode("ascii"))
@@ -38,9 +39,9 @@ def note_stale(folder: Path, paths: Iterable[str]) -> None:
 def read_stale(folder: Path) -> set[str]:
     """Give the paths that were noted; lines that make no sense are passed over."""
     try:
-        with open(folder / STALE, "rb") as file:
+        with open_regular(folder / STALE, follow=False) as file:
             lines = file.read(2 * _MOST_BYTES).splitlines()
-    except OSError:
+    except (OSError, Damaged):
         return set()
     paths = set()
     for line in lines:

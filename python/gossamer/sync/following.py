@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from gossamer.errors import Damaged
-from gossamer.files import write_file
+from gossamer.files import open_regular, write_file
 from gossamer.store import Manifest
 from gossamer.store.unwritable import explaining
 from gossamer.sync.records import Base
@@ -56,7 +56,7 @@ class Following:
 def read_following(folder: Path) -> Following | None:
     """Read what was written down; None if nothing was."""
     try:
-        with open(folder / FOLLOW, "rb") as file:
+        with open_regular(folder / FOLLOW, follow=False) as file:
             values = parse_json(file.read(_MOST_BYTES))
         names = {item.name for item in fields(Following)}
         following = Following(**{name: values[name] for name in values if name in names})

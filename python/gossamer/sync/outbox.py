@@ -218,6 +218,8 @@ def count_waiting(edge: Path) -> int:
 
 
 def _names(folder: Path) -> list[str]:
+    if folder.is_symlink():
+        return []
     try:
         names = [name for name in os.listdir(folder) if _NAME.fullmatch(name)]
     except OSError:
