@@ -27,7 +27,7 @@ FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 PAGE_TESTS := tests/test_page.py $(wildcard tests/test_web_*.py)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz lint format bench bench-full clean
+.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz fuzz-trust lint format bench bench-full clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
@@ -39,6 +39,7 @@ help:
 	@echo "make bench-full   all of them, in hours; goes on where it stopped: docs/benchmarks.md"
 	@echo "             (CASES=\"codes adaptive\" with either for some of them)"
 	@echo "make fuzz    FUZZ_SECONDS=3600 for a long one"
+	@echo "make fuzz-trust   every command over 100,000 indexes of strangers (CASES=0:2000 for fewer)"
 	@echo "make clean   remove what was built"
 
 # The tools of the build go in first, so that it need not fetch them anew each time.
@@ -126,6 +127,10 @@ fuzz: build
 	        -artifact_prefix=build/fuzz/crashes/$$target- \
 	        build/fuzz/corpus/$$target $(FUZZ_SEEDS); \
 	done
+
+# Cases by their numbers; what is printed in the end says which went wrong.
+fuzz-trust: build
+	@$(BIN)/python tests/security/fuzz_trust.py --cases $(or $(CASES),0:100000) --jobs $(JOBS)
 
 lint: build web/node_modules/.package-lock.json
 	$(BIN)/ruff check .

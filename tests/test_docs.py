@@ -52,6 +52,18 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
     assert missing == []
 
 
+def test_every_line_of_the_threat_model_has_its_test() -> None:
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py"))
+    known = set(re.findall(r"def (test_\w+)", tests))
+    rows = page.partition("## Who, and what")[2].partition("\n\n`make")[0].splitlines()
+    lines = [row for row in rows if row.startswith("|")][2:]
+
+    assert set(re.findall(r"`(test_\w+)`", page)) <= known
+    assert [row for row in lines if "`test_" not in row and "edge.md" not in row] == []
+    assert len(lines) > 20
+
+
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"].values()
