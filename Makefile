@@ -27,7 +27,7 @@ FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 PAGE_TESTS := tests/test_page.py $(wildcard tests/test_web_*.py)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages fuzz fuzz-trust lint format bench bench-full clean
+.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages test-security fuzz fuzz-trust lint format bench bench-full clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
@@ -106,10 +106,14 @@ test-web: web
 # other tests it costs little time.
 test-python: build web
 	@$(BIN)/python tests/browser.py
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-package test-pages
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-package test-pages test-security
 
 test-package:
-	@$(BIN)/python -m pytest $(addprefix --ignore=,$(PAGE_TESTS))
+	@$(BIN)/python -m pytest --ignore=tests/security $(addprefix --ignore=,$(PAGE_TESTS))
+
+# Behind the pages: two thousand indexes of strangers keep a core busy for minutes.
+test-security:
+	@$(BIN)/python -m pytest -p no:cacheprovider tests/security
 
 test-pages:
 	@$(BIN)/python -m pytest -p no:cacheprovider $(PAGE_TESTS)

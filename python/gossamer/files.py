@@ -118,7 +118,7 @@ def file_mode(folder: Path) -> int:
 
 
 def open_regular(path: str | os.PathLike[str], *, follow: bool) -> BufferedReader:
-    """Open a file to read it; Damaged for what is none: a device, or a pipe to wait for.
+    """Open a file to read it; Damaged for what is none: a folder, a device, a pipe to wait for.
 
     A link is none either, unless it is to be followed. Those of an index never are: whoever made
     it could have other files of this machine read in the place of its own.
@@ -130,11 +130,13 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool) -> BufferedReade
         if error.errno == errno.ELOOP:
             raise _no_file(path) from None
         raise
-    file = open(handle, "rb")  # noqa: SIM115 - closed by whoever reads it
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise _no_file(path)
-    return file
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return open(handle, "rb")
+    os.close(handle)
+    if follow and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise _no_file(path)
 
 
 def check_plain_name(name: str, what: str) -> str:
@@ -181,7 +183,7 @@ def _umask() -> int:
 
 
 def _no_file(path: str | os.PathLike[str]) -> Damaged:
-    return Damaged(f"{os.fspath(path)} is a link, a pipe or a device, where a file belongs")
+    return Damaged(f"{os.fspath(path)} is a link, a folder or a device, where a file belongs")
 
 
 def sync_folder(folder: Path) -> None:
