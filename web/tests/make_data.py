@@ -237,7 +237,7 @@ def _write_manifest():
         generation=3,
         created="2026-01-01T00:00:00Z",
         changed="2026-01-02T00:00:00Z",
-        model=ModelStamp("tiny", "71" * 16, 32, 254, 128, (0.25, -1e-7)),
+        model=ModelStamp("tiny", "71" * 16, 2, 254, 128, (0.25, -1e-7)),
         settings=Settings(8, True, "none", "scan", {"effort": {"beam": 9}, "é": None}),
         roots=("/home/ü",),
         next_chunk_id=12,
