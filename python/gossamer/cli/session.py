@@ -59,6 +59,7 @@ class Session:
         """Accept the index in a folder if --trust says so, or who moved it says so now."""
         from gossamer.errors import GossamerError
         from gossamer.store.folder import read_manifest
+        from gossamer.store.manifest import MANIFEST
         from gossamer.store.trust import accept, find_former_place, is_trusted
 
         try:
@@ -68,7 +69,8 @@ class Session:
         if is_trusted(folder, manifest):
             return
         former = "" if self.trust else find_former_place(folder, manifest)
-        question = f"This index was in {former} when you last used it. Use it from here too?"
+        what = "a copy of the one in" if Path(former, MANIFEST).exists() else "the one that was in"
+        question = f"This index is {what} {former}, which is yours. Use it from here too?"
         if self.trust or (former and self.output.ask(question)):
             accept(folder, manifest)
 

@@ -95,6 +95,8 @@ def _followed(status: IndexStatus) -> str:
 
 
 def _compared(status: IndexStatus) -> str:
+    if not status.is_trusted:
+        return "not known: files that it names are not looked at"
     if status.is_fresh:
         return "yes, all files are as they were indexed"
     parts = [(status.changed_files, "changed"), (status.missing_files, "gone")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -56,6 +57,7 @@ def _show(session: Session, folder: str, claims: Claims, is_trusted: bool) -> No
     rows = [
         ("index", near_path(folder)),
         *(roots or [("folders", "none")]),
+        *([("read with", json.dumps(claims.as_json()["walk"]))] if claims.walk else []),
         ("model", claims.model),
         *([("server", claims.server)] if claims.server else []),
         ("trusted", "yes: these are followed" if is_trusted else "no: none of these is followed"),

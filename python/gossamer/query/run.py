@@ -24,6 +24,7 @@ from gossamer.records import Hit
 from gossamer.store import HotVectors, hash_of_text
 from gossamer.store.folder import explaining_damage
 from gossamer.store.journal import as_kept
+from gossamer.store.trust import how_to_accept
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["MODES", "Query", "Searchable", "locate", "run_query"]
@@ -259,7 +260,7 @@ def _notes(
             yield (
                 "this index is not trusted, so the files that it names were not read: words were "
                 "looked for in the texts that it holds, and hits elsewhere have no text; "
-                f"`gossamer trust {index.passages.folder}` shows and accepts what it names"
+                f"`{how_to_accept(index.passages.folder)}` shows and accepts what it names"
             )
         return
     if index.elsewhere is not None:

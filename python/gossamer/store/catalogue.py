@@ -109,7 +109,7 @@ class Catalogue:
         words_table = unpack_table(data[20:end], _WORDS, is_own=is_own)
         words = [_decode(word) for word in words_table.texts("word")]
         if words[:1] != [""] or len(set(words)) < len(words):
-            raise Damaged("the words of the catalogue do not begin with none, or one is there twice")
+            raise Damaged("the first word of the catalogue is not empty, or one is there twice")
         tables = unpack_table(data[end:], SOURCES, is_own=is_own)
         verify_tables(tables, len(words), is_own=is_own)
         return cls(words, tables)

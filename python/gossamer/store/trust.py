@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -27,6 +28,7 @@ __all__ = [
     "claims_of",
     "find_former_place",
     "forget",
+    "how_to_accept",
     "is_trusted",
     "refuse",
     "remember",
@@ -136,8 +138,13 @@ def refuse(folder: Path, manifest: Manifest, what: str) -> Untrusted:
     whose = f"it is the index that was in {former}" if former else "it was not made on this machine"
     return Untrusted(
         f"the index in {folder} is not trusted ({whose}), so {what}. It names "
-        f"{'; '.join(parts)}. If that is what you want: `gossamer trust {folder}`, or --trust"
+        f"{'; '.join(parts)}. If that is what you want: `{how_to_accept(folder)}`, or --trust"
     )
+
+
+def how_to_accept(folder: Path) -> str:
+    """Give the command that accepts an index, wherever it is called from."""
+    return f"gossamer trust {shlex.quote(os.path.abspath(folder))}"
 
 
 def _path(folder: Path) -> Path:
