@@ -22,7 +22,7 @@ from gossamer.server.options import ServeOptions
 from gossamer.store import open_index
 from gossamer.store.folder import read_manifest
 from gossamer.store.lock import hold_lock
-from gossamer.store.trust import Claims, remember
+from gossamer.store.trust import name_server
 from gossamer.sync.follow import Edge
 
 Run = Callable[..., Result]
@@ -467,7 +467,7 @@ def test_over_http_an_edge_that_goes_offline_answers_on(address: str, run: Run, 
     nowhere = json.loads((edge.folder / "follow.json").read_text(encoding="utf-8"))
     nowhere["url"] = "http://127.0.0.1:9"
     copy_index(edge.folder, tmp_path / "offline")
-    remember(tmp_path / "offline", [Claims(server=nowhere["url"])], and_former=True)
+    name_server(tmp_path / "offline", nowhere["url"])
     (tmp_path / "offline" / "follow.json").write_text(json.dumps(nowhere), encoding="utf-8")
 
     assert answers(tmp_path / "offline") == expected

@@ -10,7 +10,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable
-from io import BufferedReader
+from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -30,6 +30,8 @@ __all__ = [
     "make_private_folder",
     "map_file",
     "open_regular",
+    "open_to_append",
+    "read_small",
     "sync_folder",
     "write_file",
 ]
@@ -137,6 +139,25 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool) -> BufferedReade
     if follow and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     raise _no_file(path)
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """Read a small file of an index; Damaged if it is larger than `most`, a link or no file."""
+    with open_regular(path, follow=False) as file:
+        if (size := os.fstat(file.fileno()).st_size) > most:
+            raise Damaged(f"{path} has {size:,} bytes, where {most:,} at most belong")
+        return file.read(size)
+
+
+def open_to_append(path: Path) -> BufferedWriter:
+    """Open a file of an index to write at its end, made if need be; Damaged for a link."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _O_NOFOLLOW | getattr(os, "O_BINARY", 0)
+    try:
+        return open(os.open(path, flags, file_mode(path.parent)), "ab")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _no_file(path) from None
+        raise
 
 
 def check_plain_name(name: str, what: str) -> str:

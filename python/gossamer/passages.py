@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -32,6 +32,7 @@ __all__ = ["Passage", "Passages", "context_line"]
 
 # How much of a file's path tells what the file is about.
 _PATH_PARTS = 3
+_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +207,8 @@ class Passages:
         if passage.place is not None:
             return passage.place
         with _TextReader(self._snapshot, passage.source, passage.document) as text:
-            before = text.read(0, passage.start) or b""
+            first = 1 + sum(piece.count(b"\n") for piece in text.pieces(0, passage.start))
             inside = text.read(passage.start, passage.end) or b""
-        first = 1 + before.count(b"\n")
         return first, first + inside.count(b"\n")
 
     def at_place(self, row: int, number: int) -> Passage | None:
@@ -259,9 +259,14 @@ class Passages:
             return self._offset_behind_away(row, number)
         source = self._snapshot.catalogue.source(source_row)
         with _TextReader(self._snapshot, source, document) as text:
-            found = text.read(0, document.text_length) or b""
-        (ends,) = np.nonzero(np.frombuffer(found, np.uint8) == ord("\n"))
-        return int(ends[number - 1]) + 1 if number <= len(ends) else document.text_length
+            at = 0
+            for piece in text.pieces(0, document.text_length):
+                count = piece.count(b"\n")
+                if count >= number:
+                    return at + _end_of_line(piece, number)
+                number -= count
+                at += len(piece)
+        return document.text_length
 
     def _offset_behind_away(self, row: int, number: int) -> int:
         """Find by halves, in a few requests, the first chunk that begins after this line."""
@@ -303,7 +308,7 @@ class Passages:
         indexed stands. Those of a server, or of an untrusted index, are not on this disk.
         """
         keeps_text = self.is_following or self._snapshot.manifest.settings.store_text
-        is_alone = keeps_text or not self._snapshot.is_trusted
+        is_alone = keeps_text or not self._snapshot.may_look_at(source.path)
         if document.is_verbatim or not source.root or is_alone:
             return True
         known = self._fresh.get(source.path)
@@ -381,6 +386,14 @@ def _read_chunk(
     return _Text(source, document, title, body, embedded_text(line, headings, body))
 
 
+def _end_of_line(text: bytes, number: int) -> int:
+    """Give where the line of this number ends, its end included; it must be there."""
+    at = 0
+    for _ in range(number):
+        at = text.index(b"\n", at) + 1
+    return at
+
+
 def _is_same_file(source: SourceRecord) -> bool:
     """Compare size and time, and where the time is another the content."""
     try:
@@ -412,6 +425,14 @@ class _TextReader:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
+
+    def pieces(self, start: int, end: int) -> Iterator[bytes]:
+        """Give a span in pieces, as far as it can be read."""
+        for at in range(start, end, _PIECE_BYTES):
+            piece = self.read(at, min(at + _PIECE_BYTES, end))
+            if piece is None:
+                return
+            yield piece
 
     def read(self, start: int, end: int) -> bytes | None:
         if not self._document.is_verbatim:

@@ -71,7 +71,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
     statuses = catalogue.tables["status"]
     is_indexed = statuses == Status.INDEXED
     is_elsewhere = bool(manifest.origin) or not snapshot.is_trusted
-    changed, missing = (0, 0) if is_elsewhere else _look_at_files(catalogue)
+    changed, missing = (0, 0) if is_elsewhere else _look_at_files(snapshot)
     return IndexStatus(
         name=snapshot.folder.name,
         folder=str(snapshot.folder),
@@ -125,16 +125,17 @@ def _count_words(catalogue: Catalogue, column: str, rows: NDArray[np.bool_]) -> 
     return {catalogue.words[number]: count for number, count in numbers.most_common()}
 
 
-def _look_at_files(catalogue: Catalogue) -> tuple[int, int]:
+def _look_at_files(snapshot: Snapshot) -> tuple[int, int]:
     """Count the indexed files that are not as they were, and those that are gone.
 
     Files of an index that was imported are on no disk: their folders are but names.
     """
     changed = missing = 0
+    catalogue = snapshot.catalogue
     tables = catalogue.tables
     is_here = np.array([os.path.isabs(word) for word in catalogue.words])
     (rows,) = np.nonzero(is_here[tables["root"]] & (tables["status"] == Status.INDEXED))
-    for row in rows.tolist():
+    for row in rows[catalogue.are_below(rows, snapshot.manifest.roots)].tolist():
         try:
             found = os.stat(catalogue.paths[row])
         except (OSError, ValueError):

@@ -18,6 +18,9 @@ from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CATALOGUE, TEXTS
 from gossamer.store import Catalogue, SourceRecord
 from gossamer.store.changes import Changes
+from gossamer.store.folder import read_manifest
+from gossamer.store.hashes import digest_of
+from gossamer.store.manifest import MANIFEST
 from gossamer.store.ratio import least_packed, most_unpacked
 from gossamer.store.records import AWAY, ChunkedDocument, DocumentRecord
 from gossamer.store.texts import Packing, TextsWriter
@@ -160,6 +163,44 @@ def test_a_single_file_with_one_document_of_four_gigabytes_takes_little_and_is_r
     assert said.startswith("Damaged")
     assert memory < most_unpacked((tmp_path / "bomb").stat().st_size)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.usefixtures("embedder")
+def test_lines_are_counted_without_holding_them(tmp_path: Path):
+    import tracemalloc
+
+    index = Index.create(tmp_path / "index")
+    index.add_texts([{"id": "t0", "text": "A lease.\n" + "\n" * (1 << 24) + "The end of it."}])
+    tracemalloc.start()
+
+    hits = index.similar("t0:16000000")
+    (hit,) = index.search("end", mode="lexical", k=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (len(hits), hit.first) == (0 if len(list(hits)) == 0 else 1, (1 << 24) + 2)
+    assert peak < 1 << 26
+
+
+@pytest.mark.usefixtures("embedder")
+def test_documents_of_a_stranger_share_no_text(tmp_path: Path):
+    index = Index.create(tmp_path / "index", store_text=True)
+    index.add_texts([{"id": f"t{n}", "text": f"Lease {n}."} for n in range(3)])
+    manifest = read_manifest(index.folder)
+    (entry,) = manifest.files_of("catalogue")
+    catalogue = Catalogue.open((index.folder / entry.name).read_bytes())
+    catalogue.tables.children["documents"]["offset"][:] = 0
+    data = catalogue.to_bytes()
+    (index.folder / entry.name).write_bytes(data)
+    files = [
+        replace(one, size=len(data), digest=digest_of(data)) if one == entry else one
+        for one in manifest.files
+    ]
+    changed = replace(manifest, files=tuple(files), uuid="1" * 32)
+    (index.folder / MANIFEST).write_bytes(changed.to_bytes())
+
+    with pytest.raises(Damaged, match="text in common"):
+        Index.open(index.folder)
 
 
 def bomb(count: int, metadata: bytes = b"", name: bytes = b"") -> bytes:

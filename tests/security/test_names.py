@@ -94,6 +94,10 @@ def test_an_address_of_a_key_is_the_one_it_was_set_for(monkeypatch: pytest.Monke
     assert _key_for("https://stranger.example/v1/embeddings") == ""
     assert _key_for("https://api.example.stranger.example/v1") == ""
     assert _key_for("https://stranger.example/api.example") == ""
+    with pytest.raises(InvalidArgument, match="plain http"):
+        _key_for("http://api.example/v1/embeddings")
+    monkeypatch.setenv("GOSSAMER_API_HOST", "http://api.example")
+    assert _key_for("http://api.example/v1/embeddings") == "secret"
 
 
 def test_a_key_for_nobody_in_particular_is_sent_to_nobody(monkeypatch: pytest.MonkeyPatch):

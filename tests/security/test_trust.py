@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tiny_embedder import TinyEmbedder
 
 from gossamer.cli import cli
-from gossamer.errors import MissingModel, ModelMismatch, Untrusted, Unwritable
+from gossamer.errors import Damaged, MissingModel, ModelMismatch, Untrusted, Unwritable
 from gossamer.files import write_file
 from gossamer.index import Index
 from gossamer.models import find
@@ -22,7 +22,7 @@ from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import MANIFEST as MANIFEST_SECTION
 from gossamer.store.folder import read_manifest
 from gossamer.store.manifest import MANIFEST, Manifest
-from gossamer.store.trust import is_trusted
+from gossamer.store.trust import is_trusted, name_server
 from gossamer.sync.follow import Edge
 
 SECRET = "The safe opens with 4711."
@@ -273,6 +273,80 @@ class TestAccepting:
 
         assert not is_trusted(folder, read_manifest(folder))
 
+    def test_one_that_was_put_back_is_said_to_name_other_things(self, folder: Path):
+        change(folder, roots=("/",))
+
+        with pytest.raises(Untrusted, match="names other things than when it was accepted"):
+            Index.open(folder).add_paths()
+
+    def test_an_index_that_is_no_longer_trusted_is_not_used_as_if_it_were(self, folder: Path):
+        index = Index.open(folder)
+        change(folder, roots=("/",))
+
+        with pytest.raises(Untrusted):
+            index.search("lease")
+
+    def test_with_settings_that_cannot_be_written_it_is_trusted_for_once(
+        self, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        (tmp_path / "home").write_text("a file", encoding="utf-8")
+        monkeypatch.setenv("GOSSAMER_HOME", str(tmp_path / "home"))
+
+        said = run("search", "lease", "--index", copy, "--trust")
+        refused = run("trust", copy)
+
+        assert said.exit_code == 0
+        assert "due in May" in said.output
+        assert "for this once" in said.output
+        assert "GOSSAMER_HOME" in refused.output
+
+    def test_caches_of_a_stranger_are_forgotten(self, copy: Path):
+        change(copy, uuid="0" * 32)
+        for name in ("hot.gsh", "words.sqlite", "journal.gsj"):
+            (copy / name).write_text("theirs", encoding="utf-8")
+        (copy / "sync" / "packages").mkdir(parents=True)
+        (copy / "sync" / "packages" / "k-1.gsp").write_text("theirs", encoding="utf-8")
+
+        run("trust", copy)
+
+        left = [path for path in copy.rglob("*") if path.is_file()]
+        assert [path.name for path in left if path.read_bytes() == b"theirs"] == []
+
+    def test_more_folders_than_are_shown_are_not_accepted_on_the_way(self, copy: Path):
+        change(copy, roots=tuple(f"/{n}" for n in range(20)))
+
+        said = run("add", "--index", copy).output
+
+        assert "10 more" in said
+        assert "--trust" not in said
+
+    @pytest.mark.parametrize("root", ["", ".", "x", "~", "/a/../b", "//a/../b", "/a\0", "/\ud800"])
+    def test_a_root_that_is_no_place_is_refused(self, copy: Path, root: str):
+        change(copy, roots=(root,))
+
+        with pytest.raises(Damaged, match="no absolute path"):
+            Index.open(copy)
+
+    def test_where_a_folder_leads_is_shown(self, copy: Path, tmp_path: Path):
+        (tmp_path / "link").symlink_to(tmp_path / "notes")
+        change(copy, roots=((tmp_path / "link").as_posix(),))
+
+        assert "leads to" in run("trust", copy, "--show").output
+
+    def test_files_below_no_folder_of_it_are_not_looked_at(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        (tmp_path / "page.html").write_text("<p>The lease of the page.</p>", encoding="utf-8")
+        Index.open(folder).add_paths([tmp_path / "page.html"])
+        change(folder, roots=((tmp_path / "notes").as_posix(),))
+        run("trust", folder)
+        looked: list[str] = []
+        monkeypatch.setattr("gossamer.passages._is_same_file", lambda one: looked.append(one.path))
+
+        index = Index.open(folder)
+        assert any("page" in hit.text for hit in index.search("lease page"))
+        assert (looked, index.status().missing_files) == ([], 0)
+
 
 class TestImport:
     def export(self, folder: Path, target: Path, name: str) -> None:
@@ -322,6 +396,27 @@ class TestFollowing:
             Edge.open(copy)
         assert run("pull", copy).exit_code == 6
         assert run("search", "lease", "--index", copy).exit_code == 0
+
+    def test_a_model_that_only_the_edge_names_is_not_taken(self, copy: Path):
+        origin = {"url": "http://server.example", "index": "x", "epoch": "e", "version": 1}
+        change(copy, origin={**origin, "state": "s", "mode": "codes", "texts": "kept"})
+        follow = {"url": "http://server.example", "model": "http://stranger.example/v1#m"}
+        (copy / "follow.json").write_text(json.dumps(follow), encoding="utf-8")
+        run("trust", copy)
+
+        assert Edge.open(copy).following.model == ""
+
+    def test_a_token_of_the_environment_goes_to_servers_that_were_named_here(
+        self, copy: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        origin = {"url": "http://stranger.example", "index": "x", "epoch": "e", "version": 1}
+        change(copy, origin={**origin, "state": "s", "mode": "codes", "texts": "kept"})
+        run("trust", copy)
+        monkeypatch.setenv("GOSSAMER_TOKEN", "of-another-server")
+
+        assert Edge.open(copy).following.token == ""
+        name_server(copy, "http://stranger.example")
+        assert Edge.open(copy).following.token == "of-another-server"
 
     def test_nor_one_of_a_folder_that_has_nothing_yet(self, tmp_path: Path):
         (tmp_path / "edge").mkdir()

@@ -148,7 +148,7 @@ def _open_or_create(session: Session, chosen: Mapping[str, Any], has_paths: bool
     from gossamer.store.folder import read_manifest
 
     folder = session.folder
-    session.settle_trust(folder)
+    trust = session.settle_trust(folder)
     try:
         manifest = read_manifest(folder)
     except NoIndex:
@@ -162,7 +162,7 @@ def _open_or_create(session: Session, chosen: Mapping[str, Any], has_paths: bool
     if not has_paths and not manifest.roots:
         raise InvalidArgument("no folder was added to this index yet; `gossamer add FOLDER` does")
     _refuse_other_settings(manifest, chosen)
-    return Index.open(folder, threads=session.threads)
+    return Index.open(folder, threads=session.threads, trust=trust)
 
 
 def _refuse_other_settings(manifest: Manifest, chosen: Mapping[str, Any]) -> None:

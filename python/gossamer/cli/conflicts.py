@@ -26,8 +26,8 @@ def command(session: Session, number: int | None, as_json: bool) -> None:
     from gossamer.sync.follow import Edge
 
     output = session.output
-    session.settle_trust(session.folder)
-    with Edge.open(session.folder).client() as client:
+    trust = session.settle_trust(session.folder)
+    with Edge.open(session.folder, trust=trust).client() as client:
         found = client.conflicts() if number is None else [client.conflict(number)]
     if as_json:
         output.json({"conflicts": [asdict(one) for one in found]})

@@ -117,8 +117,8 @@ def _edge_of(
                 f"--{min(unfit)} ...`"
             )
         place = session.folder if url is None else Path(url).expanduser()
-        session.settle_trust(place)
-        return Edge.open(place, options["token"]), False
+        trust = session.settle_trust(place)
+        return Edge.open(place, options["token"], trust=trust), False
     place = Path(folder).expanduser() if folder else _folder_for(session, url)
     is_new = not place.exists()
     session.settle_trust(place)

@@ -61,8 +61,8 @@ def command(
     from gossamer.sync.send import Outgoing, push
 
     texts = [] if text_id is None else [_text_from_input(text_id, title)]
-    session.settle_trust(session.folder)
-    edge = Edge.open(session.folder, token)
+    trust = session.settle_trust(session.folder)
+    edge = Edge.open(session.folder, token, trust=trust)
     with show_steps(session.output) as progress:
         report = push(edge, Outgoing(texts, removed, paths), progress)
     if as_json:

@@ -52,12 +52,15 @@ class Session:
         from gossamer.index import Index
 
         folder = self.folder
-        self.settle_trust(folder)
-        return Index.open(folder, threads=self.threads)
+        trust = self.settle_trust(folder)
+        return Index.open(folder, threads=self.threads, trust=trust)
 
-    def settle_trust(self, folder: Path) -> None:
-        """Accept the index in a folder if --trust says so, or who moved it says so now."""
-        from gossamer.errors import GossamerError
+    def settle_trust(self, folder: Path) -> bool:
+        """Accept the index in a folder if --trust says so, or who moved it says so now.
+
+        Say whether it is to be trusted though that cannot be remembered.
+        """
+        from gossamer.errors import GossamerError, Unwritable
         from gossamer.store.folder import read_manifest
         from gossamer.store.manifest import MANIFEST
         from gossamer.store.trust import accept, find_former_place, is_trusted
@@ -65,14 +68,20 @@ class Session:
         try:
             manifest = read_manifest(folder)
         except GossamerError:
-            return  # there is none, or none that can be read: whoever opens it says so
+            return False  # there is none, or none that can be read: whoever opens it says so
         if is_trusted(folder, manifest):
-            return
+            return False
         former = "" if self.trust else find_former_place(folder, manifest)
         what = "a copy of the one in" if Path(former, MANIFEST).exists() else "the one that was in"
         question = f"This index is {what} {former}, which is yours. Use it from here too?"
-        if self.trust or (former and self.output.ask(question)):
+        if not (self.trust or (former and self.output.ask(question))):
+            return False
+        try:
             accept(folder, manifest)
+        except Unwritable as error:
+            self.output.note((f"trusted for this once: {error}", "warning"))
+            return True
+        return False
 
 
 pass_session = click.make_pass_decorator(Session, ensure=True)

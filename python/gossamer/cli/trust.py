@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +12,7 @@ import click
 from gossamer.cli.failures import ExitCode
 from gossamer.cli.output import Column
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
-from gossamer.cli.words import near_path
+from gossamer.cli.words import counted, near_path
 
 if TYPE_CHECKING:
     from gossamer.store.trust import Claims
@@ -52,14 +54,25 @@ def command(session: Session, name: str | None, forget: bool, show: bool, as_jso
         click.get_current_context().exit(ExitCode.NO)
 
 
+def _shown(root: str) -> str:
+    """Write a folder on one line, with where it leads if it is a link."""
+    real = os.path.realpath(root)
+    said = root if real == root else f"{root} (leads to {real})"
+    return said if said.isprintable() else repr(said)[1:-1]
+
+
 def _show(session: Session, folder: str, claims: Claims, is_trusted: bool) -> None:
-    roots = [("" if place else "folders", root) for place, root in enumerate(claims.roots)]
+    from gossamer.sync.outbox import count_waiting
+
+    roots = [("" if place else "folders", _shown(root)) for place, root in enumerate(claims.roots)]
+    waiting = count_waiting(Path(folder)) if claims.server else 0
     rows = [
         ("index", near_path(folder)),
         *(roots or [("folders", "none")]),
         *([("read with", json.dumps(claims.as_json()["walk"]))] if claims.walk else []),
         ("model", claims.model),
         *([("server", claims.server)] if claims.server else []),
+        *([("to be sent", counted(waiting, "change"))] if waiting else []),
         ("trusted", "yes: these are followed" if is_trusted else "no: none of these is followed"),
     ]
     session.output.table([Column("", style="quiet"), Column("", may_fold=True)], rows)

@@ -25,7 +25,7 @@ from gossamer.embed import EmbedOptions
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows
 from gossamer.errors import InvalidArgument, NotFinite, Unreachable
 from gossamer.text.tokenizer import Tokenizer, bert_uncased
-from gossamer.web import NoAnswer, Web, parse_json, retry_after, short, split_address
+from gossamer.web import NoAnswer, Web, is_loopback, parse_json, retry_after, short, split_address
 
 __all__ = ["PROBE", "HttpEmbedder"]
 
@@ -202,8 +202,17 @@ def _key_for(url: str) -> str:
             f"{_KEY} is set, but not for which server: set {_HOST}={parts.netloc} to send it to "
             "this one"
         )
+    scheme, _, host = host.rpartition("://")
     own = (parts.hostname or "", f"{parts.hostname}:{parts.port}", parts.netloc.lower())
-    return key if host in own else ""
+    if host.rstrip("/") not in own:
+        return ""
+    # Whoever made the index may have written http where the key was set for a service by https.
+    if parts.scheme == "http" and scheme != "http" and not is_loopback(parts.hostname):
+        raise InvalidArgument(
+            f"{_KEY} would go to {parts.netloc} over plain http, where others can read it: use "
+            f"https, or set {_HOST}=http://{parts.netloc} if it is meant so"
+        )
+    return key
 
 
 def _parse(spec: str) -> _Place:

@@ -71,6 +71,8 @@ class OpenedIndex:
             old = self._state
             if old is state or not old.snapshot.is_current():
                 snapshot = open_index(self._folder, trust=self.trust)
+                if old.snapshot.is_trusted and not snapshot.is_trusted:
+                    raise snapshot.refusal("it is not used any more as one that is")
                 # Where the folder was deleted and made anew, the model may be another one too.
                 if snapshot.is_trusted == old.snapshot.is_trusted:
                     manifest = snapshot.manifest

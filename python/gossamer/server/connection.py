@@ -36,7 +36,8 @@ _BUSY = (
 class _Stage(Enum):
     HEAD = "waits for a request"
     BODY = "waits for the rest of a request"
-    WORK = "has a whole request to answer, or an answer to send"
+    WORK = "has a whole request to answer"
+    READER = "has an answer that its client does not read"
     REST = "has answered, and the request is not over"
 
 
@@ -89,6 +90,7 @@ class Connection(H11Protocol):
         """Let the answer wait for its reader, but not for ever; see asyncio."""
         super().pause_writing()
         self._expect_reader()
+        self._follow()
 
     def resume_writing(self) -> None:
         """Go on; see asyncio."""
@@ -128,6 +130,8 @@ class Connection(H11Protocol):
             self._forget_deadline()
         if self._stage is _Stage.WORK:
             self._crowd.work(self)
+        elif self._stage is _Stage.READER:
+            self._crowd.wait(self, is_idle=False)
         elif self._stage is _Stage.HEAD:
             self._expect_head(is_new, has_asked=before is not None)
         elif self._stage is _Stage.BODY:
@@ -137,7 +141,7 @@ class Connection(H11Protocol):
 
     def _find_stage(self) -> _Stage:
         if self.flow.write_paused:
-            return _Stage.WORK
+            return _Stage.READER
         if self.conn.their_state is h11.IDLE:
             return _Stage.HEAD
         if self.conn.their_state is h11.SEND_BODY:

@@ -42,6 +42,7 @@ _STATUS: Sequence[tuple[type[Exception], int]] = (
     (errors.Unwritable, 503),
     (errors.MissingModel, 503),
     (errors.NoIndex, 503),
+    (errors.Untrusted, 503),
 )
 
 

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from gossamer.files import open_regular
 from gossamer.server.answers import problem
 
 __all__ = ["OpenFile", "answer_with_file"]
@@ -34,7 +35,7 @@ class OpenFile:
     @classmethod
     def open(cls, path: Path) -> OpenFile:
         """Open a package: what it ends with is a code of all that stands before."""
-        file = open(path, "rb")  # noqa: SIM115 - closed when it was sent
+        file = open_regular(path, follow=False)  # closed when it was sent
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - _TAG_BYTES))
         return cls(file, size, f'"{file.read().hex()}"')

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gossamer
 from gossamer.errors import Cancelled
-from gossamer.files import make_folder
+from gossamer.files import make_folder, open_regular
 from gossamer.index import Index
 from gossamer.query.opened import OpenedState
 from gossamer.server.ranges import OpenFile
@@ -153,7 +153,7 @@ def _open_if_there(path: Path) -> OpenFile | None:
 
 def open_tagged(path: Path) -> OpenFile:
     """Open a file of sections, tagged by its table: that has a checksum of each of them."""
-    file = open(path, "rb")  # noqa: SIM115 - closed when it was sent
+    file = open_regular(path, follow=False)  # closed when it was sent
     try:
         size = file.seek(0, 2)
         file.seek(0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -31,6 +33,8 @@ from gossamer.sync.served import Encoded, Served
 
 __all__ = ["ExportOptions", "ExportReport", "write_single_file"]
 
+_ASIDE = ".gossamer-export-"
+_LEFT_BEHIND_S = 24 * 3600.0
 # Small blocks: a page fetches those that its hits stand in.
 _PACKING = Packing(block_bytes=1 << 13, level=19, has_dictionary=False)
 
@@ -75,7 +79,8 @@ def write_single_file(
     with ExitStack() as stack:
         stack.enter_context(explaining(path, "write"))
         check_export(path, uuid, options.replaces)
-        aside = stack.enter_context(TemporaryDirectory(prefix=".export-", dir=path.parent))
+        _sweep(path.parent)
+        aside = stack.enter_context(TemporaryDirectory(prefix=_ASIDE, dir=path.parent))
         gathered = _gather_texts(state, Path(aside) / "texts.gst", options, note)
         catalogue = gathered.catalogue
         manifest = _manifest_of(state, options)
@@ -103,6 +108,14 @@ def write_single_file(
         chunks=catalogue.chunk_count,
         left_out=gathered.left_out,
     )
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what an export left that was killed, a day ago or earlier: texts lie there."""
+    before = time.time() - _LEFT_BEHIND_S
+    for path in folder.glob(f"{_ASIDE}*"):
+        if not path.is_symlink() and path.stat().st_mtime < before:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass(frozen=True)

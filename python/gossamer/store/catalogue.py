@@ -152,7 +152,7 @@ class Catalogue:
         segments, offsets = self.text_places
         (rows,) = np.nonzero(segments == VERBATIM)
         is_away = np.zeros(len(segments), bool)
-        is_away[rows] = ~self._are_below(self.source_rows[rows], roots)
+        is_away[rows] = ~self.are_below(self.source_rows[rows], roots)
         if not is_away.any():
             return self
         tables = put_texts_away(self.tables, self.text_lengths)
@@ -160,7 +160,7 @@ class Catalogue:
             self.words, place_texts(tables, np.where(is_away, AWAY, segments), offsets)
         )
 
-    def _are_below(self, rows: Ints, roots: Collection[str]) -> NDArray[np.bool_]:
+    def are_below(self, rows: Ints, roots: Collection[str]) -> NDArray[np.bool_]:
         """Say of sources whether they are one of these files, or below one of these folders."""
         prefixes = tuple(f"{root.rstrip('/')}/" for root in roots if os.path.isabs(root))
         # A text, whose root is "", is below none; nor is what would lead out again.

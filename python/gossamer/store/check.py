@@ -133,7 +133,9 @@ def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
     for row in in_order[~np.isin(segments[in_order], (VERBATIM, AWAY))].tolist():
         start = int(offsets[row])
         try:
-            texts.read(int(segments[row]), start, start + int(catalogue.text_lengths[row]))
+            end = start + int(catalogue.text_lengths[row])
+            for _ in texts.pieces(int(segments[row]), start, end):
+                pass  # a block at a time
         except GossamerError as error:
             path = catalogue.paths[catalogue.source_rows[row]]
             yield Finding("error", f"the text of {path} cannot be read: {error}", _ADD_AGAIN)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from gossamer import _core
 from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Truncated, Untrusted
 from gossamer.files import map_file, open_regular
@@ -15,6 +17,8 @@ from gossamer.store.catalogue import Catalogue
 from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
 from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
+from gossamer.store.ratio import most_unpacked
+from gossamer.store.records import AWAY
 from gossamer.store.texts import Texts
 from gossamer.store.trust import is_trusted, refuse
 from gossamer.vectors.codes import Codebook
@@ -51,8 +55,23 @@ class Snapshot:
         for entry in segments.values():
             _check_size(folder, entry)
         self.texts = Texts({number: folder / e.name for number, e in segments.items()})
+        if not self.is_trusted:
+            self._check_bounds()
         vectors = [_check_size(folder, entry) for entry in manifest.files_of("vectors")]
         self._vectors = [map_file(path, follow=False) for path in vectors]
+
+    def _check_bounds(self) -> None:
+        """Refuse texts of others that unpack to too much, or that documents have in common."""
+        length = sum(self.texts.lengths.values())
+        if length > most_unpacked(sum(entry.size for entry in self.manifest.files)):
+            raise self.refusal(f"texts are not read that unpack to {length:,} bytes")
+        segments, offsets = self.catalogue.text_places
+        order = np.lexsort((offsets, segments))
+        order = order[segments[order] != AWAY]
+        ends = (offsets + self.catalogue.text_lengths)[order]
+        is_same = segments[order][1:] == segments[order][:-1]
+        if (is_same & (ends[:-1] > offsets[order][1:])).any():
+            raise Damaged("two documents of the catalogue have text in common")
 
     def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
         """Give the engine's index, with the shared codebook; None while there is nothing in it."""
@@ -72,6 +91,13 @@ class Snapshot:
         # A server that was put back to an older state may give ids of chunks again.
         name = f"{self.manifest.uuid}{origin.get('epoch', '')}"
         return HotVectors.open(self.folder, name, model.fingerprint, model.dim, parse_bytes(budget))
+
+    def may_look_at(self, path: str) -> bool:
+        """Whether a file is at or below a folder that was added to an index that is trusted."""
+        if not self.is_trusted or ".." in path.split("/"):
+            return False
+        roots = self.manifest.roots
+        return path in roots or path.startswith(tuple(f"{root.rstrip('/')}/" for root in roots))
 
     def refusal(self, what: str) -> Untrusted:
         """Give the error that says what is not done with an index that is not trusted."""

@@ -200,8 +200,12 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
 
 def _is_place(root: str) -> bool:
     """Whether this is the path of a folder on some system, without any way out of it."""
-    kinds = (PurePosixPath(root), PureWindowsPath(root))
-    return any(kind.is_absolute() and ".." not in kind.parts for kind in kinds)
+    is_absolute = PurePosixPath(root).is_absolute() or PureWindowsPath(root).is_absolute()
+    try:
+        root.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return is_absolute and "\0" not in root and ".." not in re.split(r"[/\\]", root)
 
 
 def _list(values: Any) -> list[Any]:

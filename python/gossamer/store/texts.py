@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -134,7 +135,11 @@ class Texts:
 
     def read(self, segment: int, start: int, end: int) -> bytes:
         """Give the text from start to end of a segment; Damaged if it is not there."""
-        return b"".join(self.pieces(segment, start, end))
+        # Not joined: for a moment there would be two of it.
+        text = BytesIO()
+        for piece in self.pieces(segment, start, end):
+            text.write(piece)
+        return text.getvalue()
 
     def pieces(self, segment: int, start: int, end: int) -> Iterator[bytes]:
         """Give the same text block by block."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from gossamer.errors import Untrusted
+from gossamer.errors import Untrusted, Unwritable
 from gossamer.files import write_file
 from gossamer.places import config_folder
 from gossamer.store.manifest import Json, Manifest
@@ -30,6 +30,8 @@ __all__ = [
     "forget",
     "how_to_accept",
     "is_trusted",
+    "name_server",
+    "named_servers",
     "refuse",
     "remember",
 ]
@@ -37,13 +39,14 @@ __all__ = [
 _FOLDER = "trusted"  # below the user's settings: a file for each place
 _MOST_BYTES = 1 << 24
 _MOST_ROOTS_SAID = 10
+_CACHES = ("hot.gsh", "words.sqlite", "words.sum", "words.sqlite-journal", "journal.gsj")
 
 
 @dataclass(frozen=True)
 class Claims:
     """What an index would have this machine do."""
 
-    uuid: str = ""  # "" of an index that is yet to come from its server
+    uuid: str
     model: str = ""
     roots: Sequence[str] = ()  # that are read again
     walk: Mapping[str, Json] = field(default_factory=dict)  # how
@@ -73,12 +76,34 @@ def is_trusted(folder: Path, manifest: Manifest) -> bool:
 
 def accepted_servers(folder: Path) -> set[str]:
     """Give the addresses that a folder may follow."""
-    return {str(claims["server"]) for claims in _read(folder) if claims.get("server")}
+    accepted = {str(claims["server"]) for claims in _read(folder) if claims.get("server")}
+    return accepted | named_servers(folder)
+
+
+def named_servers(folder: Path) -> set[str]:
+    """Give those that were named on this machine, not by the index: they may have its tokens."""
+    servers = _record_of(folder).get("servers")
+    return set(map(str, servers)) if isinstance(servers, list) else set()
+
+
+def name_server(folder: Path, url: str) -> None:
+    """Remember that somebody here wants the folder to follow a server, and no other."""
+    _write(folder, _read(folder), [url])
 
 
 def accept(folder: Path, manifest: Manifest) -> None:
-    """Remember that the owner of this machine takes an index as it is, in this place."""
-    remember(folder, [claims_of(manifest)])
+    """Remember that the owner of this machine takes an index as it is, in this place.
+
+    Caches of an index that was never here are forgotten: they may hold anything.
+    """
+    former = find_former_place(folder, manifest)
+    if not former and not _is_known(folder, manifest):
+        _delete_caches(folder)
+    _write(
+        folder,
+        [claims_of(manifest).as_json()],
+        sorted(named_servers(Path(former) if former else folder)),
+    )
 
 
 def remember(folder: Path, claims: Iterable[Claims], *, and_former: bool = False) -> None:
@@ -90,13 +115,8 @@ def remember(folder: Path, claims: Iterable[Claims], *, and_former: bool = False
     known = _read(folder)
     wanted = list(known) if and_former else []
     wanted += [one for one in (each.as_json() for each in claims) if one not in wanted]
-    if wanted == known:
-        return
-    path = _path(folder)
-    record = {"place": os.path.realpath(folder), "accepted": wanted}
-    with explaining(path, "remember whose index this is in"):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_file(path, [json.dumps(record, indent=1).encode("ascii")])
+    if wanted != known:
+        _write(folder, wanted, sorted(named_servers(folder)))
 
 
 def forget(folder: Path) -> bool:
@@ -134,11 +154,16 @@ def refuse(folder: Path, manifest: Manifest, what: str) -> Untrusted:
         f"model: {claims.model!r}",
         *([f"server: {claims.server!r}"] if claims.server else []),
     ]
-    former = find_former_place(folder, manifest)
-    whose = f"it is the index that was in {former}" if former else "it was not made on this machine"
+    whose = "it was not made on this machine"
+    if _is_known(folder, manifest):
+        whose = "it names other things than when it was accepted"
+    elif former := find_former_place(folder, manifest):
+        whose = f"it is the index that was in {former}"
+    # What was not shown is not to be accepted on the way.
+    or_else = ", or --trust" if len(claims.roots) <= _MOST_ROOTS_SAID else ""
     return Untrusted(
         f"the index in {folder} is not trusted ({whose}), so {what}. It names "
-        f"{'; '.join(parts)}. If that is what you want: `{how_to_accept(folder)}`, or --trust"
+        f"{'; '.join(parts)}. If that is what you want: `{how_to_accept(folder)}`{or_else}"
     )
 
 
@@ -152,9 +177,45 @@ def _path(folder: Path) -> Path:
     return config_folder() / _FOLDER / f"{blake2b(place, digest_size=16).hexdigest()}.json"
 
 
+def _is_known(folder: Path, manifest: Manifest) -> bool:
+    """Whether an index of this uuid was accepted in this place, whatever it named."""
+    return any(claims.get("uuid") == manifest.uuid for claims in _read(folder))
+
+
+def _delete_caches(folder: Path) -> None:
+    """Delete what can be made again, never what a link leads to."""
+    sync = folder / "sync"
+    with explaining(folder):
+        for name in _CACHES:
+            (folder / name).unlink(missing_ok=True)
+        if sync.is_dir() and not sync.is_symlink():
+            for path in (*sync.glob("single-*.gossamer"), *sync.glob("packages/*.gsp")):
+                path.unlink(missing_ok=True)
+
+
 def _read(folder: Path) -> list[dict[str, Json]]:
+    return _claims_in(_record_of(folder))
+
+
+def _record_of(folder: Path) -> dict[str, Json]:
     record = _load(_path(folder))
-    return _claims_in(record) if record.get("place") == os.path.realpath(folder) else []
+    return record if record.get("place") == os.path.realpath(folder) else {}
+
+
+def _write(folder: Path, accepted: Sequence[Json], servers: Sequence[str]) -> None:
+    path = _path(folder)
+    record = {"place": os.path.realpath(folder), "accepted": accepted, "servers": servers}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_file(path, [json.dumps(record, indent=1).encode("ascii")])
+    except OSError as error:
+        refused = Unwritable(
+            f"cannot remember whose index this is in {path.parent} ({error.strerror or error}), "
+            "and nothing was changed; mend that folder, or name another one for settings with "
+            "GOSSAMER_HOME"
+        )
+        refused.errno = error.errno
+        raise refused from error
 
 
 def _load(path: Path) -> dict[str, Json]:

@@ -53,9 +53,9 @@ class PackageCache:
         with explaining(folder):
             make_folder(folder)
             for path in folder.iterdir():
-                if path.is_dir():  # of a package that was never finished
+                if path.is_dir() and not path.is_symlink():  # of one that was never finished
                     shutil.rmtree(path, ignore_errors=True)
-                elif path.suffix != _ENDING or path.name.endswith(_LACKING):
+                elif path.is_symlink() or path.suffix != _ENDING or path.name.endswith(_LACKING):
                     path.unlink(missing_ok=True)
 
     def get(

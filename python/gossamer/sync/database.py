@@ -110,6 +110,10 @@ class Database:
                 f"{self._path} is of version {version}, and this release reads {_VERSION}; use the "
                 "release that wrote it, or a newer one"
             )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        query = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+        if connection.execute(query).fetchone() != (0,):
+            raise Damaged(f"{self._path} has triggers or views, and ours has none; delete it")
         (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise Damaged(f"{self._path}: {found}")

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import Unreachable, Unwritable
-from gossamer.files import write_file
+from gossamer.errors import Damaged, Unreachable, Unwritable
+from gossamer.files import open_to_append, read_small, write_file
 from gossamer.progress import ProgressCallback
 from gossamer.store.unwritable import explaining
 from gossamer.sync.client import Client
@@ -94,7 +94,7 @@ class _Part:
     def size(self) -> int:
         """How many bytes came."""
         try:
-            return self.path.stat().st_size
+            return self.path.lstat().st_size
         except OSError:
             return 0
 
@@ -111,7 +111,7 @@ class _Part:
         """Append the answer to what came."""
         done = self.size
         try:
-            with explaining(self.folder), open(self.path, "ab") as file:
+            with explaining(self.folder), open_to_append(self.path) as file:
                 while block := answer.read(_BLOCK):
                     file.write(block)
                     done += len(block)
@@ -130,11 +130,10 @@ class _Part:
     def _known_etag(self) -> str:
         """Give the name of what the part is of; "" if it is of something else."""
         try:
-            with open(self.folder / PART_FACTS, "rb") as file:
-                facts = parse_json(file.read(_MOST_FACTS_BYTES))
+            facts = parse_json(read_small(self.folder / PART_FACTS, _MOST_FACTS_BYTES))
             if facts["asked"] == self._asked and isinstance(facts["etag"], str):
                 return str(facts["etag"])
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, Damaged, ValueError, TypeError, KeyError):
             pass
         forget_download(self.folder)
         return ""

@@ -5,6 +5,7 @@ How fast it answers, and how fast this machine embeds, is learnt while the proce
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError, UnknownId
+from gossamer.files import make_file
 from gossamer.store import Manifest
 from gossamer.store.trust import accepted_servers
 from gossamer.sync.client import MOST_VECTORS, Client, Origin
@@ -245,7 +247,9 @@ class ServerElsewhere:
     def _mark(self) -> None:
         """Tell processes to come that the server did not answer."""
         with suppress(OSError):
-            self._marker.touch()
+            if not self._marker.parent.is_symlink():
+                make_file(self._marker)
+                os.utime(self._marker, follow_symlinks=False)
 
     def _note(self, note: str) -> None:
         if note not in self._notes:

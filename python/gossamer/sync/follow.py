@@ -30,7 +30,13 @@ from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest
-from gossamer.store.trust import Claims, accepted_servers, is_trusted, refuse, remember
+from gossamer.store.trust import (
+    accepted_servers,
+    is_trusted,
+    name_server,
+    named_servers,
+    refuse,
+)
 from gossamer.store.unwritable import explaining
 from gossamer.store.vacant import check_is_free
 from gossamer.sync.apply import Applied, apply_package, rename
@@ -119,7 +125,7 @@ def follow(url: str, folder: Path, wish: Wish) -> Edge:
             )
     with explaining(folder):
         make_private_folder(folder)
-    remember(folder, [Claims(server=url)], and_former=True)
+    name_server(folder, url)
     # What the environment says is not written down.
     replace(chosen, token=wish.token or remembered).save(folder)
     return Edge(folder, replace(chosen, token=token))
@@ -353,7 +359,8 @@ def _check_folder(folder: Path, manifest: Manifest | None, client: Client) -> No
     info = client.info()
     _check_protocol(info["protocol"])
     if manifest is None:
-        check_is_free(folder, _OWN_NAMES)
+        # What waits there for a first pull is ours only if somebody here began it.
+        check_is_free(folder, _OWN_NAMES if named_servers(folder) else ())
     elif not manifest.origin:
         raise WrongState(
             f"there is an index in {folder} that follows no server; choose a new or empty folder"

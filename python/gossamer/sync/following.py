@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from gossamer.errors import Damaged
-from gossamer.files import open_regular, write_file
+from gossamer.files import read_small, write_file
+from gossamer.models.registry import names_place
 from gossamer.store import Manifest
+from gossamer.store.trust import named_servers
 from gossamer.store.unwritable import explaining
 from gossamer.sync.records import Base
 from gossamer.web import parse_json
@@ -56,8 +58,7 @@ class Following:
 def read_following(folder: Path) -> Following | None:
     """Read what was written down; None if nothing was."""
     try:
-        with open_regular(folder / FOLLOW, follow=False) as file:
-            values = parse_json(file.read(_MOST_BYTES))
+        values = parse_json(read_small(folder / FOLLOW, _MOST_BYTES))
         names = {item.name for item in fields(Following)}
         following = Following(**{name: values[name] for name in values if name in names})
         _check_types(following)
@@ -75,7 +76,7 @@ def following_of(folder: Path, manifest: Manifest | None) -> Following | None:
     """Say whom an index follows, by its manifest if `follow.json` is of no use; None if nobody.
 
     An edge has no manifest before its first pull. A token that was not written down comes from
-    the environment.
+    the environment, for a server that was named on this machine.
     """
     following = None
     if manifest is None or manifest.origin:
@@ -85,7 +86,17 @@ def following_of(folder: Path, manifest: Manifest | None) -> Following | None:
         origin = manifest.origin
         url, mode, texts = (str(origin.get(name, "")) for name in ("url", "mode", "texts"))
         following = Following(url, "", mode, texts)
-    if following is None or following.token:
+    if following is None:
+        return None
+    if (
+        manifest is not None
+        and names_place(following.model)
+        and (following.model != manifest.model.name)
+    ):
+        # Nobody was shown that one: only what the manifest names is accepted.
+        following = replace(following, model="")
+    # Who set a token in the environment named the server here too, or it is another's.
+    if following.token or following.url not in named_servers(folder):
         return following
     return replace(following, token=os.environ.get(TOKEN, ""))
 

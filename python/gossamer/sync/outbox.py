@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import Damaged
-from gossamer.files import check_plain_name, make_folder, write_file
+from gossamer.files import check_plain_name, make_folder, read_small, write_file
 from gossamer.store import hash_of_bytes
 from gossamer.store.lock import hold_lock
 from gossamer.store.unwritable import explaining
@@ -30,6 +30,7 @@ _SENDING = "push"  # a folder whose lock is held by who sends
 _LAST = "last"  # the highest number that was given away
 _NAME = re.compile(r"\d{4,18}\.json")
 _MOST_AFTER = 64
+_MOST_BYTES = 1 << 28  # of a text that waits, as JSON
 _WAIT_S = 10.0  # another process writes a change in far less
 
 
@@ -91,7 +92,7 @@ class Outbox:
         content = None
         if now is not None and now.file_bytes is not None:
             try:
-                content = path.read_bytes()
+                content = read_small(path, now.file_bytes)
             except FileNotFoundError:
                 now = self._read(entry.number)  # the file goes after its entry
             if now is not None and (content is None or len(content) != now.file_bytes):
@@ -141,7 +142,7 @@ class Outbox:
         """
         path = self.folder / _LAST
         try:
-            last = int(path.read_bytes()[:20])
+            last = int(read_small(path, 20))
         except (FileNotFoundError, ValueError):
             last = 0
         last = max(last, *(entry.number for entry in entries), 0)
@@ -190,7 +191,7 @@ class Outbox:
         """Read an entry; None if it was answered for or replaced meanwhile."""
         path = self._path(number, "json")
         try:
-            return _entry_of(number, json.loads(path.read_bytes()))
+            return _entry_of(number, json.loads(read_small(path, _MOST_BYTES)))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, RecursionError):

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
-from gossamer.errors import InvalidArgument
-from gossamer.files import absolute, make_folder, write_file
+from gossamer.errors import Damaged, InvalidArgument
+from gossamer.files import absolute, make_folder, open_regular, write_file
 from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
 from gossamer.store import SourceRecord, Status
@@ -90,14 +90,17 @@ class Uploads:
         """Give what is in a file that was put; None if there is none."""
         if self.name_of(path) is None:
             return None
+        self._check_no_links(path)
         try:
-            return path.read_bytes() if path.is_file() else None
-        except OSError:
+            with open_regular(path, follow=False) as file:
+                return file.read()
+        except (OSError, Damaged):
             return None
 
     def write(self, path: Path, content: bytes) -> None:
         """Put a file there, whole or not at all."""
         with explaining(self.folder):
+            self._check_no_links(path)
             make_folder(path.parent)
             write_file(path, [content])
 
@@ -122,6 +125,7 @@ class Uploads:
         """Give a file that was received its name, in place of any that has it."""
         path = self.path_to_put(name)
         with explaining(self.folder):
+            self._check_no_links(path)
             make_folder(path.parent)
             os.replace(aside, path)
         return path
@@ -130,6 +134,7 @@ class Uploads:
         """Delete a file that was put, and folders that are empty then; nothing if there is none."""
         if self.name_of(path) is None or path.is_dir():
             return
+        self._check_no_links(path)
         with suppress(FileNotFoundError, NotADirectoryError), explaining(self.folder):
             path.unlink(missing_ok=True)
         for folder in path.parents:
@@ -147,10 +152,18 @@ class Uploads:
             path = self.folder
         elif self.name_of(path) is None:
             return
+        self._check_no_links(path)
         below = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         for file in below or [path]:
             if not _is_aside(file.name):
                 self.remove(file)
+
+    def _check_no_links(self, path: Path) -> None:
+        """Raise Damaged if a folder on the way to a file is a link: it would lead elsewhere."""
+        between = (path, *path.parents)
+        for folder in between[: len(path.parts) - len(self.folder.parts) + 1]:
+            if folder.is_symlink() and (folder.is_dir() or folder != path):
+                raise Damaged(f"{folder} is a link, where a folder of uploads belongs; delete it")
 
     def sweep(self) -> None:
         """Delete what a server that was killed had not received in full, a day ago or earlier.
@@ -158,6 +171,8 @@ class Uploads:
         Another server may be receiving a file in the same folder now.
         """
         before = time.time() - _LEFT_BEHIND_S
+        if self.folder.is_symlink():
+            return
         with suppress(OSError):
             for file in self.folder.iterdir():
                 if _is_aside(file.name) and file.stat().st_mtime < before:

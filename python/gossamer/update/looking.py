@@ -36,7 +36,12 @@ def look(
     An empty folder is the place for such a disk. Links may lead below `other_roots` too.
     """
     looked = Looked()
-    there = {root: options for root, options in roots.items() if os.path.exists(root)}
+    # One of another system is no path here, though it may look like one from some folder.
+    there = {
+        root: options
+        for root, options in roots.items()
+        if root.is_absolute() and os.path.exists(root)
+    }
     looked.hidden.update((root, "it is not there") for root in roots if root not in there)
 
     def note_empty(folder: Path) -> None:
