@@ -44,7 +44,7 @@ never broken.
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
 | `GOSSAMER_API_KEY` | the key of a server that embeds |
-| `GOSSAMER_API_HOST` | the host that the key is for; it is sent to no other |
+| `GOSSAMER_API_HOST` | the host that the key is for; `http://HOST` if it may go by plain http |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
