@@ -22,8 +22,8 @@ _HEAD_S = 15.0
 # After an answer that did not need the whole request, the rest of it is read, or the client might
 # see a broken connection and no answer. But not for long.
 _REST_SILENT_S, _REST_S = 5.0, 30.0
-# A client that reads nothing of its answer for so long is gone.
-_READER_S = 30.0
+# A client that reads nothing of its answer for so long may have to make room, and then is gone.
+_UNREAD_S, _READER_S = 5.0, 30.0
 _REFUSED_S = 1.0
 # So much of a body shows that it comes on. Less may be sent to hold the connection.
 _COMES_ON_BYTES = 1 << 14
@@ -36,8 +36,7 @@ _BUSY = (
 class _Stage(Enum):
     HEAD = "waits for a request"
     BODY = "waits for the rest of a request"
-    WORK = "has a whole request to answer"
-    READER = "has an answer that its client does not read"
+    WORK = "has a whole request to answer, or an answer to send"
     REST = "has answered, and the request is not over"
 
 
@@ -90,7 +89,6 @@ class Connection(H11Protocol):
         """Let the answer wait for its reader, but not for ever; see asyncio."""
         super().pause_writing()
         self._expect_reader()
-        self._follow()
 
     def resume_writing(self) -> None:
         """Go on; see asyncio."""
@@ -130,8 +128,6 @@ class Connection(H11Protocol):
             self._forget_deadline()
         if self._stage is _Stage.WORK:
             self._crowd.work(self)
-        elif self._stage is _Stage.READER:
-            self._crowd.wait(self, is_idle=False)
         elif self._stage is _Stage.HEAD:
             self._expect_head(is_new, has_asked=before is not None)
         elif self._stage is _Stage.BODY:
@@ -141,7 +137,7 @@ class Connection(H11Protocol):
 
     def _find_stage(self) -> _Stage:
         if self.flow.write_paused:
-            return _Stage.READER
+            return _Stage.WORK
         if self.conn.their_state is h11.IDLE:
             return _Stage.HEAD
         if self.conn.their_state is h11.SEND_BODY:
@@ -179,14 +175,22 @@ class Connection(H11Protocol):
         """Break the connection off if nothing is read for a while of what is written already."""
         left = self.transport.get_write_buffer_size()
         if self._reader is None and left:
-            self._reader = self.loop.call_later(_READER_S, self._look_at_reader, left)
+            self._look_later(left, self.loop.time() + _READER_S)
 
-    def _look_at_reader(self, before: int) -> None:
+    def _look_later(self, left: int, until: float) -> None:
+        pause = min(_UNREAD_S, until - self.loop.time())
+        self._reader = self.loop.call_later(pause, self._look_at_reader, left, until)
+
+    def _look_at_reader(self, before: int, until: float) -> None:
         self._reader = None
-        if self.transport.get_write_buffer_size() >= before:
+        if self.transport.get_write_buffer_size() < before:
+            self._crowd.work(self)
+            self._expect_reader()
+        elif self.loop.time() >= until:
             self.transport.abort()
         else:
-            self._expect_reader()
+            self._crowd.wait(self, is_idle=False)
+            self._look_later(before, until)
 
     def _forget_reader(self) -> None:
         if self._reader is not None:

@@ -19,7 +19,7 @@ from gossamer.errors import Untrusted, Unwritable
 from gossamer.files import write_file
 from gossamer.places import config_folder
 from gossamer.store.manifest import Json, Manifest
-from gossamer.store.unwritable import explaining
+from gossamer.store.unwritable import explaining, reason_of
 
 __all__ = [
     "Claims",
@@ -210,9 +210,8 @@ def _write(folder: Path, accepted: Sequence[Json], servers: Sequence[str]) -> No
         write_file(path, [json.dumps(record, indent=1).encode("ascii")])
     except OSError as error:
         refused = Unwritable(
-            f"cannot remember whose index this is in {path.parent} ({error.strerror or error}), "
-            "and nothing was changed; mend that folder, or name another one for settings with "
-            "GOSSAMER_HOME"
+            f"cannot remember whose index this is in {path.parent}: {reason_of(error)}; "
+            "GOSSAMER_HOME names another folder for settings. Nothing was changed"
         )
         refused.errno = error.errno
         raise refused from error

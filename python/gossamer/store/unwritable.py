@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gossamer.errors import GossamerError, Unwritable
 
-__all__ = ["explaining"]
+__all__ = ["explaining", "reason_of"]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full; make room and try again",
@@ -18,6 +18,11 @@ _REASONS = {
     errno.EACCES: "permission denied; mend the folder's permissions, or use another one",
     errno.EPERM: "not permitted; mend the folder's permissions, or use another one",
 }
+
+
+def reason_of(error: OSError) -> str:
+    """Say why something cannot be written, and what to do."""
+    return _REASONS.get(error.errno or 0, str(error))
 
 
 @contextlib.contextmanager
@@ -31,7 +36,6 @@ def explaining(place: Path, what: str = "change the index in") -> Iterator[None]
     except GossamerError:
         raise
     except OSError as error:
-        reason = _REASONS.get(error.errno or 0, str(error))
-        explained = Unwritable(f"cannot {what} {place}: {reason}. It is as it was")
+        explained = Unwritable(f"cannot {what} {place}: {reason_of(error)}. It is as it was")
         explained.errno = error.errno
         raise explained from error
