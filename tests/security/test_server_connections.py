@@ -327,6 +327,20 @@ class TestCrowd:
             else:
                 pytest.fail("there is still no room")
 
+    def test_a_client_that_does_not_read_for_a_while_makes_room(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connection, "_UNREAD_S", 0.1)
+        with running(big_app(), most=1) as port, saying(port, BIG) as unread:
+            assert unread.recv(100)
+            for _ in range(100):
+                with saying(port, HEALTH_ALONE) as client:
+                    if hear(client).startswith(b"HTTP/1.1 200"):
+                        break
+                threading.Event().wait(0.05)
+            else:
+                pytest.fail("there is still no room")
+
     @pytest.mark.skipif(sys.platform == "win32", reason="files are not bounded there")
     def test_there_is_room_for_the_files_of_the_index(
         self, monkeypatch: pytest.MonkeyPatch

@@ -379,12 +379,18 @@ class TestImport:
         self, folder: Path, tmp_path: Path
     ):
         Index.open(folder).export(tmp_path / "in.gossamer")
-        (tmp_path / "imported" / ".import-left").mkdir(parents=True)
-        (tmp_path / "imported" / ".import-left" / "texts.gst").write_text(SECRET, encoding="utf-8")
+        for use in (
+            lambda: run("search", "x", "--index", tmp_path / "imported"),
+            lambda: Index.import_file(tmp_path / "in.gossamer", tmp_path / "imported"),
+            lambda: run("status", "--index", tmp_path / "imported"),
+        ):
+            left = tmp_path / "imported" / ".import-left"
+            left.mkdir(parents=True)
+            (left / "texts.gst").write_text(SECRET, encoding="utf-8")
 
-        Index.import_file(tmp_path / "in.gossamer", tmp_path / "imported")
+            use()
 
-        assert list((tmp_path / "imported").glob(".import-*")) == []
+            assert list((tmp_path / "imported").glob(".import-*")) == []
 
 
 class TestFollowing:

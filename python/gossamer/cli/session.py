@@ -60,16 +60,21 @@ class Session:
 
         Say whether it is to be trusted though that cannot be remembered.
         """
-        from gossamer.errors import GossamerError, Unwritable
+        from gossamer.errors import GossamerError, NoIndex, Unwritable
         from gossamer.store.folder import read_manifest
         from gossamer.store.manifest import MANIFEST
         from gossamer.store.trust import accept, find_former_place, is_trusted
+        from gossamer.store.writer import sweep_imports
 
         try:
             manifest = read_manifest(folder)
+        except NoIndex:
+            sweep_imports(folder)
+            return False
         except GossamerError:
-            return False  # there is none, or none that can be read: whoever opens it says so
+            return False  # it cannot be read: whoever opens it says so
         if is_trusted(folder, manifest):
+            sweep_imports(folder)
             return False
         former = "" if self.trust else find_former_place(folder, manifest)
         what = "a copy of the one in" if Path(former, MANIFEST).exists() else "the one that was in"

@@ -36,7 +36,15 @@ from gossamer.store.texts import QUICK, USUAL, Texts, TextsWriter, segments_to_r
 from gossamer.store.trust import claims_of, is_trusted, refuse, remember
 from gossamer.store.unwritable import explaining
 
-__all__ = ["IMPORT_PREFIX", "Writer", "begin", "counts_of", "find_orphans", "is_own_file"]
+__all__ = [
+    "IMPORT_PREFIX",
+    "Writer",
+    "begin",
+    "counts_of",
+    "find_orphans",
+    "is_own_file",
+    "sweep_imports",
+]
 
 IMPORT_PREFIX = ".import-"  # of folders that hold what is not checked yet, one at a time
 
@@ -314,6 +322,14 @@ def find_orphans(folder: Path) -> list[Path]:
         for name in sorted(os.listdir(folder))
         if is_own_file(name) and name not in (LOCK, JOURNAL, *named)
     ]
+
+
+def sweep_imports(folder: Path) -> None:
+    """Delete texts that an import left which was killed, unless it runs."""
+    with contextlib.suppress(OSError, GossamerError):
+        if any(name.startswith(IMPORT_PREFIX) for name in os.listdir(folder)):
+            with hold_lock(folder, "sweep"):
+                _remove_orphans(folder)
 
 
 def _remove_orphans(folder: Path) -> None:
