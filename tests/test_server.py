@@ -1,8 +1,8 @@
 """The server itself: health, metrics, pages, and what is no route."""
 
 import logging
-import time
 import threading
+import time
 from pathlib import Path
 
 import pytest
