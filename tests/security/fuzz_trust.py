@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 _MEMORY = 512 << 20
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 _QUIET = ("/dev/null", "/dev/urandom", "/proc/", "/etc/localtime", "/usr/share/zoneinfo")
 _FORBIDDEN = (
     "socket.connect",
