@@ -201,9 +201,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         sent = body if cut is None else body[:cut]
         self.close_connection = len(sent) < len(body)
+        # Before it is sent: whoever has read it may look at once.
+        self.served._note_sent(len(sent))
         try:
             self.wfile.write(sent)
         except ConnectionError:
             self.close_connection = True
-            return
-        self.served._note_sent(len(sent))
