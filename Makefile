@@ -106,12 +106,12 @@ test-web: web
 # other tests it costs little time.
 test-python: build web
 	@$(BIN)/python tests/browser.py
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-package test-pages test-security
+	@$(MAKE) --no-print-directory -j3 --output-sync=target test-package test-pages test-security
 
 test-package:
 	@$(BIN)/python -m pytest --ignore=tests/security $(addprefix --ignore=,$(PAGE_TESTS))
 
-# Behind the pages: two thousand indexes of strangers keep a core busy for minutes.
+# Most of these wait for time to pass; two thousand indexes of strangers do not.
 test-security:
 	@$(BIN)/python -m pytest -p no:cacheprovider tests/security
 
