@@ -313,24 +313,15 @@ class TestCrowd:
             while len(heard) < BIG_BYTES:
                 heard += slow.recv(1 << 20)
 
-    def test_a_client_that_does_not_read_its_answer_goes(
-        self, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("patience", "seconds"),
+        [("_READER_S", 0.2), ("_UNREAD_S", 0.1)],
+        ids=["goes", "makes room"],
+    )
+    def test_a_client_that_does_not_read_its_answer_keeps_nobody_out(
+        self, monkeypatch: pytest.MonkeyPatch, patience: str, seconds: float
     ) -> None:
-        monkeypatch.setattr(connection, "_READER_S", 0.2)
-        with running(big_app(), most=1) as port, saying(port, BIG) as unread:
-            assert unread.recv(100)
-            for _ in range(100):
-                with saying(port, HEALTH_ALONE) as client:
-                    if hear(client).startswith(b"HTTP/1.1 200"):
-                        break
-                threading.Event().wait(0.05)
-            else:
-                pytest.fail("there is still no room")
-
-    def test_a_client_that_does_not_read_for_a_while_makes_room(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(connection, "_UNREAD_S", 0.1)
+        monkeypatch.setattr(connection, patience, seconds)
         with running(big_app(), most=1) as port, saying(port, BIG) as unread:
             assert unread.recv(100)
             for _ in range(100):

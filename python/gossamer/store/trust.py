@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -106,15 +106,16 @@ def accept(folder: Path, manifest: Manifest) -> None:
     )
 
 
-def remember(folder: Path, claims: Iterable[Claims], *, and_former: bool = False) -> None:
+def remember(folder: Path, claims: Claims, *, and_former: bool = False) -> None:
     """Remember what an index in this place may claim, instead of what it might before.
 
     With `and_former` that too: until a change is committed, either may be what the index says.
     Unwritable if the settings cannot be written.
     """
     known = _read(folder)
-    wanted = list(known) if and_former else []
-    wanted += [one for one in (each.as_json() for each in claims) if one not in wanted]
+    wanted = [*known] if and_former else []
+    if (new := claims.as_json()) not in wanted:
+        wanted.append(new)
     if wanted != known:
         _write(folder, wanted, sorted(named_servers(folder)))
 

@@ -178,21 +178,22 @@ class Writer:
                 counts=counts_of(catalogue),
                 origin=origin,
             )
-            Manifest.from_bytes(manifest.to_bytes())  # nothing is committed that could not be read
-            remember(self.folder, [claims_of(manifest)], and_former=True)
-            self._replace_manifest(manifest)
+            data = manifest.to_bytes()
+            Manifest.from_bytes(data)  # nothing is committed that could not be read
+            remember(self.folder, claims_of(manifest), and_former=True)
+            self._replace_manifest(manifest, data)
             # It is committed, and trusted already: what is forgotten now may as well be later.
             with contextlib.suppress(Unwritable):
-                remember(self.folder, [claims_of(manifest)])
+                remember(self.folder, claims_of(manifest))
             self.forget_journal(keep_unused=keep_journal)
             _remove_orphans(self.folder)
             self.snapshot = open_index(self.folder)
         return self.snapshot
 
-    def _replace_manifest(self, manifest: Manifest) -> None:
+    def _replace_manifest(self, manifest: Manifest, data: bytes) -> None:
         """Commit; Unwritable says which state the index is in if the disk fails at it."""
         try:
-            write_file(self.folder / MANIFEST, [manifest.to_bytes()])
+            write_file(self.folder / MANIFEST, [data])
         except OSError as error:
             if read_manifest(self.folder) != manifest:
                 raise
