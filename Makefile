@@ -16,6 +16,9 @@ CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja 
     -DGOSSAMER_WERROR=ON
 # Where set-up put node, if the system has none.
 NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Thousands of tests sync small files: in memory, where there is enough of it, that takes no time.
+MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2> /dev/null | tail -1)" -gt 4000000 \
+    2> /dev/null && echo /dev/shm)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 CORE_FILES := $(shell find core -name '*.cpp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
@@ -24,10 +27,9 @@ FORMATTED := $(filter-out core/third_party/%,$(filter %.cpp %.h %.inc,$(CORE_FIL
 FUZZ_TARGETS := $(basename $(notdir $(wildcard core/fuzz/*_fuzz.cpp)))
 # Besides seeds of their own, the golden index files of the tests: real bytes to damage.
 FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
-PAGE_TESTS := tests/test_page.py $(wildcard tests/test_web_*.py)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python test-package test-pages test-security fuzz fuzz-trust lint format bench bench-full clean
+.PHONY: help build demo wasm web test test-core test-web test-python fuzz fuzz-trust lint format bench bench-full clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
@@ -88,8 +90,7 @@ demo: build
 	@$(BIN)/python -m gossamer.demo README.md docs
 
 test: build
-	@$(MAKE) --no-print-directory test-core
-	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzz test-web
+	@$(MAKE) --no-print-directory -j3 --output-sync=target test-core fuzz test-web
 	@$(MAKE) --no-print-directory test-python
 
 # Optimised like a release, but with asserts on.
@@ -102,21 +103,11 @@ test-web: web
 	@cd web && $(NODE) npm run --silent check
 	@cd web && $(NODE) npm test --silent
 
-# The pages are tested in a real browser, the system's, which waits more than it computes: beside the
-# other tests it costs little time.
+# Pages are tested in a real browser, the system's. Tests wait for pages, disks and deadlines more
+# than they compute, so more of them run at once than there are cores.
 test-python: build web
 	@$(BIN)/python tests/browser.py
-	@$(MAKE) --no-print-directory -j3 --output-sync=target test-package test-pages test-security
-
-test-package:
-	@$(BIN)/python -m pytest --ignore=tests/security $(addprefix --ignore=,$(PAGE_TESTS))
-
-# Most of these wait for time to pass; two thousand indexes of strangers do not.
-test-security:
-	@$(BIN)/python -m pytest -p no:cacheprovider tests/security
-
-test-pages:
-	@$(BIN)/python -m pytest -p no:cacheprovider $(PAGE_TESTS)
+	@TMPDIR=$(MEMORY) $(BIN)/python -m pytest -n $$((2 * $(JOBS))) --dist worksteal
 
 # The time is shared between the targets. A crash leaves its input in build/fuzz/crashes/;
 # `build/fuzz/core/NAME FILE` runs it again.

@@ -35,8 +35,10 @@ def run_with_progress(job: Callable[[_core.Progress], T], callback: ProgressCall
     worker = threading.Thread(target=work, name="gossamer-job", daemon=True)
     worker.start()
     try:
-        while worker.is_alive():
+        is_over = False
+        while not is_over:  # so the last report is of the end, however short the job was
             worker.join(_POLL_S)
+            is_over = not worker.is_alive()
             if callback is not None:
                 callback(progress.phase, progress.done, progress.total)
     except BaseException:

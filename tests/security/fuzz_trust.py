@@ -7,6 +7,7 @@ the index and what was accepted, sockets, processes, exceptions that are none of
 """
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -105,9 +106,11 @@ def _is_part_of_python(real: str) -> bool:
 
 def run_cases(first: int, last: int, bases: Path, seed: str) -> None:
     """Run cases and print a line of JSON for each, before and after; in a process of its own."""
+    from gossamer import embed
     from gossamer.lexical.scan import LexicalPass
 
     watch = Watch()
+    embed._load_files = functools.cache(embed._load_files)  # a model of this machine, once
     _warm_up(bases)
     add_files = LexicalPass.add_files
 
