@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -76,6 +76,8 @@ def test_a_manifest_of_a_newer_release_says_so():
         {"files": [{"name": "catalogue-1.gsc", "size": 2**70, "digest": ""}]},
         {"files": [{"name": f"catalogue-{n}.gsc", "size": 1, "digest": ""} for n in (1, 2)]},
         {"model": []},
+        {"model": asdict(MANIFEST.model) | {"name": "a\nb"}},
+        {"model": asdict(MANIFEST.model) | {"fingerprint": "\udc80"}},
         {"settings": {"code_bytes": 1.5}},
         {"settings": {"unknown": 1}},
         {"next_chunk_id": None},

@@ -152,6 +152,8 @@ def read_stamp(values: Mapping[str, Any]) -> ModelStamp:
     stamp = _record(ModelStamp, model)
     if not 0 < len(stamp.name) <= _MOST_MODEL_NAME or not stamp.name.isprintable():
         raise ValueError(f"model {stamp.name[:50]!r}")
+    if not stamp.fingerprint.isprintable():
+        raise ValueError(f"fingerprint {stamp.fingerprint[:50]!r}")
     if not 0 < stamp.dim <= _MOST_DIM or len(stamp.probe) not in (0, stamp.dim):
         raise ValueError(f"dim={stamp.dim}")
     return stamp
