@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_
   nb::capsule owner(owned, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
   return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }
+
+// The bytes stay as long as the object does.
+inline std::string_view text_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 
 inline void check_dim(std::size_t given, std::size_t expected) {
   if (given != expected) {

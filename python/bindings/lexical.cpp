@@ -28,10 +28,6 @@ namespace {
 
 using NumberRow = nb::ndarray<const ChunkNumber, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-std::string_view view_of(const nb::bytes& text) {
-  return {static_cast<const char*>(text.data()), text.size()};
-}
-
 // Where chunks stand in their texts. Spans that follow each other with the same number are one
 // chunk (its headings and its body).
 struct Spans {
@@ -86,7 +82,7 @@ struct Worker {
 class LexicalPass {
  public:
   LexicalPass(const nb::bytes& question, const std::optional<BoolRow>& allowed)
-      : query_(view_of(question)) {
+      : query_(text_of(question)) {
     if (allowed) allowed_.emplace(allowed->data(), allowed->data() + allowed->size());
   }
 
@@ -94,7 +90,7 @@ class LexicalPass {
                  const IdRow& starts, const IdRow& ends, const NumberRow& numbers, unsigned threads,
                  Progress* progress) {
     std::vector<std::string> files;
-    for (const nb::handle path : paths) files.emplace_back(view_of(nb::cast<nb::bytes>(path)));
+    for (const nb::handle path : paths) files.emplace_back(text_of(nb::cast<nb::bytes>(path)));
     const Spans spans(starts, ends, numbers);
     expect(bounds.size() == files.size() + 1 && bounds.data()[0] == 0 &&
                std::is_sorted(bounds.data(), bounds.data() + bounds.size()) &&
@@ -284,16 +280,16 @@ class LexicalPass {
 void bind_terms(nb::module_& m) {
   m.def(
       "question_terms",
-      [](const nb::bytes& question) { return LexicalQuery(view_of(question)).terms(); },
+      [](const nb::bytes& question) { return LexicalQuery(text_of(question)).terms(); },
       nb::arg("question"), "What a question asks for: its terms, each once.");
   m.def(
       "find_terms",
       [](const nb::bytes& text, const nb::bytes& question) {
-        return LexicalQuery(view_of(question)).find_in(view_of(text));
+        return LexicalQuery(text_of(question)).find_in(text_of(text));
       },
       nb::arg("text"), nb::arg("question"), "Where terms of a question stand in a text, in bytes.");
   m.def(
-      "spaced_terms", [](const nb::bytes& text) { return spaced_terms(view_of(text)); },
+      "spaced_terms", [](const nb::bytes& text) { return spaced_terms(text_of(text)); },
       nb::arg("text"), "The terms of a text, with spaces between them.");
 }
 

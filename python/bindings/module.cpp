@@ -31,5 +31,6 @@ NB_MODULE(_core, m) {
   bind_search(m);
   bind_lexical(m);
   bind_text(m);
+  bind_chunking(m);
   bind_static_model(m);
 }

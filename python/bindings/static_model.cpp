@@ -18,12 +18,10 @@ namespace {
 // Texts handed to a worker at a time.
 constexpr std::size_t kBlock = 8;
 
-std::string_view view_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
-
 // A row for each text, and how many tokens each has.
 auto embed(const StaticModel& model, const std::vector<nb::bytes>& texts, unsigned threads) {
   std::vector<std::string_view> views;
-  for (const nb::bytes& text : texts) views.push_back(view_of(text));
+  for (const nb::bytes& text : texts) views.push_back(text_of(text));
   std::vector<float> rows(views.size() * model.dim());
   std::vector<std::uint32_t> counts(views.size());
   {
@@ -35,18 +33,6 @@ auto embed(const StaticModel& model, const std::vector<nb::bytes>& texts, unsign
   }
   return std::make_pair(to_numpy(std::move(rows), {views.size(), model.dim()}),
                         to_numpy(std::move(counts), {views.size()}));
-}
-
-auto token_starts(const StaticModel& model, const nb::bytes& text) {
-  std::vector<std::uint32_t> starts = model.tokenizer().tokenize(view_of(text)).starts;
-  const std::size_t count = starts.size();
-  return to_numpy(std::move(starts), {count});
-}
-
-auto token_ids(const StaticModel& model, const nb::bytes& text) {
-  std::vector<std::uint32_t> ids = model.tokenizer().tokenize(view_of(text)).ids;
-  const std::size_t count = ids.size();
-  return to_numpy(std::move(ids), {count});
 }
 
 }  // namespace
@@ -69,7 +55,6 @@ void bind_static_model(nanobind::module_& m) {
                    [](const StaticModel& model) {
                      return nb::bytes(model.description().data(), model.description().size());
                    })
-      .def("embed", &gossamer::embed, nb::arg("texts"), nb::arg("threads") = 1u)
-      .def("token_starts", &gossamer::token_starts, nb::arg("text"))
-      .def("token_ids", &gossamer::token_ids, nb::arg("text"));
+      .def_prop_ro("tokenizer", &StaticModel::tokenizer, nb::rv_policy::reference_internal)
+      .def("embed", &gossamer::embed, nb::arg("texts"), nb::arg("threads") = 1u);
 }

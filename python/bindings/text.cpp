@@ -20,14 +20,12 @@ namespace {
 // Texts handed to a worker at a time.
 constexpr std::size_t kBlock = 8;
 
-std::string_view view_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
-
 // The list keeps its texts alive, so that views of them may be used without the interpreter.
 template <class T, class Make>
 std::vector<nb::ndarray<nb::numpy, T>> for_each_text(const std::vector<nb::bytes>& texts,
                                                      unsigned threads, const Make& make) {
   std::vector<std::string_view> views;
-  for (const nb::bytes& text : texts) views.push_back(view_of(text));
+  for (const nb::bytes& text : texts) views.push_back(text_of(text));
   std::vector<std::vector<T>> made(views.size());
   {
     nb::gil_scoped_release release;
@@ -76,7 +74,7 @@ void bind_text(nanobind::module_& m) {
           "__init__",
           [](WordPiece* self, const nb::bytes& vocabulary, bool lowercase,
              const std::vector<std::string>& specials) {
-            new (self) WordPiece(gossamer::view_of(vocabulary), lowercase, specials);
+            new (self) WordPiece(gossamer::text_of(vocabulary), lowercase, specials);
           },
           nb::arg("vocabulary"), nb::arg("lowercase"), nb::arg("specials"))
       .def_prop_ro("size", &WordPiece::size)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from gossamer.index import Index
     from gossamer.query.results import Explanation, Results
     from gossamer.readers import Limits
-    from gossamer.records import Hit
+    from gossamer.records import ChunkSpan, Document, Hit
     from gossamer.sources.folder import WalkOptions
     from gossamer.status import IndexStatus
     from gossamer.sync.follow import PullReport
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ChunkSpan",
     "Codebook",
     "Conflict",
+    "Document",
     "Effort",
     "Explanation",
     "GivenText",
@@ -56,8 +58,10 @@ __all__ = [
 
 # Where each name is. They are imported when first used: `gossamer --help` needs none of them.
 _MODULES = {
+    "ChunkSpan": "gossamer.records",
     "Codebook": "gossamer.vectors.codes",
     "Conflict": "gossamer.sync.records",
+    "Document": "gossamer.records",
     "Effort": "gossamer.vectors.records",
     "Explanation": "gossamer.query.results",
     "GivenText": "gossamer.update.prepare",

@@ -1,6 +1,6 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -639,6 +639,14 @@ class WordPiece:
 
     def encode(self, texts: Sequence[bytes], before: Sequence[int], after: Sequence[int], threads: int = 1) -> list[NDArray[numpy.int64]]: ...
 
+@overload
+def chunk_document(text: bytes, markup: str, captures: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], tokenizer: WordPiece, size: int, line: bytes) -> list[tuple[int, int, list[tuple[int, int]]]]: ...
+
+@overload
+def chunk_document(text: bytes, markup: str, captures: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], token_starts: Callable[[bytes], NDArray[numpy.uint32]], size: int, line: bytes) -> list[tuple[int, int, list[tuple[int, int]]]]: ...
+
+def embedded_text(line: bytes, headings: Sequence[bytes], body: bytes) -> bytes: ...
+
 class StaticModel:
     def __init__(self, file: bytes) -> None: ...
 
@@ -651,8 +659,7 @@ class StaticModel:
     @property
     def description(self) -> bytes: ...
 
+    @property
+    def tokenizer(self) -> WordPiece: ...
+
     def embed(self, texts: Sequence[bytes], threads: int = 1) -> tuple[NDArray[numpy.float32], NDArray[numpy.uint32]]: ...
-
-    def token_starts(self, text: bytes) -> NDArray[numpy.uint32]: ...
-
-    def token_ids(self, text: bytes) -> NDArray[numpy.uint32]: ...

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from gossamer.chunking import Chunker
 from gossamer.embed import load_embedder
 from gossamer.errors import InvalidArgument, UnknownId, WrongState
 from gossamer.files import absolute
@@ -208,6 +209,7 @@ class Index:
         options: WalkOptions | None = None,
         reset_options: bool = False,
         limits: Limits | None = None,
+        chunker: Chunker | None = None,
         wait_s: float = 0.0,
         progress: Watcher | None = None,
         prepare: Callable[[], object] | None = None,
@@ -218,11 +220,12 @@ class Index:
         everything that was added before is brought up to date; of what is not there or cannot be
         read then, what was indexed is kept, and `problems` of the report names it. `options` are
         added to those that the paths came with before, or take their place (`reset_options`).
+        `chunker` cuts what is read, in place of Gossamer: see `add_texts`.
         Locked if another process changes the index and does not finish within `wait_s`.
         `prepare` is called once none does, and may still change the files.
         """
         given = None if paths is None else [absolute(path) for path in paths]
-        to_add = PathsToAdd(given, options, reset_options, limits or Limits())
+        to_add = PathsToAdd(given, options, reset_options, limits or Limits(), chunker)
         with self._begin_change("add", wait_s) as writer:
             if prepare is not None:
                 prepare()
@@ -232,6 +235,7 @@ class Index:
         self,
         texts: Iterable[GivenText | Mapping[str, object]],
         *,
+        chunker: Chunker | None = None,
         wait_s: float = 0.0,
         progress: Watcher | None = None,
     ) -> UpdateReport:
@@ -241,10 +245,14 @@ class Index:
 
         A text is a GivenText, or a mapping with "id" and "text", and "title", "markup" ("plain",
         "markdown", ...) and "metadata" if wanted. Their text is kept, compressed.
+
+        `chunker` cuts texts in place of Gossamer: it is called with a `Document` and how many
+        tokens a chunk may have, and gives `ChunkSpan`s in bytes of the text, which may overlap.
+        It is not remembered: what is added without it later is cut as usual.
         """
         given = [as_given_text(text) for text in texts]
         with self._begin_change("add", wait_s) as writer:
-            return add_texts(writer, self._opened.model, given, progress or _silent)
+            return add_texts(writer, self._opened.model, given, progress or _silent, chunker)
 
     def add_texts_together(
         self,

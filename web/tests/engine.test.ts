@@ -224,7 +224,7 @@ test("more than memory holds is too large, and no crash", () => {
 
 test("modules stay below 60 kilobytes on the wire", async () => {
   const { gzipSync } = await import("node:zlib");
-  for (const name of ["gossamer", "gossamer-relaxed", "gossamer-text"]) {
+  for (const name of ["gossamer", "gossamer-relaxed", "gossamer-text", "gossamer-chunks"]) {
     const file = readFileSync(new URL(`../wasm/built/${name}.wasm`, import.meta.url));
     assert.ok(gzipSync(file, { level: 9 }).length <= 60_000, name);
   }

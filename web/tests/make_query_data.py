@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from gossamer.chunking.context import embedded_text
+from gossamer.chunking import embedded_text
 from gossamer.errors import GossamerError
 from gossamer.filters import parse
 from gossamer.filters.comparisons import date_of

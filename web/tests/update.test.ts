@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { loadChunks } from "../src/core/load.ts";
 import { openEngineParts, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import { Passages } from "../src/query/passages.ts";
 import type { Progress } from "../src/records.ts";
@@ -14,6 +15,10 @@ import {
   type Input,
 } from "../src/update/change.ts";
 import { codeOf, codesIn, fakeEmbedder, fakeEngine, type FakeEmbedder } from "./update_fakes.ts";
+import { builtWasm } from "./wasm_files.ts";
+
+const CHUNKS = await loadChunks(builtWasm);
+const TOOLS = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
 
 interface Bench {
   readonly disk: MemoryDisk;
@@ -26,7 +31,7 @@ async function bench(): Promise<Bench> {
   const disk = makeDisk();
   const folder = await memoryStorage(disk).folder("notes");
   const embedder = fakeEmbedder();
-  const tools = { folder, embedder, builder: async () => fakeEngine(), pack: new Uint8Array() };
+  const tools = { folder, embedder, ...TOOLS };
   const change: Bench["change"] = (wanted, rest) => applyChange(null, wanted, { ...tools, ...rest });
   return { disk, folder, embedder, change };
 }
@@ -406,7 +411,7 @@ test("an open index whose storage was cleared is not made anew", async () => {
   const state = await partsOfFolder(folder);
   disk.folders.get("notes")?.clear();
 
-  const tools = { folder, embedder, builder: async () => fakeEngine(), pack: new Uint8Array() };
+  const tools = { folder, embedder, ...TOOLS };
   const changed = applyChange(state, {}, tools);
 
   await assert.rejects(changed, { reason: "NoIndex" });

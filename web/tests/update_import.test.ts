@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
-import { loadBuilder, loadText } from "../src/core/load.ts";
+import { loadBuilder, loadChunks, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
 import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
@@ -25,6 +25,8 @@ const BUILT = new URL("../wasm/built/", import.meta.url);
 const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new URL(name, BUILT))) };
 const TEXT = await loadText(FILES);
 const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
+const CHUNKS = await loadChunks(FILES);
+const TOOLS = { builder: () => loadBuilder(FILES), chunks: async () => CHUNKS, pack: PACK };
 const EMBEDDER = staticEmbedder(TEXT.model(PACK));
 const OUTCOMES = ["taken", "Damaged", "NotGossamer", "UnknownVersion", "Truncated"];
 const TEXTS = [
@@ -38,8 +40,7 @@ async function newFolder(name = "notes"): Promise<Folder> {
 }
 
 function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
-  const builder = () => loadBuilder(FILES);
-  return applyChange(null, wanted, { folder, embedder: EMBEDDER, builder, pack: PACK });
+  return applyChange(null, wanted, { folder, embedder: EMBEDDER, ...TOOLS });
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
@@ -155,7 +156,7 @@ test("a listener that throws, also after all is written, does no harm", async ()
   const onProgress = (): void => {
     throw new Error("not ready");
   };
-  const tools = { folder, embedder: EMBEDDER, builder: () => loadBuilder(FILES), pack: PACK, onProgress };
+  const tools = { folder, embedder: EMBEDDER, ...TOOLS, onProgress };
   await applyChange(null, { adds: TEXTS }, tools);
   const other = await newFolder("other");
 

@@ -2,16 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { inflateSync } from "node:zlib";
 
 import { memorySource } from "../src/bytes/memory.ts";
-import { chunkDocument } from "../src/chunking/chunks.ts";
-import { loadBuilder, loadText } from "../src/core/load.ts";
+import { loadBuilder, loadChunks, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
 import { CatalogueView } from "../src/format/catalogue_view.ts";
 import { SECTIONS } from "../src/format/container.ts";
 import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
-import { documentOf } from "../src/readers/documents.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
@@ -21,6 +18,7 @@ const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
 const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new URL(name, BUILT))) };
 const TEXT = await loadText(FILES);
+const CHUNKS = await loadChunks(FILES);
 const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
 const EMBEDDER = staticEmbedder(TEXT.model(PACK));
 const TEXTS = [
@@ -36,8 +34,8 @@ async function newFolder(name = "notes"): Promise<Folder> {
 }
 
 function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
-  const builder = () => loadBuilder(FILES);
-  return applyChange(null, wanted, { folder, embedder: EMBEDDER, builder, pack: PACK });
+  const tools = { builder: () => loadBuilder(FILES), chunks: async () => CHUNKS, pack: PACK };
+  return applyChange(null, wanted, { folder, embedder: EMBEDDER, ...tools });
 }
 
 /** The source of the chunk whose code is nearest to a question. */
@@ -57,23 +55,6 @@ async function exported(folder: Folder): Promise<Uint8Array> {
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
 }
-
-test("texts are cut with the vocabulary of BERT as Python cuts them", () => {
-  const data = JSON.parse(readFileSync(new URL("data/chunks.json", import.meta.url), "utf8")) as {
-    texts: Record<string, { markup: string; text: string }>;
-    cases: { name: string; size: number; line: string; spans: { bert: unknown } }[];
-  };
-  const vocabulary = inflateSync(readFileSync(new URL("bert-uncased.vocab.zz", MODELS)));
-  const tokenizer = TEXT.tokenizer(vocabulary, true);
-  for (const { name, size, line, spans } of data.cases) {
-    const { text, markup } = data.texts[name] ?? { text: "", markup: "" };
-    const document = documentOf(new TextEncoder().encode(text), "text", { markup });
-
-    const found = chunkDocument(document, (bytes) => tokenizer.tokenStarts(bytes), size, line);
-
-    assert.deepEqual(found.map(({ start, end, context }) => [start, end, context]), spans.bert, name);
-  }
-});
 
 test("what is added is found by its meaning, and what is removed is not", async () => {
   const folder = await newFolder();

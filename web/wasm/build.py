@@ -25,9 +25,10 @@ MODULES = {
     "gossamer-relaxed": (("engine", "resident"), True),
     "gossamer-text": (("text", "model"), False),
     "gossamer-build": (("engine", "resident", "build"), False),
+    "gossamer-chunks": (("chunking",), False),
 }
 FOLDERS = (
-    *("base", "text", "lexical", "distance", "codes"),
+    *("base", "text", "chunking", "lexical", "distance", "codes"),
     *("graph", "vectors", "search", "storage", "index"),
 )
 # Where queries spend their time; all else is made small.

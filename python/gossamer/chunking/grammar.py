@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-
-from gossamer.chunking.outline import Integers
+from numpy.typing import NDArray
 
 __all__ = ["MAX_PARSED_BYTES", "captures"]
 
 MAX_PARSED_BYTES = 2_000_000
+Captures = NDArray[np.uint32]
 # Where the worker cannot limit its own time, or hangs without using any.
 _WALL_SECONDS = 60.0
 _MAX_STARTS_IN_VAIN = 2
 
 
-def captures(text: bytes, language: str) -> Integers | None:
+def captures(text: bytes, language: str) -> Captures | None:
     """Find definitions, and the comments and decorators that may belong to them.
 
     One row each, in no order: 1 for a definition or 0, start, end, start of its body or 0. None
@@ -43,7 +43,7 @@ class _Worker:
         self._starts_in_vain = 0
         self._without_grammar: set[str] = set()
 
-    def ask(self, text: bytes, language: str) -> Integers | None:
+    def ask(self, text: bytes, language: str) -> Captures | None:
         if language in self._without_grammar or self._starts_in_vain >= _MAX_STARTS_IN_VAIN:
             return None
         try:
@@ -62,7 +62,7 @@ class _Worker:
             process.kill()
             process.communicate()
 
-    def _answer(self, text: bytes, language: str) -> Integers | None:
+    def _answer(self, text: bytes, language: str) -> Captures | None:
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -80,7 +80,7 @@ class _Worker:
         if count < 0:
             self._without_grammar.add(language)
             return None
-        return np.frombuffer(rows, np.uint32).reshape(-1, 4).astype(np.int64)
+        return np.frombuffer(rows, np.uint32).reshape(-1, 4)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -35,7 +35,7 @@ class PackedEmbedder:
         self.fingerprint = model.fingerprint
         self.dim = self._core.dim
         self.max_tokens = self._core.max_tokens
-        self.tokenizer: Tokenizer = _PackedTokenizer(self._core)
+        self.tokenizer: Tokenizer = _PackedTokenizer(self._core.tokenizer)
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Rows:
         """Give a row of unit length for each text; see `Embedder`."""
@@ -57,16 +57,16 @@ class PackedEmbedder:
 class _PackedTokenizer:
     """The tokenizer inside a model file; see `Tokenizer`. It knows no special tokens."""
 
-    def __init__(self, core: _core.StaticModel) -> None:
-        self._core = core
+    def __init__(self, pieces: _core.WordPiece) -> None:
+        self.pieces = pieces
 
     def token_starts(self, text: bytes) -> NDArray[np.uint32]:
         """Give the byte at which each token begins."""
-        return self._core.token_starts(text)
+        return self.pieces.token_starts([text])[0]
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Give the ids of each text."""
-        return [self._core.token_ids(_bytes(text)).astype(np.int64) for text in texts]
+        return self.pieces.encode([_bytes(text) for text in texts], [], [])
 
 
 def _bytes(text: str) -> bytes:

@@ -57,26 +57,26 @@ class WordPiece:
         specials: Sequence[str] = _BERT_SPECIALS,
         frame: tuple[str, str] | tuple[()] = _BERT_FRAME,
     ) -> None:
-        self._core = _core.WordPiece(vocabulary, lowercase, list(specials))
+        self.pieces = _core.WordPiece(vocabulary, lowercase, list(specials))
         ids = [self._id_in_frame(piece) for piece in frame]
         self._before, self._after = ids[:1], ids[1:]
 
     @property
     def size(self) -> int:
         """How many pieces the vocabulary has; ids are smaller."""
-        return self._core.size
+        return self.pieces.size
 
     def id_of(self, piece: str) -> int | None:
         """Give the id of a piece, spelt as in the vocabulary; None when it is not there."""
-        return self._core.id_of(piece)
+        return self.pieces.id_of(piece)
 
     def token_starts(self, text: bytes) -> NDArray[np.uint32]:
         """Give the byte at which each token begins; see `Tokenizer`. Any bytes will do."""
-        return self._core.token_starts([text])[0]
+        return self.pieces.token_starts([text])[0]
 
     def token_starts_of(self, texts: Sequence[bytes], threads: int = 0) -> list[NDArray[np.uint32]]:
         """Give the `token_starts` of many texts, found by several threads (0: all cores)."""
-        return self._core.token_starts(list(texts), threads)
+        return self.pieces.token_starts(list(texts), threads)
 
     def encode(
         self, texts: Sequence[str], *, special_tokens: bool = True, threads: int = 1
@@ -85,10 +85,10 @@ class WordPiece:
         # Half a surrogate pair is no character: it is left out, as all bytes are that are no text.
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         before, after = (self._before, self._after) if special_tokens else ([], [])
-        return self._core.encode(encoded, before, after, threads)
+        return self.pieces.encode(encoded, before, after, threads)
 
     def _id_in_frame(self, piece: str) -> int:
-        found = self._core.id_of(piece)
+        found = self.pieces.id_of(piece)
         if found is None:
             raise InvalidArgument(
                 f"the vocabulary holds no {piece!r}, which is to stand around every text; "

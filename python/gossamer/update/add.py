@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from gossamer.chunking import Chunker
 from gossamer.errors import InvalidArgument
 from gossamer.model import IndexModel
 from gossamer.readers import READER_VERSION, Limits
@@ -39,6 +40,7 @@ class PathsToAdd:
     options: WalkOptions | None = None
     are_options_new: bool = False
     limits: Limits = field(default_factory=Limits)
+    chunker: Chunker | None = None
 
 
 def add_paths(
@@ -67,7 +69,7 @@ def add_paths(
         report.emptied = notes.emptied
         session.is_complete = are_all and not looked.hidden and not notes.emptied
         if plan.to_read or gone or notes.items or session.has_new_settings:
-            files = _file_items(session, plan.to_read, to_add.limits)
+            files = _file_items(session, plan.to_read, to_add)
             session.run(Work([*notes.items, *files], gone), watcher)
         if session.is_complete:
             writer.forget_journal()
@@ -77,7 +79,11 @@ def add_paths(
 
 
 def add_texts(
-    writer: Writer, model: IndexModel, texts: Iterable[GivenText], watcher: Watcher
+    writer: Writer,
+    model: IndexModel,
+    texts: Iterable[GivenText],
+    watcher: Watcher,
+    chunker: Chunker | None = None,
 ) -> UpdateReport:
     """Put texts in; one whose id is there already takes its place, unless it says the same."""
     with _session(writer, model) as (session, report):
@@ -87,7 +93,7 @@ def add_texts(
         report.unchanged = len(given) - len(new)
         if not new:
             return report
-        preparer = session.preparer(Limits())
+        preparer = session.preparer(Limits(), chunker)
         items = [(partial(preparer.prepare_text, text), len(text.text)) for text in new]
         session.run(Work(items), watcher)
     return report
@@ -145,11 +151,11 @@ def _and_below(given: Sequence[Path], known: Sequence[str]) -> list[str]:
 
 
 def _file_items(
-    session: UpdateSession, files: Sequence[FoundFile], limits: Limits
+    session: UpdateSession, files: Sequence[FoundFile], to_add: PathsToAdd
 ) -> Iterator[tuple[partial[Prepared], int]]:
     if not files:
         return
-    preparer = session.preparer(limits)
+    preparer = session.preparer(to_add.limits, to_add.chunker)
     catalogue = session.snapshot.catalogue
     for file in files:
         row = catalogue.find_path(file.path)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gossamer.chunking import chunk_document, embedded_text
+from gossamer.chunking import Chunker, chunk_document, embedded_span, run_chunker
 from gossamer.errors import (
     GossamerError,
     LeftOut,
@@ -66,7 +66,7 @@ class PreparedDocument:
 
     def embedded(self, number: int) -> str:
         """Give the text to embed for a chunk; made when it is needed, as all take much memory."""
-        return _embedded(self.line, self.text, self.spans[number])
+        return embedded_span(self.line, self.text, self.spans[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ class Preparer:
     chunk_tokens: int
     store_text: bool
     limits: Limits
+    chunker: Chunker | None = None  # cuts in place of our own
 
     def prepare_file(self, file: FoundFile, known: SourceRecord | None = None) -> Prepared:
         """Read a file; whatever is wrong with it becomes the reason why it is not indexed.
@@ -184,13 +185,18 @@ class Preparer:
             said = str(error)[:200] or type(error).__name__
             raise Unreadable(f"cannot be cut into chunks: {said}") from error
 
+    def _cut(self, document: Document, line: str) -> Sequence[ChunkSpan]:
+        if self.chunker is None:
+            return chunk_document(document, self.tokenizer, self.chunk_tokens, line)
+        return run_chunker(self.chunker, document, self.tokenizer, self.chunk_tokens, line)
+
     def _chunk_document(self, name: str, document: Document) -> PreparedDocument:
         is_stored = self.store_text or not document.is_verbatim
         # Half a pair of surrogates cannot be stored; what is embedded must be what is stored.
         title = document.title.encode("utf-8", "replace").decode("utf-8")
         document = replace(document, title=title)
         line = context_line(name, title)
-        spans = chunk_document(document, self.tokenizer, self.chunk_tokens, line)
+        spans = self._cut(document, line)
         title_span = locate_title(document.text, title) if title else None
         text = document.text
         if is_stored and title and title_span is None:
@@ -207,13 +213,8 @@ class Preparer:
             places=document.places,
             metadata=document.metadata,
         )
-        names = [hash_of_text(_embedded(line, text, span)) for span in spans]
+        names = [hash_of_text(embedded_span(line, text, span)) for span in spans]
         return PreparedDocument(record, spans, names, line, text, is_stored)
-
-
-def _embedded(line: str, text: bytes, span: ChunkSpan) -> str:
-    headings = [text[start:end].decode("utf-8") for start, end in span.context]
-    return embedded_text(line, headings, text[span.start : span.end].decode("utf-8"))
 
 
 def version_of_reading(limits: Limits) -> int:

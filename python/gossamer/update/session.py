@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.chunking import Chunker
 from gossamer.errors import NoIndex
 from gossamer.model import IndexModel
 from gossamer.readers import Limits
@@ -104,13 +105,14 @@ class UpdateSession:
         """Give the options that a root was added with."""
         return from_settings(self.settings.walk.get(root.as_posix()))
 
-    def preparer(self, limits: Limits) -> Preparer:
+    def preparer(self, limits: Limits, chunker: Chunker | None) -> Preparer:
         """Give what reads and cuts sources for this index."""
         return Preparer(
             self._model.embedder.tokenizer,
             self._stamp.chunk_tokens,
             self.settings.store_text,
             limits,
+            chunker,
         )
 
     def run(self, work: Work, watcher: Watcher) -> None:

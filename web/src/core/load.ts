@@ -2,6 +2,7 @@
 
 import { GossamerError } from "../errors.ts";
 import type { Engine } from "./engine.ts";
+import { wasmChunks, type ChunkCore } from "./chunks.ts";
 import { startCore } from "./memory.ts";
 import type { TextCore } from "./text.ts";
 import { wasmEngine } from "./wasm_engine.ts";
@@ -27,6 +28,12 @@ export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
 /** Words, tokens and token-table models. */
 export async function loadText(wasm: WasmFiles): Promise<TextCore> {
   return wasmText(startCore(await compiled(wasm, "gossamer-text.wasm")));
+}
+
+/** What cuts documents into chunks. */
+export async function loadChunks(wasm: WasmFiles): Promise<ChunkCore> {
+  const module = await compiled(wasm, "gossamer-chunks.wasm");
+  return wasmChunks(() => startCore(module, 1));
 }
 
 // The smallest module with an instruction of relaxed SIMD.

@@ -13,6 +13,8 @@ export interface Core {
   call(name: string, ...values: number[]): number;
   /** Copies arrays in for as long as `use` runs; null is address 0. */
   lend<T>(arrays: readonly Lent[], use: (...addresses: number[]) => T): T;
+  /** While `use` runs, the module may ask where the tokens of a text begin. */
+  whileAsking<T>(tokenStarts: (text: Uint8Array) => Uint32Array, use: () => T): T;
   /** Copies bytes in for good: whoever is given the address frees it. */
   give(bytes: Uint8Array): number;
   /** Copies of what the last call gave: see given() in web/wasm/exports.h. */
@@ -40,15 +42,22 @@ const NOT_SUPPORTED = 52; // ENOSYS
 /** Starts an instance of a module. A call that fails leaves behind what it had allocated: after
  * `mostFailures` of them the instance is broken, so that another one is started. */
 export function startCore(module: WebAssembly.Module, mostFailures = Infinity): Core {
-  let memory: WebAssembly.Memory | null = null;
-  const instance = new WebAssembly.Instance(module, importsOf(module, () => memory as WebAssembly.Memory));
-  memory = instance.exports["memory"] as WebAssembly.Memory;
-  return coreOf(instance, memory, mostFailures);
+  const host: Host = { memory: null, findTokens: null };
+  const instance = new WebAssembly.Instance(module, importsOf(module, host));
+  host.memory = instance.exports["memory"] as WebAssembly.Memory;
+  return coreOf(instance, host, mostFailures);
+}
+
+/** What the module finds on our side while it runs. */
+interface Host {
+  memory: WebAssembly.Memory | null;
+  findTokens: ((address: number, size: number) => number) | null;
 }
 
 type Exported = (...values: number[]) => number;
 
-function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory, mostFailures: number): Core {
+function coreOf(instance: WebAssembly.Instance, host: Host, mostFailures: number): Core {
+  const memory = host.memory as WebAssembly.Memory;
   let broken: string | null = null;
   let failures = 0;
   const exported = instance.exports as Record<string, Exported>;
@@ -69,6 +78,11 @@ function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory, most
       throw unexpected(error);
     }
   };
+  const give = (array: Uint8Array | Uint32Array): number => {
+    const address = call("alloc", array.byteLength);
+    copyIn(memory, address, array);
+    return address;
+  };
   const scratch = scratchOf(call);
   const at = (address: number | undefined): number => address ?? call("first");
   exported["_initialize"]?.();
@@ -84,11 +98,22 @@ function coreOf(instance: WebAssembly.Instance, memory: WebAssembly.Memory, most
         if (broken === null) scratch.trim();
       }
     },
-    give: (bytes) => {
-      const address = call("alloc", bytes.byteLength);
-      copyIn(memory, address, bytes);
-      return address;
+    whileAsking: (tokenStarts, use) => {
+      const before = host.findTokens;
+      host.findTokens = (address, size) => {
+        const starts = tokenStarts(new Uint8Array(memory.buffer, address >>> 0, size).slice());
+        const answer = new Uint32Array(1 + starts.length);
+        answer[0] = starts.length;
+        answer.set(starts, 1);
+        return give(answer);
+      };
+      try {
+        return use();
+      } finally {
+        host.findTokens = before;
+      }
     },
+    give,
     bytes: (count, address) => new Uint8Array(memory.buffer, at(address), count).slice(),
     words: (count, address) => new Uint32Array(memory.buffer, at(address), count).slice(),
     floats: (count, address) => new Float32Array(memory.buffer, at(address), count).slice(),
@@ -149,10 +174,8 @@ function unexpected(error: unknown): GossamerError {
 }
 
 /** What the module asks its host for: a way to fail, a clock, and files that are not there. */
-function importsOf(
-  module: WebAssembly.Module,
-  memory: () => WebAssembly.Memory,
-): WebAssembly.Imports {
+function importsOf(module: WebAssembly.Module, own: Host): WebAssembly.Imports {
+  const memory = (): WebAssembly.Memory => own.memory as WebAssembly.Memory;
   const imports: Record<string, Record<string, (...values: never[]) => unknown>> = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
     (imports[from] ??= {})[name] = () => NOT_SUPPORTED;
@@ -162,6 +185,7 @@ function importsOf(
     const bytes = new Uint8Array(memory().buffer, address >>> 0, length).slice();
     throw new GossamerError(CORE_REASONS[reason] ?? "Damaged", new TextDecoder().decode(bytes));
   };
+  host["find_tokens"] = (address: number, size: number) => own.findTokens?.(address, size) ?? 0;
   const system = imports["wasi_snapshot_preview1"];
   if (system?.["clock_time_get"] !== undefined) {
     system["clock_time_get"] = (_clock: number, _precision: bigint, address: number) => {

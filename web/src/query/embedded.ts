@@ -1,4 +1,4 @@
-// What is embedded of a chunk, to the byte as in Python (chunking/context.py, passages.py): its check
+// What is embedded of a chunk, to the byte as in Python (core/chunking/context.cpp, passages.py): its check
 // and its vector depend on it.
 
 import { splitWords } from "./python_text.ts";

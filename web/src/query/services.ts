@@ -1,5 +1,6 @@
-import { loadBuilder, loadEngine, loadText } from "../core/load.ts";
+import { loadBuilder, loadChunks, loadEngine, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
+import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import type { StaticModel, TextCore } from "../core/text.ts";
 import { GossamerError } from "../errors.ts";
@@ -19,6 +20,7 @@ export interface Services {
   readonly models: Map<string, LoadedModel>;
   storage(): Promise<Storage>;
   text(): Promise<TextCore>;
+  chunks(): Promise<ChunkCore>;
   /** A new engine: its memory goes when the index that it is for is closed. */
   newEngine(): Promise<Engine>;
   /** A new engine that also builds. */
@@ -32,6 +34,7 @@ export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
     models: new Map(),
     storage: open,
     text: once(() => loadText(wasm)),
+    chunks: once(() => loadChunks(wasm)),
     newEngine: () => loadEngine(wasm),
     newBuilder: () => loadBuilder(wasm),
   };

@@ -1,6 +1,6 @@
 // Texts that are read as they are: plain text, Markdown, reStructuredText, source code.
 
-import { byteString, decoded, linesOf } from "../chunking/bytes.ts";
+import { byteString, decoded, linesOf } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Document } from "../records.ts";

@@ -1,7 +1,7 @@
 // Bytes to UTF-8: text in the usual encodings is recognised, and what is no text is refused. The
 // twin of text/encoding.py, which tells more encodings apart.
 
-import { byteString, utf8 } from "../chunking/bytes.ts";
+import { byteString, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 
 const HEAD_BYTES = 1 << 16; // looked at to tell an encoding

@@ -1,6 +1,6 @@
 // Which kind a file is of, and what is left out unopened. The twin of readers/formats.py.
 
-import { byteString } from "../chunking/bytes.ts";
+import { byteString } from "../bytes/strings.ts";
 import { isBinary } from "./encoding.ts";
 import { fullNameLanguage, languageOf, shebangLanguage } from "./languages.ts";
 import { nameOf, parentNameOf, suffixOf } from "./paths.ts";

@@ -1,6 +1,6 @@
 // Front matter: the simple keys of the YAML or TOML that a Markdown file may begin with.
 
-import { linesOf } from "../chunking/bytes.ts";
+import { linesOf } from "../bytes/strings.ts";
 import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Value } from "../records.ts";
 

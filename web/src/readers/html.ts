@@ -1,7 +1,7 @@
 // HTML: what a reader of the page sees, as Markdown-like text that knows its source lines. The twin
 // of readers/html.py; a tokenizer of its own, since a worker has no DOM.
 
-import { decoded } from "../chunking/bytes.ts";
+import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { splitWords } from "../query/python_text.ts";
 import type { Document, Value } from "../records.ts";

@@ -2,7 +2,7 @@
 // readers/html_blocks.py.
 
 import { joinBytes } from "../bytes/join.ts";
-import { utf8 } from "../chunking/bytes.ts";
+import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { SPACE, splitWords, stripEnd, stripStart } from "../query/python_text.ts";
 import { unescapeHtml } from "./entities.ts";

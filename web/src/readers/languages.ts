@@ -1,7 +1,7 @@
 // Which programming language a file is written in, by its name or its first line. The twin of
 // readers/languages.py.
 
-import { byteString } from "../chunking/bytes.ts";
+import { byteString } from "../bytes/strings.ts";
 import { nameOf, suffixOf } from "./paths.ts";
 
 const EXTENSIONS_OF: Readonly<Record<string, string>> = {

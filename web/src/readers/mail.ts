@@ -1,6 +1,6 @@
 // Mail: a message in a file of its own, or a mailbox of many (mbox). The twin of readers/mail.py.
 
-import { byteString, utf8 } from "../chunking/bytes.ts";
+import { byteString, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { splitWords, stripEnd } from "../query/python_text.ts";
 import type { Document, Value } from "../records.ts";

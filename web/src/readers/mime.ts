@@ -1,7 +1,7 @@
 // The inside of a mail message: its headers decoded, its parts found, its text chosen. Messages are
 // strings with a character for each byte. The twin of readers/mime.py.
 
-import { decoded } from "../chunking/bytes.ts";
+import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { splitWords, stripEnd, stripStart } from "../query/python_text.ts";
 import { decodeToUtf8, fromWindows } from "./encoding.ts";

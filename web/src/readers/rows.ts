@@ -1,7 +1,7 @@
 // Tables and records: CSV as it is, the rows of JSON Lines as text. The twin of readers/rows.py.
 
 import { joinBytes } from "../bytes/join.ts";
-import { decoded, utf8 } from "../chunking/bytes.ts";
+import { decoded, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Document } from "../records.ts";

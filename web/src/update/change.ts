@@ -1,6 +1,7 @@
 // A change to an index folder in storage: sources read, cut, embedded and written, all or nothing.
 // The twin of python/gossamer/update.
 
+import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { emptyCatalogue, type Catalogue } from "../format/catalogue.ts";
@@ -39,6 +40,7 @@ export interface ChangeTools {
   readonly folder: Folder;
   readonly embedder: ChunkEmbedder;
   readonly builder: () => Promise<Engine>; // an engine that builds, for this change alone
+  readonly chunks: () => Promise<ChunkCore>; // what cuts documents
   readonly pack: Uint8Array; // codebook and calibration of the model
   readonly chunkTokens?: number; // of a new index; all that the model takes without it
   readonly onProgress?: OnProgress;
@@ -210,10 +212,14 @@ class Updater {
   }
 
   private async put({ source, prepare }: Looked, input: Input): Promise<void> {
-    const { embedder } = this.tools;
+    const chunks = await this.tools.chunks();
+    const tokenStarts = (text: Uint8Array): Uint32Array => this.tools.embedder.tokenStarts(text);
     const prepared = this.orFailed(
       input,
-      () => prepare((text) => embedder.tokenStarts(text), this.chunkTokens),
+      () =>
+        prepare((text, markup, line) =>
+          chunks.cut(text, tokenStarts, { size: this.chunkTokens, markup, line }),
+        ),
       (error) => this.sources.leaveOut(withoutText(source, error)),
     );
     if (!prepared) return;

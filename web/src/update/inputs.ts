@@ -2,7 +2,7 @@
 // python/gossamer/update/given.py.
 
 import { joinBytes } from "../bytes/join.ts";
-import { utf8 } from "../chunking/bytes.ts";
+import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import { hashOfBytes } from "../format/hashes.ts";
 import { compareTexts, inAscii } from "../format/text.ts";

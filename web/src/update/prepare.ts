@@ -2,8 +2,7 @@
 // python/gossamer/update/prepare.py.
 
 import { joinBytes } from "../bytes/join.ts";
-import { decoded, utf8, wellFormed } from "../chunking/bytes.ts";
-import { chunkDocument, type TokenStarts } from "../chunking/chunks.ts";
+import { decoded, utf8, wellFormed } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { DocumentRecord, SourceRecord } from "../format/catalogue.ts";
 import { checkOf, hashOfBytes } from "../format/hashes.ts";
@@ -25,11 +24,14 @@ export interface PreparedDocument {
   readonly text: Uint8Array; // the title may stand behind the document's own
 }
 
+/** Divides a text of some markup into chunks that stand under a line. */
+export type Cut = (text: Uint8Array, markup: string, line: string) => ChunkSpan[];
+
 /** A source whose content is known and whose chunks are not made yet. */
 export interface Looked {
   readonly source: SourceRecord;
   /** Reads and cuts it; Unreadable or LeftOut says why that cannot be. */
-  prepare(tokenStarts: TokenStarts, size: number): PreparedDocument[];
+  prepare(cut: Cut): PreparedDocument[];
 }
 
 /** Looks at an input without reading what is in it; InvalidArgument for what is none. */
@@ -50,7 +52,7 @@ export function lookAt(input: Input): Looked {
     readerVersion: READER_VERSION,
   };
   const document = documentOf(text, "text", { markup, title, metadata });
-  return { source, prepare: (starts, size) => chunked(source, [document], starts, size) };
+  return { source, prepare: (cut) => chunked(source, [document], cut) };
 }
 
 /** A source that is left out, and why; what failed is tried again whenever it is come across. */
@@ -84,18 +86,17 @@ function lookAtFile(path: string, bytes: Uint8Array, mtime = 0): Looked {
     reason: "",
     readerVersion: READER_VERSION,
   };
-  return { source, prepare: (starts, size) => chunked(source, readFile(path, bytes), starts, size) };
+  return { source, prepare: (cut) => chunked(source, readFile(path, bytes), cut) };
 }
 
 function chunked(
   source: SourceRecord,
   documents: readonly Document[],
-  tokenStarts: TokenStarts,
-  size: number,
+  cut: Cut,
 ): PreparedDocument[] {
   const name = source.root ? source.name : "";
   try {
-    return documents.map((document) => chunkOne(name, document, tokenStarts, size));
+    return documents.map((document) => chunkOne(name, document, cut));
   } catch (error) {
     if (error instanceof GossamerError) throw error;
     const said = error instanceof Error ? error.message.slice(0, 200) : String(error);
@@ -103,16 +104,11 @@ function chunked(
   }
 }
 
-function chunkOne(
-  name: string,
-  document: Document,
-  tokenStarts: TokenStarts,
-  size: number,
-): PreparedDocument {
+function chunkOne(name: string, document: Document, cut: Cut): PreparedDocument {
   // Half a pair of surrogates cannot be stored; what is embedded must be what is stored.
   const title = wellFormed(document.title);
   const line = contextLine(name, title);
-  const spans = chunkDocument({ ...document, title }, tokenStarts, size, line);
+  const spans = cut(document.text, document.markup, line);
   const { text, titleSpan } = withTitle(document.text, title);
   return {
     record: {

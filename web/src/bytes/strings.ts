@@ -1,4 +1,4 @@
-// Small things that patterns over bytes need.
+// Texts as bytes and back, as Python makes them.
 
 const PIECE = 1 << 13;
 const ENCODER = new TextEncoder();
@@ -27,17 +27,6 @@ export function wellFormed(text: string): string {
 /** The text of UTF-8, a byte order mark included; what is no UTF-8 is replaced. */
 export function decoded(bytes: Uint8Array): string {
   return DECODER.decode(bytes);
-}
-
-/** Whether a byte is a space of ASCII. */
-export function isSpaceByte(byte: number | undefined): boolean {
-  return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
-}
-
-/** The length of bytes from `begin` to `end` without the spaces they end with. */
-export function lengthWithoutSpace(bytes: Uint8Array, begin: number, end: number): number {
-  while (end > begin && isSpaceByte(bytes[end - 1])) end -= 1;
-  return end - begin;
 }
 
 /** The lines of a text, as Python's str.splitlines parts them. */

@@ -1,0 +1,195 @@
+// Markdown: headings, fenced code that is kept whole, lists and tables by their lines.
+
+#include <algorithm>
+#include <optional>
+
+#include "chunking/outline.h"
+#include "chunking/scan.h"
+
+namespace gossamer {
+namespace {
+
+constexpr std::size_t kMostFrontLines = 500;
+constexpr std::size_t kMostTitleBytes = 200;  // behind its first one
+constexpr std::size_t kMostUnderline = 200;
+constexpr std::string_view kNoTitle = "#>|`~*+-=";  // what an underlined title does not begin with
+
+struct Fence {
+  std::size_t line;
+  TextSpan marks;
+  std::size_t end;  // of the line
+};
+
+// A heading, and where what follows it begins.
+struct Found {
+  Heading heading;
+  std::size_t follows;
+};
+
+// Where the marker of a list item ends, such as "-" or "3."; `at` if there is none.
+std::size_t end_of_marker(std::string_view text, std::size_t at, std::string_view marks) {
+  if (at < text.size() && marks.find(text[at]) != std::string_view::npos) return at + 1;
+  return end_of_item_number(text, at);
+}
+
+// Lines of YAML between two rulers at the very beginning.
+std::optional<TextSpan> find_front_matter(std::string_view text, std::size_t begin) {
+  const auto is_ruler = [&](std::size_t at) {
+    return text.substr(at).starts_with("---") || text.substr(at).starts_with("...");
+  };
+  // The end of a ruler's line, with its newline; `at` if more stands on it.
+  const auto after_ruler = [&](std::size_t at) {
+    const std::size_t end = skip(text, at + 3, is_blank_or_return);
+    if (end == text.size()) return end;
+    return text[end] == '\n' ? end + 1 : at;
+  };
+  if (!text.substr(begin).starts_with("---")) return std::nullopt;
+  std::size_t at = after_ruler(begin);
+  if (at == begin) return std::nullopt;
+  for (std::size_t lines = 0; at < text.size() && !is_ruler(at); ++lines) {
+    const std::size_t end = end_of_line(text, at);
+    if (end == text.size() || lines == kMostFrontLines) return std::nullopt;
+    at = end + 1;
+  }
+  if (at == text.size()) return std::nullopt;
+  const std::size_t end = after_ruler(at);
+  return end == at ? std::nullopt : std::optional(TextSpan{begin, end});
+}
+
+std::optional<Fence> fence_at(std::string_view text, std::size_t line) {
+  std::size_t at = skip(text, line, is_blank);
+  if (const std::size_t marker = end_of_marker(text, at, "-*+>"); marker > at) {
+    at = skip(text, marker, is_blank);
+    if (at == marker) return std::nullopt;
+  }
+  if (!has_at(text, at, '`') && !has_at(text, at, '~')) return std::nullopt;
+  const std::size_t end = skip(text, at, [mark = text[at]](char byte) { return byte == mark; });
+  if (end - at < 3) return std::nullopt;
+  return Fence{line, {at, end}, end_of_line(text, end)};
+}
+
+// The spans of fenced code; a fence that is never closed is none.
+void add_fences(std::string_view text, std::size_t begin, std::vector<TextSpan>& spans) {
+  const auto words_of = [&](TextSpan span) {
+    return text.substr(span.start, span.end - span.start);
+  };
+  std::optional<Fence> open;
+  for (std::size_t line = begin; line < text.size(); line = next_line(text, line + 1)) {
+    const std::optional<Fence> fence = fence_at(text, line);
+    if (!fence) continue;
+    const std::string_view rest = words_of({fence->marks.end, fence->end});
+    if (!open) {
+      // Backticks later in the line make it code within a sentence.
+      const bool is_inline =
+          text[fence->marks.start] == '`' && rest.find('`') != std::string_view::npos;
+      if (!is_inline) open = fence;
+    } else if (words_of(fence->marks).starts_with(words_of(open->marks)) &&
+               without_space_at_end(rest).empty()) {
+      spans.push_back({open->line, fence->end});
+      open.reset();
+    }
+  }
+}
+
+// "## Title ##".
+std::optional<Found> heading_at(std::string_view text, std::size_t line) {
+  const std::size_t marks = skip(text, line, [](char byte) { return byte == ' '; }, 3);
+  const std::size_t after = skip(text, marks, [](char byte) { return byte == '#'; }, 6);
+  const std::size_t start = skip(text, after, is_blank);
+  if (after == marks || start == after || start == text.size() || is_space(text[start]))
+    return std::nullopt;
+  const std::size_t end = end_of_line(text, start);
+  std::string_view words = without_space_at_end(text.substr(start, end - start));
+  const std::size_t last = words.find_last_not_of('#');  // before the marks that close it
+  if (last == std::string_view::npos)
+    words = {};
+  else if (last + 1 < words.size() && is_blank(words[last]))
+    words = without_space_at_end(words.substr(0, last));
+  return Found{{line, after - marks, {start, start + words.size()}}, skip(text, end, is_space)};
+}
+
+// A title and its underline, after a blank line.
+std::optional<Found> underlined_at(std::string_view text, std::size_t line) {
+  const auto is_blank_sign = [](char byte) { return byte == ' '; };
+  const std::size_t start = skip(text, line, is_blank_sign, 3);
+  if (start == text.size() || is_space(text[start]) ||
+      kNoTitle.find(text[start]) != std::string_view::npos)
+    return std::nullopt;
+  const std::size_t end = end_of_line(text, start);
+  if (end == text.size() || end - start > 1 + kMostTitleBytes) return std::nullopt;
+  const std::size_t under = skip(text, end + 1, is_blank_sign, 3);
+  if (!has_at(text, under, '=') && !has_at(text, under, '-')) return std::nullopt;
+  const char mark = text[under];
+  const std::size_t after = skip(text, under, [mark](char byte) { return byte == mark; });
+  const std::size_t rest = skip(text, after, is_blank_or_return);
+  if (after - under < 2 || after - under > kMostUnderline ||
+      (rest < text.size() && text[rest] != '\n'))
+    return std::nullopt;
+  const std::size_t size = without_space_at_end(text.substr(start, end - start)).size();
+  return Found{{line, mark == '=' ? 1u : 2u, {start, start + size}}, skip(text, rest, is_space)};
+}
+
+bool stands_apart(std::string_view text, std::size_t begin, std::size_t line) {
+  const std::string_view before = text.substr(begin, line - begin);
+  return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
+}
+
+// Calls `find` at every line, and goes on behind what it found.
+template <class Find, class Take>
+void scan_lines(std::string_view text, std::size_t begin, Find find, Take take) {
+  for (std::size_t line = begin; line < text.size();) {
+    const auto found = find(text, line);
+    if (found) take(*found);
+    line = next_line(text, found ? found->follows : line + 1);
+  }
+}
+
+std::vector<Found> find_headings(std::string_view text, std::size_t begin) {
+  std::vector<Found> found;
+  scan_lines(text, begin, heading_at, [&](const Found& one) { found.push_back(one); });
+  scan_lines(text, begin, underlined_at, [&](const Found& one) {
+    if (stands_apart(text, begin, one.heading.at)) found.push_back(one);
+  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.heading.at < b.heading.at; });
+  return found;
+}
+
+std::size_t end_of_item(std::string_view text, std::size_t at) {
+  return end_of_marker(text, at, "-*+|");
+}
+
+bool is_within(std::size_t offset, std::span<const TextSpan> spans) {
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), offset,
+                       [](std::size_t value, const TextSpan& span) { return value < span.start; });
+  return after != spans.begin() && offset < (after - 1)->end;
+}
+
+}  // namespace
+
+Outline outline_of_markdown(std::string_view text, std::size_t begin) {
+  Outline outline;
+  const std::optional<TextSpan> front = find_front_matter(text, begin);
+  if (front) outline.whole.push_back(*front);
+  add_fences(text, front ? front->end : begin, outline.whole);
+  for (const Found& found : find_headings(text, begin)) {
+    if (is_within(found.heading.at, outline.whole)) continue;
+    outline.headings.push_back(found.heading);
+    outline.tied.push_back(found.follows);
+  }
+  Cuts blocks;
+  add_blank_line_cuts(text, blocks);
+  add_item_cuts(text, end_of_item, blocks);
+  for (const Cut& block : blocks) {
+    if (is_among(block.offset, outline.tied)) continue;
+    const bool is_code = is_within(block.offset, outline.whole);
+    outline.cuts.push_back({block.offset, is_code ? kSentenceCost : block.cost});
+  }
+  if (front) outline.cuts.push_back({front->end, kSectionCost});
+  add_section_cuts(outline.headings, outline.tied, outline.cuts);
+  sort_cuts(outline.cuts);
+  return outline;
+}
+
+}  // namespace gossamer

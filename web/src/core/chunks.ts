@@ -1,0 +1,83 @@
+// What gossamer-chunks.wasm does: documents cut into chunks. `loadChunks` (load.ts) gives it.
+
+import { joinBytes } from "../bytes/join.ts";
+import { utf8 } from "../bytes/strings.ts";
+import { GossamerError } from "../errors.ts";
+import type { ChunkSpan, Span } from "../records.ts";
+import type { Core } from "./memory.ts";
+
+/** Where each token of a text begins, in bytes. */
+export type TokenStarts = (text: Uint8Array) => Uint32Array;
+
+export interface ChunkOptions {
+  readonly size: number; // tokens that a chunk with its context has at most
+  readonly markup: string; // "plain", "markdown", "rst", "rows" or "code/LANGUAGE"
+  readonly line?: string; // stands before each chunk when it is embedded
+}
+
+export interface ChunkCore {
+  /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
+   *
+   * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
+   * without space at their ends. None for a text in which the tokenizer finds nothing. */
+  cut(text: Uint8Array, tokenStarts: TokenStarts, options: ChunkOptions): ChunkSpan[];
+}
+
+/** Wraps instances of gossamer-chunks.wasm: after a failure another one is started, as what that one had
+ * allocated is lost. */
+export function wasmChunks(start: () => Core): ChunkCore {
+  let core = start();
+  return {
+    cut(text, tokenStarts, { size, markup, line = "" }) {
+      if (core.isBroken()) core = start();
+      try {
+        return spansOf(cutWith(core, text, tokenStarts, { size, markup, line }));
+      } catch (error) {
+        if (!(error instanceof GossamerError) || error.reason !== "TooLarge") throw error;
+        throw new GossamerError("Unreadable", "too large to be cut into chunks with the memory there is");
+      }
+    },
+  };
+}
+
+function cutWith(
+  core: Core,
+  text: Uint8Array,
+  tokenStarts: TokenStarts,
+  { size, markup, line }: Required<ChunkOptions>,
+): Uint32Array {
+  const [before, kind] = [utf8(line), utf8(markup)];
+  const tokens = Math.max(0, Math.min(size, 0xffffffff));
+  return core.lend([joinBytes([text, before, kind])], (address) =>
+    core.whileAsking(orUnreadable(tokenStarts), () => {
+      const lengths = [text.length, before.length, kind.length];
+      return core.words(core.call("chunk_document", address as number, ...lengths, tokens));
+    }),
+  );
+}
+
+/** A tokenizer that fails makes the text unreadable, not the module. */
+function orUnreadable(tokenStarts: TokenStarts): TokenStarts {
+  return (text) => {
+    try {
+      return tokenStarts(text);
+    } catch (error) {
+      if (error instanceof GossamerError) throw error;
+      const said = error instanceof Error ? error.message.slice(0, 200) : String(error);
+      throw new GossamerError("Unreadable", `cannot be cut into chunks: ${said}`);
+    }
+  };
+}
+
+function spansOf(words: Uint32Array): ChunkSpan[] {
+  const chunks: ChunkSpan[] = [];
+  const spanAt = (at: number): Span => [words[at] as number, words[at + 1] as number];
+  for (let at = 0; at < words.length; ) {
+    const [start, end] = spanAt(at);
+    const headings = words[at + 2] as number;
+    const context = Array.from({ length: headings }, (_, i) => spanAt(at + 3 + 2 * i));
+    chunks.push({ start, end, context });
+    at += 3 + 2 * headings;
+  }
+  return chunks;
+}

@@ -1,0 +1,46 @@
+// gossamer-chunks.wasm: documents cut into chunks. Where tokens begin is asked of the page, whose
+// models have their tokenizers elsewhere.
+
+#include "chunking/chunks.h"
+#include "exports.h"
+
+namespace gossamer::wasm {
+namespace {
+
+// Gives memory that alloc() gave: how many tokens there are, and where each begins.
+extern "C" __attribute__((import_module("host"), import_name("find_tokens"))) std::uint8_t*
+find_tokens(const char* text, std::size_t size);
+
+std::vector<std::uint32_t> ask_for_tokens(std::string_view text) {
+  const Taken memory(find_tokens(text.data(), text.size()));
+  expect(memory != nullptr, Reason::kWrongState, "nobody says where the tokens of a text begin");
+  const auto* words = reinterpret_cast<const std::uint32_t*>(memory.get());
+  return {words + 1, words + 1 + words[0]};
+}
+
+}  // namespace
+
+// Gives for each chunk its start, its end, how many headings it stands under, and their starts and
+// ends. The line and the markup stand behind the text.
+GOSSAMER_EXPORT(chunk_document)
+std::size_t chunk_document_of(const std::uint8_t* text, std::size_t size, std::size_t line_size,
+                              std::size_t markup_size, std::size_t tokens) {
+  const std::string_view line = text_of(text + size, line_size);
+  const std::string_view markup = text_of(text + size + line_size, markup_size);
+  std::vector<std::uint32_t>& words = given().words;
+  words.clear();
+  const auto add = [&](TextSpan span) {
+    words.push_back(static_cast<std::uint32_t>(span.start));
+    words.push_back(static_cast<std::uint32_t>(span.end));
+  };
+  const ChunkOptions options{tokens, line, markup, {}};
+  for (const ChunkSpan& chunk : chunk_document(text_of(text, size), options, ask_for_tokens)) {
+    add(chunk.span);
+    words.push_back(static_cast<std::uint32_t>(chunk.context.size()));
+    for (const TextSpan& heading : chunk.context) add(heading);
+  }
+  given().first = words.data();
+  return words.size();
+}
+
+}  // namespace gossamer::wasm
