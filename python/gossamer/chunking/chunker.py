@@ -1,4 +1,4 @@
-"""A program's own way to cut documents: what it gives is believed in nothing."""
+"""A program's own way to cut documents. Whatever it returns is checked."""
 
 from __future__ import annotations
 
