@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ChunkSpan", "Document", "Hit", "Span", "Value"]
+__all__ = [
+    "MOST_CHUNK_BYTES",
+    "MOST_HEADINGS",
+    "MOST_HEADING_BYTES",
+    "ChunkSpan",
+    "Document",
+    "Hit",
+    "Span",
+    "Value",
+]
+
+# What every index may hold, whoever made it: no model takes so much text, no heading is so long.
+MOST_CHUNK_BYTES = 1 << 20
+MOST_HEADING_BYTES = 1 << 16
+MOST_HEADINGS = 255  # that a chunk stands under
 
 # What metadata can hold; dates are ISO 8601 strings, which compare in the order of time.
 Value = str | int | float | bool

@@ -43,7 +43,12 @@ test("what the tokenizer throws is thrown, and the next text is cut", () => {
   };
   const options = { size: 64, markup: "plain" };
 
+  const foreign = (): Uint32Array => {
+    throw new RangeError("out of bounds");
+  };
+
   assert.throws(() => CHUNKS.cut(new Uint8Array(9), broken, options), { reason: "MissingModel" });
+  assert.throws(() => CHUNKS.cut(new Uint8Array(9), foreign, options), RangeError);
   assert.deepEqual(plain(cut("hello", 64)), [[0, 5, []]]);
 });
 

@@ -4,7 +4,7 @@ The core cuts (`core/chunking`); what is added here is where the definitions of 
 which a grammar says.
 """
 
-from gossamer.chunking.chunker import Chunker, embedded_span, run_chunker
-from gossamer.chunking.chunks import chunk_document, embedded_text
+from gossamer.chunking.chunker import Chunker, run_chunker
+from gossamer.chunking.chunks import chunk_document, embedded_span, embedded_text
 
 __all__ = ["Chunker", "chunk_document", "embedded_span", "embedded_text", "run_chunker"]

@@ -6,22 +6,24 @@ from collections.abc import Callable, Iterable
 from operator import index
 from typing import TYPE_CHECKING
 
-from gossamer.chunking.chunks import embedded_text
+from gossamer.chunking.chunks import embedded_span
 from gossamer.errors import InvalidArgument
-from gossamer.records import ChunkSpan, Document, Span
+from gossamer.records import (
+    MOST_CHUNK_BYTES,
+    MOST_HEADING_BYTES,
+    MOST_HEADINGS,
+    ChunkSpan,
+    Document,
+    Span,
+)
 
 if TYPE_CHECKING:
     from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["Chunker", "embedded_span", "run_chunker"]
+__all__ = ["Chunker", "run_chunker"]
 
 # Called with a document and how many tokens a chunk may have.
 Chunker = Callable[[Document, int], Iterable[ChunkSpan]]
-
-# What every index may hold, whoever made it.
-_MOST_CHUNK_BYTES = 1 << 20
-_MOST_HEADING_BYTES = 1 << 16
-_MOST_HEADINGS = 255
 
 
 def run_chunker(
@@ -34,7 +36,8 @@ def run_chunker(
     chunks = []
     for given in chunker(document, size):
         chunk = _checked(given, document.text)
-        count = _count(tokenizer, embedded_span(line, document.text, chunk))
+        embedded = embedded_span(line, document.text, chunk).encode("utf-8")
+        count = len(tokenizer.token_starts(embedded))
         if count > size:
             raise InvalidArgument(
                 f"the chunk from {chunk.start} to {chunk.end} has {count} tokens with what "
@@ -45,21 +48,15 @@ def run_chunker(
     return sorted(chunks, key=lambda chunk: (chunk.start, chunk.end))
 
 
-def embedded_span(line: str, text: bytes, span: ChunkSpan) -> str:
-    """Give the text to embed for a chunk of a document."""
-    headings = [text[start:end].decode("utf-8") for start, end in span.context]
-    return embedded_text(line, headings, text[span.start : span.end].decode("utf-8"))
-
-
 def _checked(given: ChunkSpan, text: bytes) -> ChunkSpan:
     if not isinstance(given, ChunkSpan):
         raise InvalidArgument(f"a chunker gives ChunkSpans, not {type(given).__name__}")
-    start, end = _checked_span((given.start, given.end), text, _MOST_CHUNK_BYTES)
+    start, end = _checked_span((given.start, given.end), text, MOST_CHUNK_BYTES)
     if start == end:
         raise InvalidArgument(f"the chunk at {start} is empty")
-    context = tuple(_checked_span(span, text, _MOST_HEADING_BYTES) for span in given.context)
-    if len(context) > _MOST_HEADINGS:
-        raise InvalidArgument(f"a chunk stands under {_MOST_HEADINGS} headings at most")
+    context = tuple(_checked_span(span, text, MOST_HEADING_BYTES) for span in given.context)
+    if len(context) > MOST_HEADINGS:
+        raise InvalidArgument(f"a chunk stands under {MOST_HEADINGS} headings at most")
     return ChunkSpan(start, end, context)
 
 
@@ -78,7 +75,3 @@ def _checked_span(given: Span, text: bytes, most: int) -> Span:
             "bytes of UTF-8"
         )
     return start, end
-
-
-def _count(tokenizer: Tokenizer, text: str) -> int:
-    return len(tokenizer.token_starts(text.encode("utf-8")))

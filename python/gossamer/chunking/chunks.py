@@ -14,7 +14,7 @@ from gossamer.records import ChunkSpan, Document
 if TYPE_CHECKING:
     from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["chunk_document", "embedded_text"]
+__all__ = ["chunk_document", "embedded_span", "embedded_text"]
 
 _CODE = "code/"
 # A chunk has no more bytes for each of its tokens, so a text that has is cut in any case.
@@ -66,3 +66,9 @@ def embedded_text(context_line: str, headings: Sequence[str], body: str) -> str:
     return _core.embedded_text(line, outer, body.encode("utf-8", "surrogatepass")).decode(
         "utf-8", "surrogatepass"
     )
+
+
+def embedded_span(line: str, text: bytes, span: ChunkSpan) -> str:
+    """Give the text to embed for a chunk of a document."""
+    headings = [text[start:end].decode("utf-8") for start, end in span.context]
+    return embedded_text(line, headings, text[span.start : span.end].decode("utf-8"))

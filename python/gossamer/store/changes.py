@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 
 from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
-from gossamer.records import Span, Value
+from gossamer.records import MOST_HEADINGS, Span, Value
 from gossamer.store.catalogue import SOURCES, Catalogue
 from gossamer.store.columns import Ints, Schema, Table
 from gossamer.store.content import canonical_order, canonical_words, place_texts, renumbered
 from gossamer.store.records import ChunkedDocument, DocumentRecord, SourceRecord
-from gossamer.store.verify import MOST_HEADINGS, verify_tables
+from gossamer.store.verify import verify_tables
 
 __all__ = ["Changes", "move_texts"]
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import Damaged
+from gossamer.records import MOST_CHUNK_BYTES, MOST_HEADING_BYTES, MOST_HEADINGS
 from gossamer.store.columns import Ints, Table, starts_of
 from gossamer.store.records import AWAY, VERBATIM
 
-__all__ = ["MOST_HEADINGS", "chunk_ends", "verify_tables"]
-
-MOST_HEADINGS = 255  # that a chunk stands under
+__all__ = ["chunk_ends", "verify_tables"]
 
 # Sums of as many of these as memory can hold stay below 2^63.
 _LARGEST_LENGTH = 1 << 36
@@ -31,8 +30,8 @@ class _Bounds:
 
 
 _OWN = _Bounds(_LARGEST_LENGTH, _LARGEST_LENGTH, _LARGEST_LENGTH)
-# No file is read that is larger, no model takes so much text, and no heading of its own is so long.
-_OTHERS = _Bounds(1 << 28, 1 << 20, 1 << 16)
+# No file is read that is larger.
+_OTHERS = _Bounds(1 << 28, MOST_CHUNK_BYTES, MOST_HEADING_BYTES)
 # What would lead out of the folder that a name is below, and what no path has.
 _SEPARATORS = rb"[/\\]" if os.sep == "\\" else rb"/"
 _STEP_OUT = re.compile(rb"(?:^|%b)\.\.(?:%b|$)|^%b|\0" % (3 * (_SEPARATORS,)))

@@ -49,24 +49,11 @@ function cutWith(
   const [before, kind] = [utf8(line), utf8(markup)];
   const tokens = Math.max(0, Math.min(size, 0xffffffff));
   return core.lend([joinBytes([text, before, kind])], (address) =>
-    core.whileAsking(orUnreadable(tokenStarts), () => {
+    core.whileAsking(tokenStarts, () => {
       const lengths = [text.length, before.length, kind.length];
       return core.words(core.call("chunk_document", address as number, ...lengths, tokens));
     }),
   );
-}
-
-/** A tokenizer that fails makes the text unreadable, not the module. */
-function orUnreadable(tokenStarts: TokenStarts): TokenStarts {
-  return (text) => {
-    try {
-      return tokenStarts(text);
-    } catch (error) {
-      if (error instanceof GossamerError) throw error;
-      const said = error instanceof Error ? error.message.slice(0, 200) : String(error);
-      throw new GossamerError("Unreadable", `cannot be cut into chunks: ${said}`);
-    }
-  };
 }
 
 function spansOf(words: Uint32Array): ChunkSpan[] {

@@ -13,7 +13,8 @@ export interface Core {
   call(name: string, ...values: number[]): number;
   /** Copies arrays in for as long as `use` runs; null is address 0. */
   lend<T>(arrays: readonly Lent[], use: (...addresses: number[]) => T): T;
-  /** While `use` runs, the module may ask where the tokens of a text begin. */
+  /** While `use` runs, the module may ask where the tokens of a text begin. What `tokenStarts` throws
+   * comes out as it is, and the call counts as failed. */
   whileAsking<T>(tokenStarts: (text: Uint8Array) => Uint32Array, use: () => T): T;
   /** Copies bytes in for good: whoever is given the address frees it. */
   give(bytes: Uint8Array): number;
@@ -100,8 +101,17 @@ function coreOf(instance: WebAssembly.Instance, host: Host, mostFailures: number
     },
     whileAsking: (tokenStarts, use) => {
       const before = host.findTokens;
+      let thrown: { error: unknown } | null = null;
+      const ask = (text: Uint8Array): Uint32Array => {
+        try {
+          return tokenStarts(text);
+        } catch (error) {
+          thrown = { error };
+          throw error;
+        }
+      };
       host.findTokens = (address, size) => {
-        const starts = tokenStarts(new Uint8Array(memory.buffer, address >>> 0, size).slice());
+        const starts = ask(new Uint8Array(memory.buffer, address >>> 0, size).slice());
         const answer = new Uint32Array(1 + starts.length);
         answer[0] = starts.length;
         answer.set(starts, 1);
@@ -109,6 +119,8 @@ function coreOf(instance: WebAssembly.Instance, host: Host, mostFailures: number
       };
       try {
         return use();
+      } catch (error) {
+        throw thrown ? (thrown as { error: unknown }).error : error;
       } finally {
         host.findTokens = before;
       }
