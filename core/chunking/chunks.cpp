@@ -41,7 +41,7 @@ Outline outline_of(std::string_view text, std::size_t begin, const ChunkOptions&
 
 // Where a byte stands last in a span; nothing if it does not.
 std::optional<std::size_t> find_last(std::string_view text, char byte, TextSpan span) {
-  const std::size_t found = text.substr(span.start, span.end - span.start).rfind(byte);
+  const std::size_t found = words_of(text, span).rfind(byte);
   return found == std::string_view::npos ? std::nullopt : std::optional(span.start + found);
 }
 
@@ -160,9 +160,7 @@ class Chunker {
            static_cast<std::int64_t>(line_tokens_ + context.tokens + parts * join_tokens_);
   }
 
-  std::string_view words(TextSpan span) const {
-    return text_.substr(span.start, span.end - span.start);
-  }
+  std::string_view words(TextSpan span) const { return words_of(text_, span); }
 
   std::string embedded(TextSpan span, std::span<const TextSpan> context) const {
     std::vector<std::string_view> headings;

@@ -118,8 +118,7 @@ HeadingPath::Context HeadingPath::at(std::size_t offset) {
 
 void HeadingPath::pass(const Open& heading) {
   while (!open_.empty() && open_.back().level >= heading.level) open_.pop_back();
-  const TextSpan& words = heading.words;
-  if (words.empty() || text_.substr(words.start, words.end - words.start) == line_) return;
+  if (heading.words.empty() || words_of(text_, heading.words) == line_) return;
   open_.push_back(heading);
   if (open_.size() > kMostOpen) open_.erase(open_.begin());
 }

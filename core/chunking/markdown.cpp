@@ -70,20 +70,17 @@ std::optional<Fence> fence_at(std::string_view text, std::size_t line) {
 
 // The spans of fenced code; a fence that is never closed is none.
 void add_fences(std::string_view text, std::size_t begin, std::vector<TextSpan>& spans) {
-  const auto words_of = [&](TextSpan span) {
-    return text.substr(span.start, span.end - span.start);
-  };
   std::optional<Fence> open;
   for (std::size_t line = begin; line < text.size(); line = next_line(text, line + 1)) {
     const std::optional<Fence> fence = fence_at(text, line);
     if (!fence) continue;
-    const std::string_view rest = words_of({fence->marks.end, fence->end});
+    const std::string_view rest = words_of(text, {fence->marks.end, fence->end});
     if (!open) {
       // Backticks later in the line make it code within a sentence.
       const bool is_inline =
           text[fence->marks.start] == '`' && rest.find('`') != std::string_view::npos;
       if (!is_inline) open = fence;
-    } else if (words_of(fence->marks).starts_with(words_of(open->marks)) &&
+    } else if (words_of(text, fence->marks).starts_with(words_of(text, open->marks)) &&
                without_space_at_end(rest).empty()) {
       spans.push_back({open->line, fence->end});
       open.reset();
@@ -134,16 +131,6 @@ bool stands_apart(std::string_view text, std::size_t begin, std::size_t line) {
   return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
 }
 
-// Calls `find` at every line, and goes on behind what it found.
-template <class Find, class Take>
-void scan_lines(std::string_view text, std::size_t begin, Find find, Take take) {
-  for (std::size_t line = begin; line < text.size();) {
-    const auto found = find(text, line);
-    if (found) take(*found);
-    line = next_line(text, found ? found->follows : line + 1);
-  }
-}
-
 std::vector<Found> find_headings(std::string_view text, std::size_t begin) {
   std::vector<Found> found;
   scan_lines(text, begin, heading_at, [&](const Found& one) { found.push_back(one); });
@@ -178,17 +165,12 @@ Outline outline_of_markdown(std::string_view text, std::size_t begin) {
     outline.headings.push_back(found.heading);
     outline.tied.push_back(found.follows);
   }
-  Cuts blocks;
-  add_blank_line_cuts(text, blocks);
-  add_item_cuts(text, end_of_item, blocks);
-  for (const Cut& block : blocks) {
-    if (is_among(block.offset, outline.tied)) continue;
-    const bool is_code = is_within(block.offset, outline.whole);
-    outline.cuts.push_back({block.offset, is_code ? kSentenceCost : block.cost});
-  }
+  add_blank_line_cuts(text, outline.cuts);
+  add_item_cuts(text, end_of_item, outline.cuts);
+  for (Cut& block : outline.cuts)
+    if (is_within(block.offset, outline.whole)) block.cost = kSentenceCost;
   if (front) outline.cuts.push_back({front->end, kSectionCost});
-  add_section_cuts(outline.headings, outline.tied, outline.cuts);
-  sort_cuts(outline.cuts);
+  join_section_cuts(outline);
   return outline;
 }
 

@@ -23,13 +23,15 @@ void add_blank_line_cuts(std::string_view text, Cuts& cuts) {
   }
 }
 
-void add_section_cuts(std::span<const Heading> headings, std::span<const std::size_t> tied,
-                      Cuts& cuts) {
-  for (const Heading& heading : headings) {
+void join_section_cuts(Outline& outline) {
+  const auto is_tied = [&](std::size_t offset) { return is_among(offset, outline.tied); };
+  std::erase_if(outline.cuts, [&](const Cut& cut) { return is_tied(cut.offset); });
+  for (const Heading& heading : outline.headings) {
     const double cost =
         kSectionCost + 0.01 * static_cast<double>(std::min<std::size_t>(heading.level, 6));
-    cuts.push_back({heading.at, is_among(heading.at, tied) ? kAfterHeadingCost : cost});
+    outline.cuts.push_back({heading.at, is_tied(heading.at) ? kAfterHeadingCost : cost});
   }
+  sort_cuts(outline.cuts);
 }
 
 void add_item_cuts(std::string_view text,

@@ -15,6 +15,9 @@ struct TextSpan {
   bool empty() const { return start == end; }
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
+inline std::string_view words_of(std::string_view text, TextSpan span) {
+  return text.substr(span.start, span.end - span.start);
+}
 
 // What it costs to begin a chunk at a place, where one chunk more costs 1. So a paragraph is worth
 // a tenth of a chunk less fill, and a word is cut off from its sentence only in need.
@@ -74,9 +77,9 @@ Outline outline_of_code(std::string_view text, std::size_t begin, std::span<cons
 void sort_cuts(Cuts& cuts);
 // Appends the beginnings of what stands between blank lines.
 void add_blank_line_cuts(std::string_view text, Cuts& cuts);
-// Appends cuts where headings are: best at the outermost, and rather not between two of them.
-void add_section_cuts(std::span<const Heading> headings, std::span<const std::size_t> tied,
-                      Cuts& cuts);
+// Adds cuts where headings are, best at the outermost and rather not between two of them, takes out
+// those that part a heading from what follows it, and sorts all.
+void join_section_cuts(Outline& outline);
 // Appends cuts at lines that begin with the marker of an item: `end_of_marker` gives where the one
 // ends that stands at a place, or the place itself.
 void add_item_cuts(std::string_view text,

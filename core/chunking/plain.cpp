@@ -72,18 +72,13 @@ std::optional<Numbered> numbered_at(std::string_view text, std::size_t line) {
 
 Outline outline_of_plain(std::string_view text, std::size_t begin) {
   Outline outline;
-  for (std::size_t line = begin; line < text.size();) {
-    const std::optional<Numbered> found = numbered_at(text, line);
-    if (found && found->is_heading) {
-      outline.headings.push_back(found->heading);
-      outline.tied.push_back(found->follows);
-    }
-    line = next_line(text, found ? found->follows : line + 1);
-  }
+  scan_lines(text, begin, numbered_at, [&](const Numbered& found) {
+    if (!found.is_heading) return;
+    outline.headings.push_back(found.heading);
+    outline.tied.push_back(found.follows);
+  });
   add_blank_line_cuts(text, outline.cuts);
-  std::erase_if(outline.cuts, [&](const Cut& cut) { return is_among(cut.offset, outline.tied); });
-  add_section_cuts(outline.headings, outline.tied, outline.cuts);
-  sort_cuts(outline.cuts);
+  join_section_cuts(outline);
   return outline;
 }
 

@@ -111,18 +111,15 @@ Outline outline_of_rst(std::string_view text, std::size_t begin) {
     }
     const std::size_t follows = skip(text, title->under.end, is_space);
     line = next_line(text, follows);
-    const TextSpan& words = title->words;
-    if (!is_long_enough(title->under, text.substr(words.start, words.end - words.start)) ||
+    if (!is_long_enough(title->under, words_of(text, title->words)) ||
         (title->over && *title->over != title->under.mark))
       continue;
-    outline.headings.push_back({title->at, styles.level_of(*title), words});
+    outline.headings.push_back({title->at, styles.level_of(*title), title->words});
     outline.tied.push_back(follows);
   }
   add_blank_line_cuts(text, outline.cuts);
   add_item_cuts(text, end_of_marker, outline.cuts);
-  std::erase_if(outline.cuts, [&](const Cut& cut) { return is_among(cut.offset, outline.tied); });
-  add_section_cuts(outline.headings, outline.tied, outline.cuts);
-  sort_cuts(outline.cuts);
+  join_section_cuts(outline);
   return outline;
 }
 

@@ -51,6 +51,16 @@ inline std::size_t next_line(std::string_view text, std::size_t at) {
   return end < text.size() ? end + 1 : text.size();
 }
 
+// Calls `find` at every line, hands what it found to `take`, and goes on behind that (`follows`).
+template <class Find, class Take>
+void scan_lines(std::string_view text, std::size_t begin, Find find, Take take) {
+  for (std::size_t line = begin; line < text.size();) {
+    const auto found = find(text, line);
+    if (found) take(*found);
+    line = next_line(text, found ? found->follows : line + 1);
+  }
+}
+
 // Where a number ends that counts an item of a list, such as "3." or "3)"; `at` if none stands
 // there.
 inline std::size_t end_of_item_number(std::string_view text, std::size_t at) {

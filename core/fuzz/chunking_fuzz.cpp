@@ -47,7 +47,6 @@ std::vector<std::uint32_t> find_tokens(std::string_view text, bool is_contrary) 
 void check(std::string_view text, const ChunkOptions& options, const FindTokens& find,
            bool is_contrary) {
   std::size_t end = 0;
-  const auto words = [&](TextSpan span) { return text.substr(span.start, span.end - span.start); };
   for (const ChunkSpan& chunk : chunk_document(text, options, find)) {
     const TextSpan span = chunk.span;
     require(end <= span.start && span.start < span.end && span.end <= text.size(),
@@ -59,9 +58,10 @@ void check(std::string_view text, const ChunkOptions& options, const FindTokens&
     for (const TextSpan& heading : chunk.context) {
       require(heading.start <= heading.end && heading.end <= text.size(),
               "headings lie within the text");
-      headings.push_back(words(heading));
+      headings.push_back(words_of(text, heading));
     }
-    const std::string whole = embedded_text(shorten_line(options.line), headings, words(span));
+    const std::string whole =
+        embedded_text(shorten_line(options.line), headings, words_of(text, span));
     const bool is_character = span.end - span.start <= 4;
     require(is_character || find(whole).size() <= options.size, "a chunk fits the model");
     end = span.end;

@@ -27,14 +27,11 @@ std::vector<std::uint32_t> find_words(std::string_view text) {
   return starts;
 }
 
-std::string words_of(std::string_view text, TextSpan span) {
-  return std::string(text.substr(span.start, span.end - span.start));
-}
-
 Strings headings_of(std::string_view text, const Outline& outline) {
   Strings found;
   for (const Heading& heading : outline.headings)
-    found.push_back(std::to_string(heading.level) + " " + words_of(text, heading.words));
+    found.push_back(std::to_string(heading.level) + " " +
+                    std::string(words_of(text, heading.words)));
   return found;
 }
 
