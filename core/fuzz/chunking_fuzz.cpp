@@ -46,13 +46,15 @@ std::vector<std::uint32_t> find_tokens(std::string_view text, bool is_contrary) 
 // A contrary tokenizer finds tokens in the space around chunks too. A byte order mark is no text.
 void check(std::string_view text, const ChunkOptions& options, const FindTokens& find,
            bool is_contrary) {
+  const auto is_empty = [&](TextSpan span) {  // space of any script is
+    return find(words_of(text, trim(text, span))).empty();
+  };
   std::size_t end = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
   for (const ChunkSpan& chunk : chunk_document(text, options, find)) {
     const TextSpan span = chunk.span;
     require(end <= span.start && span.start < span.end && span.end <= text.size(),
             "chunks rise within the text");
-    require(is_contrary || find(text.substr(end, span.start - end)).empty(),
-            "no token stands between chunks");
+    require(is_contrary || is_empty({end, span.start}), "no token stands between chunks");
     require(trim(text, span) == span, "a chunk has no space at its ends");
     std::vector<std::string_view> headings;
     for (const TextSpan& heading : chunk.context) {
@@ -66,7 +68,7 @@ void check(std::string_view text, const ChunkOptions& options, const FindTokens&
     require(is_character || find(whole).size() <= options.size, "a chunk fits the model");
     end = span.end;
   }
-  require(is_contrary || find(text.substr(end)).empty(), "no token stands behind the last chunk");
+  require(is_contrary || is_empty({end, text.size()}), "no token stands behind the last chunk");
 }
 
 }  // namespace
