@@ -128,6 +128,39 @@ def index_rfc(embedding: str, seconds: str) -> dict[str, Any]:
     }
 
 
+def ask_first(folder: str) -> dict[str, Any]:
+    """Open an index and ask it a question; the model is in memory by then."""
+    from benchmarks import indexes
+    from benchmarks.made_up import made_up_text
+    from gossamer.embed import load_embedder
+
+    embedder = load_embedder("pocket")
+    embedder.embed_question("loads what is loaded late")
+    question = made_up_text(5)
+    before = resident_bytes()
+    start = time.perf_counter()
+    index = indexes.open_index(Path(folder), embedder)
+    hits = index.search(question, mode="semantic")
+    seconds = time.perf_counter() - start
+    grown = resident_bytes() - before
+    return {"seconds": seconds, "grown": grown, "embedded": hits.explanation.chunks_embedded}
+
+
+def add_many(folder: str, count: str) -> dict[str, Any]:
+    """Add made-up texts in one call: what memory grows by beside the caller's list."""
+    from benchmarks.made_up import made_up_texts
+    from gossamer.index import Index
+
+    index = Index.create(folder, model="pocket")
+    index.add_texts([{"id": "warm", "text": "loads the model"}])
+    texts = made_up_texts(int(count))
+    before = resident_bytes()
+    reset_peak()
+    start = time.perf_counter()
+    index.add_texts(texts)
+    return {"seconds": time.perf_counter() - start, "grown": peak_bytes() - before}
+
+
 def update_long(deletions: str, count: str) -> dict[str, Any]:
     """Memory of a server's index under a long run of updates, and what it says it takes."""
     from benchmarks import ours
@@ -156,6 +189,8 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
         build_bounded,
         build_sharded,
         index_rfc,
+        ask_first,
+        add_many,
         update_long,
     )
 }

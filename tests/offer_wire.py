@@ -269,11 +269,12 @@ def contents(folder: Path) -> tuple[bytes, bytes, list[bytes]]:
         (folder / entry.name).read_bytes() for entry in snapshot.manifest.files_of("vectors")
     ]
     catalogue = snapshot.catalogue
+    rows = sorted(range(catalogue.document_count), key=lambda row: catalogue.chunks_in(row).start)
     texts = [
         snapshot.texts.read(
             document.segment, document.offset, document.offset + document.text_length
         )
-        for document in map(catalogue.document, range(catalogue.document_count))
+        for document in map(catalogue.document, rows)
     ]
     return b"".join(engines), catalogue.digest(), texts
 

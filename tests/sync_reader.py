@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from store_states import NOTHING, changes_to, finish
 
-from gossamer.store import Catalogue, Changes
+from gossamer.store import Catalogue
+from gossamer.store.segments import SegmentCatalogue
 from gossamer.sync import sections
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package
@@ -36,7 +38,7 @@ class Edge:
     texts: str = "kept"
     token: str = ""
     head: Head | None = None
-    catalogue: Catalogue = field(default_factory=Catalogue.empty)
+    catalogue: SegmentCatalogue = field(default_factory=lambda: NOTHING)
     rows: dict[int, bytes] = field(default_factory=dict)  # by chunk
     stored: dict[int, bytes] = field(default_factory=dict)  # texts, by the document's first chunk
     hot: dict[int, bytes] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class Edge:
         head = package.head
         assert head.base == (self.base if head.kind == "delta" else None)
         if head.kind == "snapshot":
-            self.catalogue, self.rows, self.stored = Catalogue.empty(), {}, {}
+            self.catalogue, self.rows, self.stored = NOTHING, {}, {}
             self.engine.unlink(missing_ok=True)
         news = Catalogue.open(package.read("catalogue", MOST))
         self._merge(package, news)
@@ -90,7 +92,7 @@ class Edge:
         return state_of(self.catalogue, digest_of_rows(ids, blocks))
 
     def _merge(self, package: Package, news: Catalogue) -> None:
-        changes = Changes(self.catalogue, package.head.next_chunk_id)
+        changes = changes_to(self.catalogue, package.head.next_chunk_id)
         changes.merge(news, None)
         find = {True: self.catalogue.find_path, False: self.catalogue.find_text}
         removed = [
@@ -102,7 +104,7 @@ class Edge:
             row = find[one.key[0]](one.key[1])
             assert row is not None
             changes.touch_source(row, one.mtime_ns, one.reader_version)
-        self.catalogue = changes.finish()
+        self.catalogue = finish(changes)
 
     def _take_rows(self, package: Package, news: Catalogue) -> None:
         if self.mode.startswith("slim"):

@@ -215,10 +215,10 @@ def test_filters_narrow_a_search(run: Run) -> None:
 def test_check_tells_damage_from_good_order(copy: Run, tmp_path: Path) -> None:
     good = copy("check")
     quick = copy("check", "--quick", "--json")
-    (vectors,) = (tmp_path / "home/indexes/default").glob("vectors-*")
-    data = bytearray(vectors.read_bytes())
+    (segment,) = (tmp_path / "home/indexes/default").glob("segment-*")
+    data = bytearray(segment.read_bytes())
     data[len(data) // 2] ^= 1
-    vectors.write_bytes(data)
+    segment.write_bytes(data)
     bad = copy("check")
 
     assert (good.exit_code, good.stdout) == (0, "all is well\n")
@@ -229,8 +229,8 @@ def test_check_tells_damage_from_good_order(copy: Run, tmp_path: Path) -> None:
 
 
 def test_check_looks_at_an_index_that_cannot_be_opened(copy: Run, tmp_path: Path) -> None:
-    (catalogue,) = (tmp_path / "home/indexes/default").glob("catalogue-*")
-    catalogue.write_bytes(catalogue.read_bytes()[:-1])
+    (segment,) = (tmp_path / "home/indexes/default").glob("segment-*")
+    segment.write_bytes(segment.read_bytes()[:-1])
 
     searched = copy("search", "--mode", "lexical", "lease")
     checked = copy("check", "--json")
@@ -238,7 +238,7 @@ def test_check_looks_at_an_index_that_cannot_be_opened(copy: Run, tmp_path: Path
     assert searched.exit_code == 2
     assert "gossamer check" in searched.stderr
     assert checked.exit_code == 1
-    assert catalogue.name in json.loads(checked.stdout)["findings"][0]["what"]
+    assert segment.name in json.loads(checked.stdout)["findings"][0]["what"]
 
 
 def test_eval_measures_recall_and_draws_it(run: Run, tmp_path: Path) -> None:

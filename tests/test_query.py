@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from store_states import changes_to, finish
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer import status as status_module
@@ -25,7 +26,6 @@ from gossamer.query.scope import allowed_documents
 from gossamer.records import ChunkSpan
 from gossamer.store import (
     Catalogue,
-    Changes,
     ChunkedDocument,
     DocumentRecord,
     HotVectors,
@@ -298,13 +298,13 @@ def test_filters_of_other_values_are_not_taken_for_each_other(index):
 
 
 def test_a_file_of_an_impossible_time_can_be_filtered():
-    changes = Changes(Catalogue.empty(), 1)
+    changes = changes_to()
     document = ChunkedDocument(DocumentRecord(1, "text"), [ChunkSpan(0, 1)], [1])
     changes.replace_source(SourceRecord("/r", "a", 1, -(2**62) * 2, 1), [document])
     condition = combine(after="2020")
     assert condition is not None
 
-    assert allowed_documents(changes.finish(), condition).tolist() == [False]
+    assert allowed_documents(finish(changes), condition).tolist() == [False]
 
 
 def test_records_of_a_catalogue_are_read_without_counting_all_rows(index, monkeypatch):
@@ -349,9 +349,9 @@ def test_files_that_go_while_they_are_counted_count_nothing(tmp_path, monkeypatc
 
 
 def test_damage_that_a_search_finds_names_the_folder_and_what_to_do(index, notes, tmp_path):
-    (segment,) = (tmp_path / "index").glob("texts-*.gst")
+    (segment,) = (tmp_path / "index").glob("segment-*.gss")
     data = bytearray(segment.read_bytes())
-    data[30] ^= 0xFF  # within the first block
+    data[-1] ^= 0xFF  # within the last block of text
     segment.write_bytes(data)
     opened = Index.open(tmp_path / "index")
 
@@ -361,15 +361,15 @@ def test_damage_that_a_search_finds_names_the_folder_and_what_to_do(index, notes
         opened.similar((notes / "ferry.html").as_posix() + ":1")
 
 
-def test_a_check_of_a_folder_without_its_catalogue_does_not_advise_to_check(index, tmp_path):
+def test_a_check_of_a_folder_without_a_segment_does_not_advise_to_check(index, tmp_path):
     from gossamer.store.check import check
 
-    (catalogue,) = (tmp_path / "index").glob("catalogue-*.gsc")
-    catalogue.unlink()
+    (segment,) = (tmp_path / "index").glob("segment-*.gss")
+    segment.unlink()
 
     (finding,) = check(tmp_path / "index")
 
-    assert catalogue.name in finding.what
+    assert segment.name in finding.what
     assert "gossamer check" not in f"{finding.what} {finding.repair}"
 
 

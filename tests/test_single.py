@@ -454,10 +454,10 @@ class TestImport:
         assert again.search("much sun", 1).hits[0].source == "files/deep/garden.txt"
 
     def test_an_engine_file_alone_is_no_index(self, index: Index, tmp_path: Path) -> None:
-        (vectors,) = index.folder.glob("vectors-*.gsm")
+        index.opened.state.vectors.save(tmp_path / "vectors")
 
         with pytest.raises(errors.NotGossamer, match="export"):
-            Index.import_file(vectors, tmp_path / "again")
+            Index.import_file(tmp_path / "vectors", tmp_path / "again")
 
 
 def with_raw_texts(sections: dict[int, bytes]) -> None:
@@ -623,7 +623,8 @@ class TestContainer:
     def test_an_engine_file_is_written_as_the_engine_writes_it(
         self, index: Index, tmp_path: Path
     ) -> None:
-        (vectors,) = index.folder.glob("vectors-*.gsm")
+        vectors = tmp_path / "vectors"
+        index.opened.state.vectors.save(vectors)
         container = Container(map_file(vectors))
 
         parts = [Section(kind, container.section(kind)) for kind in container.lengths]

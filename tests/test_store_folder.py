@@ -47,9 +47,13 @@ MODEL = ModelStamp("test", "fingerprint", DIM, 256, 256)
 
 @dataclass
 class Helper:
-    """Changes an index as the product does, with vectors that are made up from the text."""
+    """Changes an index as the product does, with vectors that are made up from the text.
+
+    Their codes are in the segments, or in a file of vectors.
+    """
 
     codebook: gossamer.Codebook
+    has_codes: bool
 
     def vectors_of(self, texts):
         seeds = [check_of(text) for text in texts]
@@ -60,7 +64,7 @@ class Helper:
             return self.put_with(writer, texts, remove, **options)
 
     def put_with(self, writer, texts, remove=(), **options):
-        changes = writer.changes()
+        changes = writer.changes(self.codebook if self.has_codes else None)
         journal = writer.journal(MODEL.fingerprint, DIM)
         old = None if writer.snapshot is None else writer.snapshot.open_vectors(self.codebook)
         catalogue = changes._old
@@ -69,18 +73,20 @@ class Helper:
         gone = [catalogue.chunks_of(row) for row in rows]
         ids, vectors = [], []
         for id, text in texts.items():
-            document, source = self.store(writer, id, text)
+            document, source = self.store(changes, id, text)
             ids.append(changes.replace_source(source, [document]))
             vectors.append(self.vectors_of([text]))
             journal.add([hash_of_text(text)], vectors[-1])
-        save = self.saver(old, gone, ids, vectors)
+            if self.has_codes:
+                changes.add_codes(ids[-1], self.codebook.encode(vectors[-1]))
+        save = None if self.has_codes else self.saver(old, gone, ids, vectors)
         return writer.commit(
             changes, save_vectors=save, model=MODEL, settings=Settings(), roots=(), **options
         )
 
-    def store(self, writer, id, text):
+    def store(self, changes, id, text):
         data = text.encode()
-        segment, offset = writer.add_text(data)
+        segment, offset = changes.add_text(data)
         record = DocumentRecord(len(data), "text", segment, offset)
         document = ChunkedDocument(record, [ChunkSpan(0, len(data))], [check_of(text)])
         return document, SourceRecord("", id, 0, 0, hash_of_bytes(data), "text")
@@ -119,9 +125,10 @@ class Helper:
         return content
 
 
-@pytest.fixture(scope="module")
-def helper():
-    return Helper(gossamer.train_codebook(clustered(400, seed=5), 8))
+@pytest.fixture(scope="module", params=["codes", "vectors"])
+def helper(request):
+    codebook = gossamer.train_codebook(clustered(400, seed=5), 8)
+    return Helper(codebook, request.param == "codes")
 
 
 @pytest.fixture
@@ -143,9 +150,10 @@ def errors_of(folder, helper):
 def test_what_was_committed_is_there_and_nothing_else(helper, folder):
     assert helper.content(folder) == OLD
     assert check(folder, codebook=helper.codebook) == []
+    vectors = [] if helper.has_codes else ["vectors-2.gsm"]
     assert sorted(path.name for path in folder.iterdir()) == [
         MANIFEST,
-        *("catalogue-3.gsc", "lock", "texts-1.gst", "vectors-2.gsm"),
+        *("lock", "segment-1.gss", *vectors),
     ]
 
 
@@ -164,7 +172,7 @@ def test_leaving_without_a_commit_takes_everything_back(helper, folder):
     before = sorted(path.name for path in folder.iterdir())
 
     with pytest.raises(KeyError), begin(folder) as writer:  # noqa: PT012
-        writer.add_text(b"x" * 5_000_000)
+        writer.changes().add_text(b"x" * 5_000_000)
         raise KeyError
 
     assert sorted(path.name for path in folder.iterdir()) == before
@@ -191,7 +199,7 @@ def test_a_reader_keeps_its_state_while_a_writer_commits_twice(helper, folder):
     snapshot = open_index(folder)
 
     helper.put(folder, {"b": NEW["b"]}, remove=["c"])
-    helper.put(folder, {"a": "other"}, dead_share=0)
+    helper.put(folder, {"a": "other"}, is_compact=True)
 
     assert helper.content_of(snapshot) == OLD
     assert not snapshot.is_current()
@@ -200,18 +208,18 @@ def test_a_reader_keeps_its_state_while_a_writer_commits_twice(helper, folder):
 
 
 def test_a_state_replaced_while_it_is_opened_is_opened_anew(helper, folder, monkeypatch):
-    real = gossamer.store.folder.Catalogue.open
+    real = gossamer.store.folder.map_file
     commits = [{"x": "one"}, {"x": "two"}]
 
-    def open_slowly(data, **options):
+    def map_slowly(path, **options):
         if commits:
             texts = commits.pop()
             with monkeypatch.context() as patch:
-                patch.setattr(gossamer.store.folder.Catalogue, "open", real)
-                helper.put(folder, texts)
-        return real(data, **options)
+                patch.setattr(gossamer.store.folder, "map_file", real)
+                helper.put(folder, texts, is_compact=True)
+        return real(path, **options)
 
-    monkeypatch.setattr(gossamer.store.folder.Catalogue, "open", open_slowly)
+    monkeypatch.setattr(gossamer.store.folder, "map_file", map_slowly)
 
     assert helper.content(folder) == OLD | {"x": "one"}
 
@@ -235,9 +243,10 @@ def test_small_segments_are_merged_and_dead_text_is_given_back(helper, folder):
     for number in range(20):
         helper.put(folder, {f"n{number}": f"number {number}"})
 
-    assert len(open_index(folder).manifest.files_of("texts")) <= 8
-    helper.put(folder, {}, remove=["a"], dead_share=0)
+    assert len(open_index(folder).manifest.files_of("segment")) <= 4
+    helper.put(folder, {}, remove=["a"], is_compact=True)
     snapshot = open_index(folder)
+    assert len(snapshot.manifest.files_of("segment")) == 1
     assert sum(snapshot.texts.lengths.values()) == snapshot.manifest.counts["text_bytes"]
     expected = OLD | {f"n{number}": f"number {number}" for number in range(20)}
     del expected["a"]
@@ -246,18 +255,19 @@ def test_small_segments_are_merged_and_dead_text_is_given_back(helper, folder):
 
 def test_the_vectors_that_are_there_can_stay(helper, folder):
     with begin(folder) as writer:
-        changes = writer.changes()
+        changes = writer.changes(helper.codebook if helper.has_codes else None)
         changes.touch_source(0, 5)
         writer.commit(changes, save_vectors=None, model=MODEL, settings=Settings(), roots=("/new",))
 
     assert helper.content(folder) == OLD
-    assert open_index(folder).catalogue.stat_of(0) == (0, 5)
+    catalogue = open_index(folder).catalogue
+    assert catalogue.stat_of(catalogue.find_text("a")) == (0, 5)
 
 
 def test_chunks_without_vectors_are_refused(helper, tmp_path):
     with begin(tmp_path) as writer:
         changes = writer.changes()
-        document, source = helper.store(writer, "a", "text")
+        document, source = helper.store(changes, "a", "text")
         changes.replace_source(source, [document])
         with pytest.raises(InvalidArgument, match="save_vectors"):
             writer.commit(changes, save_vectors=None, model=MODEL, settings=Settings(), roots=())
@@ -303,7 +313,7 @@ def has_error(folder, helper):
 
 
 def test_check_names_what_a_killed_writer_left_behind(helper, folder):
-    shutil.copy(folder / "texts-1.gst", folder / "texts-9.gst")
+    shutil.copy(folder / "segment-1.gss", folder / "segment-9.gss")
     (folder / f".{MANIFEST}.abc.part").write_bytes(b"")
     (folder / JOURNAL).write_bytes(b"old")
     (folder / "notes-1.txt").write_bytes(b"not ours")
@@ -323,7 +333,7 @@ def test_check_without_the_codebook_says_what_it_left_out(folder):
 def scenario(helper, folder):
     """Change an index in two steps, the second of which writes texts anew."""
     helper.put(folder, {"b": NEW["b"]}, remove=["c"])
-    helper.put(folder, {"d": NEW["d"]}, dead_share=0)
+    helper.put(folder, {"d": NEW["d"]}, is_compact=True)
 
 
 @needs_fork

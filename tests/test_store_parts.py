@@ -27,7 +27,7 @@ MANIFEST = Manifest(
     settings=Settings(walk={"hidden": False, "ignore": ["*.log"]}),
     roots=("/home/a/notes", "/home/\udc80"),
     next_chunk_id=100,
-    files=(FileEntry("catalogue-9.gsc", 10, "ab"), FileEntry("texts-3.gst", 5, "cd")),
+    files=(FileEntry("segment-9.gss", 10, "ab"), FileEntry("vectors-3.gsm", 5, "cd")),
     counts={"chunks": 99},
 )
 
@@ -39,7 +39,7 @@ def signed(values):
 
 def test_a_manifest_comes_back_as_it_was():
     assert Manifest.from_bytes(MANIFEST.to_bytes()) == MANIFEST
-    assert [entry.number for entry in MANIFEST.files_of("texts")] == [3]
+    assert [entry.number for entry in MANIFEST.files_of("vectors")] == [3]
 
 
 def test_every_flipped_or_missing_byte_of_a_manifest_is_noticed():
@@ -53,9 +53,9 @@ def test_every_flipped_or_missing_byte_of_a_manifest_is_noticed():
 
 
 def test_a_manifest_of_a_newer_release_says_so():
-    values = json.loads(MANIFEST.to_bytes().rpartition(b"}")[0] + b"}") | {"version": 2}
+    values = json.loads(MANIFEST.to_bytes().rpartition(b"}")[0] + b"}") | {"version": 3}
 
-    with pytest.raises(UnknownVersion, match=r"version 2.*reads 1.*newer"):
+    with pytest.raises(UnknownVersion, match=r"version 3.*reads 2.*newer"):
         Manifest.from_bytes(signed(values))
     with pytest.raises(NotGossamer):
         Manifest.from_bytes(b"hello")
@@ -71,10 +71,10 @@ def test_a_manifest_of_a_newer_release_says_so():
         {"roots": "/a"},
         {"roots": [1]},
         {"counts": {"chunks": "many"}},
-        {"files": []},
-        {"files": [{"name": "../catalogue-1.gsc", "size": 1, "digest": ""}]},
-        {"files": [{"name": "catalogue-1.gsc", "size": 2**70, "digest": ""}]},
-        {"files": [{"name": f"catalogue-{n}.gsc", "size": 1, "digest": ""} for n in (1, 2)]},
+        {"files": [{"name": "texts-1.gst", "size": 1, "digest": ""}]},
+        {"files": [{"name": "../segment-1.gss", "size": 1, "digest": ""}]},
+        {"files": [{"name": "segment-1.gss", "size": 2**70, "digest": ""}]},
+        {"files": [{"name": f"vectors-{n}.gsm", "size": 1, "digest": ""} for n in (1, 2)]},
         {"model": []},
         {"model": asdict(MANIFEST.model) | {"name": "a\nb"}},
         {"model": asdict(MANIFEST.model) | {"fingerprint": "\udc80"}},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import Damaged, GossamerError
 from gossamer.store import texts as store_texts
-from gossamer.store.texts import Texts, TextsWriter, segments_to_rewrite
+from gossamer.store.texts import Texts, TextsWriter
 
 
 def write(path, pieces):
@@ -107,14 +107,3 @@ def test_hostile_segments_give_errors_only(tmp_path):
         path.write_bytes(spoilt)
         with pytest.raises(GossamerError):
             Texts({1: path}).read(1, 0, 300)
-
-
-def test_segments_are_written_anew_when_dead_or_too_many():
-    even = dict.fromkeys(range(1, 9), 100)
-
-    assert segments_to_rewrite(even, even) == []
-    assert segments_to_rewrite(even, even | {3: 70, 4: 80}) == [3]
-    assert segments_to_rewrite(even, even | {3: 99}, dead_share=0) == [3]
-    assert segments_to_rewrite(even, even | {3: 0}) == []
-    many = {number: 100 * number for number in range(1, 10)}
-    assert segments_to_rewrite(many, many) == [1, 2, 3, 4, 5]

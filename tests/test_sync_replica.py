@@ -205,7 +205,7 @@ def test_a_slim_index_that_is_being_made_says_how_far_it_is(
 def test_what_an_interrupted_replica_embedded_is_not_embedded_again(
     monkeypatch: pytest.MonkeyPatch, index: Index, offers: Callable[..., Offer], tmp_path: Path
 ) -> None:
-    index.add_texts(texts_of(*((f"more{n}", words(n)) for n in range(100))))
+    index.add_texts(texts_of(*((f"more{n}", words(1000 + n)) for n in range(100))))
     batches = []
 
     def fail_later(texts: Sequence[str]) -> None:

@@ -43,6 +43,7 @@ CASES = (
     "pipeline_speed",
     "query_cost",
     "update_cost",
+    "segments",
     "install_size",
     "server_load",
     "server_slow_bodies",

@@ -41,6 +41,7 @@ class ByteWriter {
     out_.push_back(static_cast<std::uint8_t>(value));
   }
   std::size_t size() const { return out_.size(); }
+  void reserve(std::size_t bytes) { out_.reserve(bytes); }
   Bytes take() { return std::move(out_); }
 
  private:

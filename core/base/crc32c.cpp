@@ -50,8 +50,9 @@ const Tables& tables() { return kTables; }
 #undef GOSSAMER_CONSTEXPR
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView bytes) {
-  std::uint64_t crc = 0xffffffffu;
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView bytes,
+                                                                      std::uint32_t before) {
+  std::uint64_t crc = ~before;
   const std::uint8_t* at = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= 8; at += 8, left -= 8) {
@@ -67,9 +68,9 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(ByteView b
 
 }  // namespace
 
-std::uint32_t crc32c_by_table(ByteView bytes) {
+std::uint32_t crc32c_by_table(ByteView bytes, std::uint32_t before) {
   const Tables& table = tables();
-  std::uint32_t crc = 0xffffffffu;
+  std::uint32_t crc = ~before;
   const std::uint8_t* at = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= kSlices; at += kSlices, left -= kSlices) {
@@ -84,12 +85,12 @@ std::uint32_t crc32c_by_table(ByteView bytes) {
   return ~crc;
 }
 
-std::uint32_t crc32c(ByteView bytes) {
+std::uint32_t crc32c(ByteView bytes, std::uint32_t before) {
 #if defined(__x86_64__)
   static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-  if (has_instruction) return crc32c_by_instruction(bytes);
+  if (has_instruction) return crc32c_by_instruction(bytes, before);
 #endif
-  return crc32c_by_table(bytes);
+  return crc32c_by_table(bytes, before);
 }
 
 }  // namespace gossamer

@@ -53,6 +53,22 @@ const char* name_of(SectionKind kind) {
       return "deleted";
     case SectionKind::kCalibration:
       return "calibration";
+    case SectionKind::kStrings:
+      return "strings";
+    case SectionKind::kDirectory:
+      return "directory";
+    case SectionKind::kGroups:
+      return "groups";
+    case SectionKind::kDictionaries:
+      return "dictionaries";
+    case SectionKind::kBlockDirectory:
+      return "directory of blocks";
+    case SectionKind::kCodeStamp:
+      return "code stamp";
+    case SectionKind::kGone:
+      return "gone";
+    case SectionKind::kBlocks:
+      return "blocks";
   }
   return "of the product";
 }
@@ -191,7 +207,12 @@ void FileImage::add(SectionKind kind, Bytes bytes) {
 }
 
 void FileImage::add_view(SectionKind kind, ByteView bytes, std::shared_ptr<const void> owner) {
-  sections_.emplace_back(kind, bytes);
+  add_pieces(kind, {bytes}, std::move(owner));
+}
+
+void FileImage::add_pieces(SectionKind kind, std::vector<ByteView> pieces,
+                           std::shared_ptr<const void> owner) {
+  sections_.emplace_back(kind, std::move(pieces));
   owners_.push_back(std::move(owner));
 }
 
@@ -200,16 +221,21 @@ std::vector<ByteView> FileImage::finish() {
   ByteWriter table;
   std::vector<ByteView> parts;
   std::size_t end = kHeaderBytes + sections_.size() * kEntryBytes;
-  for (const auto& [kind, bytes] : sections_) {
+  for (const auto& [kind, pieces] : sections_) {
     const std::size_t offset = align(end);
-    table.put(static_cast<std::uint32_t>(kind));
-    table.put(crc32c(bytes));
-    table.put<std::uint64_t>(offset);
-    table.put<std::uint64_t>(bytes.size());
-    table.put<std::uint64_t>(0);
     if (offset > end) parts.push_back(ByteView(kPadding).first(offset - end));
-    parts.push_back(bytes);
-    end = offset + bytes.size();
+    end = offset;
+    std::uint32_t checksum = 0;
+    for (const ByteView piece : pieces) {
+      checksum = crc32c(piece, checksum);
+      end += piece.size();
+      parts.push_back(piece);
+    }
+    table.put(static_cast<std::uint32_t>(kind));
+    table.put(checksum);
+    table.put<std::uint64_t>(offset);
+    table.put<std::uint64_t>(end - offset);
+    table.put<std::uint64_t>(0);
   }
   const Bytes entries = table.take();
   ByteWriter header;

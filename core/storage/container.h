@@ -65,13 +65,16 @@ class FileImage {
   void add(SectionKind kind, Bytes bytes);
   // Bytes that are not copied: `owner` keeps them as they are, or they outlive the image.
   void add_view(SectionKind kind, ByteView bytes, std::shared_ptr<const void> owner = nullptr);
+  // The same of bytes that lie in pieces.
+  void add_pieces(SectionKind kind, std::vector<ByteView> pieces,
+                  std::shared_ptr<const void> owner);
   // The parts of the file; call once, after the last section.
   std::vector<ByteView> finish();
 
  private:
   std::deque<Bytes> owned_;  // a deque: views into its elements stay valid
   std::vector<std::shared_ptr<const void>> owners_;
-  std::vector<std::pair<SectionKind, ByteView>> sections_;
+  std::vector<std::pair<SectionKind, std::vector<ByteView>>> sections_;
 };
 
 // Names a section in messages.

@@ -26,6 +26,14 @@ enum class SectionKind : std::uint32_t {
   kIds = 8,          // the id of each node; absent where ids are 0, 1, 2, ...
   kDeleted = 9,      // nodes that are deleted
   kCalibration = 10,
+  kStrings = 48,  // of a segment: store/segment.h
+  kDirectory = 49,
+  kGroups = 50,
+  kDictionaries = 51,  // of texts: store/blocks.h
+  kBlockDirectory = 52,
+  kBlocks = 53,
+  kGone = 54,       // of older segments: store/gone.h
+  kCodeStamp = 55,  // what made the codes: store/segment_file.h
 };
 
 // Kinds of sections that belong to the product around the engine (its catalogue, its texts, a

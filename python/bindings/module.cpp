@@ -9,6 +9,7 @@
 #include "graph.h"
 #include "index.h"
 #include "lexical.h"
+#include "store.h"
 #include "text.h"
 
 NB_MODULE(_core, m) {
@@ -33,4 +34,5 @@ NB_MODULE(_core, m) {
   bind_text(m);
   bind_chunking(m);
   bind_static_model(m);
+  bind_store(m);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -31,7 +32,7 @@ from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
 from gossamer.store.vacant import check_is_free
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
-from gossamer.update.given import as_given_text
+from gossamer.update.given import in_batches
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateProgress, UpdateReport, Watcher
 from gossamer.update.session import UpdateSession
@@ -243,6 +244,9 @@ class Index:
 
         One that is there just so is left as it is.
 
+        Texts of a list are one change; those of an iterator are taken in as they come, some
+        thousands at a time, and never all in memory.
+
         A text is a GivenText, or a mapping with "id" and "text", and "title", "markup" ("plain",
         "markdown", ...) and "metadata" if wanted. Their text is kept, compressed.
 
@@ -250,8 +254,10 @@ class Index:
         tokens a chunk may have, and gives `ChunkSpan`s in bytes of the text, which may overlap.
         It is not remembered: what is added without it later is cut as usual.
         """
-        given = [as_given_text(text) for text in texts]
+        batches = in_batches(texts)
+        first = next(batches)  # what is wrong with them is said before anything is done
         with self._begin_change("add", wait_s) as writer:
+            given = chain([first], batches)
             return add_texts(writer, self._opened.model, given, progress or _silent, chunker)
 
     def add_texts_together(
@@ -362,7 +368,7 @@ class Index:
         with self._begin("compact", wait_s) as writer:
             session = UpdateSession(writer, self._opened.model, UpdateReport())
             with closing(session):
-                session.commit(True, dead_share=0.0)
+                session.commit(True, is_compact=True)
         return before, self.status().total_bytes
 
     def export(

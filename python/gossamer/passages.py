@@ -25,7 +25,7 @@ from gossamer.query.elsewhere import Elsewhere
 from gossamer.records import Span
 from gossamer.store import DocumentRecord, Snapshot, SourceRecord, check_of
 from gossamer.store.indexed import open_indexed, read_at
-from gossamer.store.records import AWAY
+from gossamer.store.records import ChunkPlace
 from gossamer.sync.records import AwayChunk
 
 __all__ = ["Passage", "Passages", "context_line"]
@@ -66,6 +66,8 @@ class Passages:
         self._elsewhere = elsewhere
         self.stale_rows: set[int] = set()
         self._fresh: dict[str, bool] = {}  # files of stored texts that were looked at
+        self._places: dict[int, ChunkPlace] = {}  # of chunks that were asked for
+        self._records: dict[int, tuple[SourceRecord, DocumentRecord]] = {}  # by row of document
 
     @property
     def folder(self) -> Path:
@@ -85,8 +87,8 @@ class Passages:
     @property
     def stale_paths(self) -> tuple[str, ...]:
         """The sources whose text was found not to be what was indexed."""
-        paths = self._snapshot.catalogue.paths
-        return tuple(sorted(paths[row] for row in self.stale_rows))
+        catalogue = self._snapshot.catalogue
+        return tuple(sorted(catalogue.source(row).path for row in self.stale_rows))
 
     @property
     def stale_documents(self) -> NDArray[np.bool_]:
@@ -100,10 +102,28 @@ class Passages:
 
     def are_away(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say of each chunk whether its text is kept by the server alone."""
-        catalogue = self._snapshot.catalogue
-        segments, _ = catalogue.text_places
-        is_away: NDArray[np.bool_] = segments[catalogue.document_rows(ids)] == AWAY
-        return is_away
+        rows = [place.document for place in self._locate(ids)]
+        # In the order of rows: what stands together is read together.
+        is_away = {row: self._record(row)[1].is_away for row in sorted(set(rows))}
+        return np.array([is_away[row] for row in rows], bool)
+
+    def _locate(self, ids: NDArray[np.int64]) -> list[ChunkPlace]:
+        """Give where chunks stand; UnknownId if there is no such chunk."""
+        known = self._places
+        unknown = [id for id in ids.tolist() if id not in known]
+        if unknown:
+            places = self._snapshot.catalogue.locate(np.array(unknown, np.int64))
+            known.update(zip(unknown, places, strict=True))
+        return [known[id] for id in ids.tolist()]
+
+    def _record(self, row: int) -> tuple[SourceRecord, DocumentRecord]:
+        """Give what is known of a document and its source."""
+        known = self._records.get(row)
+        if known is None:
+            catalogue = self._snapshot.catalogue
+            source = catalogue.source(catalogue.source_row(row))
+            known = self._records[row] = (source, catalogue.document(row))
+        return known
 
     def read(self, ids: NDArray[np.int64]) -> list[Passage | None]:
         """Give the passage of each chunk; None where its text is no longer what was indexed.
@@ -141,41 +161,36 @@ class Passages:
 
     def without_text(self, id: int) -> Passage:
         """Give what is known here of a chunk whose text is out of reach: it has no text."""
-        catalogue = self._snapshot.catalogue
-        ids = np.array([id], np.int64)
-        row = int(catalogue.document_rows(ids)[0])
-        (start,), (end,) = catalogue.spans(ids)
-        document = catalogue.document(row)
-        source = catalogue.source(int(catalogue.source_rows[row]))
-        title = document.title
-        return Passage(id, source, document, title, int(start), int(end), "", "", (0, 0))
+        (place,) = self._locate(np.array([id], np.int64))
+        source, document = self._record(place.document)
+        start, end = place.span
+        return Passage(id, source, document, document.title, start, end, "", "", (0, 0))
 
     def _read_here(self, ids: NDArray[np.int64]) -> list[Passage | None]:
         """Give the passages of chunks whose text is in a file or in the text store."""
-        catalogue = self._snapshot.catalogue
-        rows = catalogue.document_rows(ids)
-        starts, ends = catalogue.spans(ids)
-        checks = catalogue.checks(ids)
-        contexts = catalogue.contexts(ids)
+        places = self._locate(ids)
+        by_document: dict[int, list[int]] = {}
+        for number, (place, is_away) in enumerate(zip(places, self.are_away(ids), strict=True)):
+            if not is_away:
+                by_document.setdefault(place.document, []).append(number)
         passages: list[Passage | None] = [None] * len(ids)
         # Document by document, so that each file is opened once.
-        for row in np.unique(rows[~self.are_away(ids)]).tolist():
-            places = np.flatnonzero(rows == row).tolist()
-            spans = [(int(starts[i]), int(ends[i])) for i in places]
-            found = self._read_document(row, spans, [contexts[i] for i in places])
-            for i, span, text in zip(places, spans, found, strict=True):
-                if text is not None and check_of(text.embedded) == int(checks[i]):
-                    passages[i] = Passage(
-                        int(ids[i]),
+        for row, numbers in sorted(by_document.items()):
+            found = self._read_document(row, [places[number] for number in numbers])
+            for number, text in zip(numbers, found, strict=True):
+                place = places[number]
+                if text is not None and check_of(text.embedded) == place.check:
+                    passages[number] = Passage(
+                        int(ids[number]),
                         text.source,
                         text.document,
                         text.title,
-                        *span,
+                        *place.span,
                         text.body,
                         text.embedded,
                     )
                 else:
-                    self.stale_rows.add(int(catalogue.source_rows[row]))
+                    self.stale_rows.add(self._snapshot.catalogue.source_row(row))
         return passages
 
     def _read_away(self, ids: NDArray[np.int64]) -> list[Passage | None]:
@@ -184,15 +199,13 @@ class Passages:
             return [None] * len(ids)
         catalogue = self._snapshot.catalogue
         found = self._elsewhere.chunks(ids)
-        rows = catalogue.document_rows(ids).tolist()
-        checks = catalogue.checks(ids).tolist()
         passages: list[Passage | None] = []
-        for id, row, check, chunk in zip(ids.tolist(), rows, checks, found, strict=True):
+        for id, place, chunk in zip(ids.tolist(), self._locate(ids), found, strict=True):
             known = self.without_text(id)
-            is_right = chunk is not None and _is_indexed(chunk, known, check)
+            is_right = chunk is not None and _is_indexed(chunk, known, place.check)
             passages.append(_with_text(known, chunk) if chunk is not None and is_right else None)
             if not is_right and not self._elsewhere.is_away:
-                self.stale_rows.add(int(catalogue.source_rows[row]))
+                self.stale_rows.add(catalogue.source_row(place.document))
         return passages
 
     def place_of(self, passage: Passage) -> Span:
@@ -281,24 +294,20 @@ class Passages:
 
         behind = bisect_right(ids, number, key=first_line)
         if behind == len(ids):
-            return int(catalogue.text_lengths[row])
+            return catalogue.document(row).text_length
         (start,), _ = catalogue.spans([ids[behind]])
         return int(start)
 
-    def _read_document(
-        self, row: int, spans: Sequence[Span], contexts: Sequence[tuple[Span, ...]]
-    ) -> list[_Text | None]:
-        catalogue = self._snapshot.catalogue
-        source = catalogue.source(int(catalogue.source_rows[row]))
-        document = catalogue.document(row)
+    def _read_document(self, row: int, places: Sequence[ChunkPlace]) -> list[_Text | None]:
+        source, document = self._record(row)
         with _TextReader(self._snapshot, source, document) as text:
             title = _title_of(document, text.read)
             if title is None or not self._is_source_fresh(source, document):
-                return [None] * len(spans)
+                return [None] * len(places)
             line = context_line(source.name if source.root else "", title)
             return [
-                _read_chunk(text.read, source, document, title, line, span, context)
-                for span, context in zip(spans, contexts, strict=True)
+                _read_chunk(text.read, source, document, title, line, place.span, place.context)
+                for place in places
             ]
 
     def _is_source_fresh(self, source: SourceRecord, document: DocumentRecord) -> bool:

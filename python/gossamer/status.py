@@ -88,7 +88,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         documents=catalogue.document_count,
         chunks=catalogue.chunk_count,
         text_bytes=manifest.counts.get("text_bytes", 0),
-        bytes_by_part=bytes_by_part(snapshot.folder),
+        bytes_by_part=_bytes_by_part(snapshot),
         changed_files=changed,
         missing_files=missing,
         is_trusted=snapshot.is_trusted,
@@ -143,6 +143,15 @@ def _look_at_files(snapshot: Snapshot) -> tuple[int, int]:
             continue
         changed += (found.st_size, as_stored_time(found.st_mtime_ns)) != catalogue.stat_of(row)
     return changed, missing
+
+
+def _bytes_by_part(snapshot: Snapshot) -> dict[str, int]:
+    """Give the same with the files of the index by what is in them."""
+    kinds = {entry.kind for entry in snapshot.manifest.files}
+    found = bytes_by_part(snapshot.folder)
+    rest = {part: size for part, size in found.items() if part not in kinds}
+    parts = {part: size for part, size in snapshot.part_bytes().items() if size}
+    return dict(sorted((rest | parts).items(), key=lambda item: -item[1]))
 
 
 def bytes_by_part(folder: Path) -> dict[str, int]:

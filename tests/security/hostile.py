@@ -4,20 +4,25 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
+from gossamer.errors import GossamerError
 from gossamer.index import Index
-from gossamer.single.container import Container, Section, container_parts
+from gossamer.single.container import Container, Section, container_parts, crc32c
 from gossamer.single.kinds import CATALOGUE, MANIFEST
-from gossamer.store.catalogue import Catalogue
-from gossamer.store.columns import Table
+from gossamer.store import columns
+from gossamer.store.catalogue import SOURCES, Catalogue, decode_name, encode_name
+from gossamer.store.columns import Column, Schema, Table, pack_table, unpack_table
 from gossamer.store.hashes import digest_of, digest_of_file
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package, write_package
 from gossamer.sync.records import Head, Mode
+from gossamer.text.zstd import ZstdDecompressor, ZstdError
 
 __all__ = ["FOLDERS", "hostile_file", "hostile_folder", "hostile_package", "make_bases"]
 
@@ -34,6 +39,21 @@ FOLDERS: dict[str, dict[str, object]] = {
     "hot": {"keep": "hot:1MB"},
     "words": {"lexical": "fts5"},
 }
+# Sections of a segment; docs/format.md.
+_STRINGS, _DIRECTORY, _GROUPS = 48, 49, 50
+_WORDS = Schema(children=(("word", Schema(is_bytes=True, cost=4)),))
+_DIRECTORY_SCHEMA = Schema(
+    (
+        Column("bytes"),
+        Column("size"),
+        Column("checksum", width=4),
+        Column("sources"),
+        Column("documents"),
+        Column("chunks"),
+        Column("is_file"),
+    ),
+    (("path", Schema(is_bytes=True, cost=4)),),
+)
 NUMBERS = (0, 1, 2, 3, 7, 255, 1 << 16, (1 << 28) + 1, (1 << 36) - 1, 1 << 40, (1 << 62) - 1)
 
 
@@ -191,9 +211,8 @@ def hostile_folder(base: Path, target: Path, chance: Chance) -> None:
     values = json.loads(manifest_path.read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[0])
     files = values.pop("files")
     if chance.random.random() < 0.6:
-        path = target / next(file["name"] for file in files if file["name"].startswith("catalogue"))
-        spoilt = chance.spoil_catalogue(Catalogue.open(path.read_bytes(), is_own=True))
-        path.write_bytes(spoilt.to_bytes())
+        path = target / next(file["name"] for file in files if file["name"].startswith("segment"))
+        path.write_bytes(_hostile_segment(path, chance))
     if chance.random.random() < 0.7:
         values = chance.spoil_some(values)
     if chance.random.random() < 0.3:
@@ -209,6 +228,51 @@ def hostile_folder(base: Path, target: Path, chance: Chance) -> None:
     body = json.dumps({**values, "files": files}, sort_keys=True, indent=1).encode("ascii") + b"\n"
     if not manifest_path.is_symlink():
         manifest_path.write_bytes(body + digest_of(body).encode() + b"\n")
+
+
+def _hostile_segment(path: Path, chance: Chance) -> bytes:
+    """Give a segment with a spoilt catalogue, or with any bytes changed in one of its sections."""
+    container = Container(np.fromfile(path, np.uint8))
+    sections = {kind: container.section(kind).tobytes() for kind in container.lengths}
+    if chance.random.random() < 0.7:
+        words = unpack_table(sections[_STRINGS], _WORDS, is_own=True).texts("word")
+        group = sections[_GROUPS]
+        with suppress(ZstdError):  # a small one is as it is
+            group = ZstdDecompressor().decompress(group)
+        tables = unpack_table(group, SOURCES, is_own=True)
+        catalogue = Catalogue([decode_name(word) for word in words], tables)
+        spoilt = chance.spoil_catalogue(catalogue)
+        with patch.object(columns, "compress", lambda plane, _: plane):
+            sections[_STRINGS], sections[_GROUPS] = spoilt.to_parts()
+        sections[_DIRECTORY] = pack_table(_directory_of(spoilt, sections[_GROUPS]))
+    else:
+        kind = chance.random.choice(sorted(sections))
+        data = bytearray(sections[kind])
+        for _ in range(chance.random.choice((1, 1, 3))):
+            data[chance.random.randrange(len(data))] = chance.random.choice((0, 1, 2, 127, 255))
+        sections[kind] = bytes(data)
+    parts = [Section(kind, np.frombuffer(data, np.uint8)) for kind, data in sections.items()]
+    return b"".join(bytes(part) for part in container_parts(parts))
+
+
+def _directory_of(catalogue: Catalogue, group: bytes) -> Table:
+    """Give the directory of a segment of one group, whatever its names are."""
+    path = b""
+    with suppress(GossamerError, IndexError):  # of names that are none
+        path = encode_name(catalogue.paths[0])
+    values = {
+        "bytes": len(group),
+        "size": len(group),
+        "checksum": crc32c(group),
+        "sources": catalogue.source_count,
+        "documents": catalogue.document_count,
+        "chunks": catalogue.chunk_count,
+        "is_file": int(catalogue.tables["root"][0] != 0) if catalogue.source_count else 0,
+        "path": len(path),
+    }
+    columns = {name: np.array([value], np.int64) for name, value in values.items()}
+    paths = Table(_DIRECTORY_SCHEMA.children[0][1], content=np.frombuffer(path, np.uint8))
+    return Table(_DIRECTORY_SCHEMA, columns, {"path": paths})
 
 
 def _write_edge(target: Path, chance: Chance) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from store_states import changes_to, finish
 from tiny_embedder import TinyEmbedder
 
 from gossamer.errors import Damaged, TooLarge
@@ -17,8 +18,7 @@ from gossamer.records import ChunkSpan
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CATALOGUE, TEXTS
 from gossamer.store import Catalogue, SourceRecord
-from gossamer.store.changes import Changes
-from gossamer.store.folder import read_manifest
+from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.ratio import least_packed, most_unpacked
@@ -85,7 +85,7 @@ def measure(kind: str, path: Path, tmp_path: Path) -> tuple[int, str]:
 
 def catalogue_of(lengths: list[int], segment: int = AWAY, **source: object) -> Catalogue:
     """A catalogue of texts of these lengths, verified as little as bytes are."""
-    changes = Changes(Catalogue.empty(), 1)
+    changes = changes_to()
     offset = 0
     for number, length in enumerate(lengths):
         record = DocumentRecord(length, "text", segment, offset=0 if segment == AWAY else offset)
@@ -95,7 +95,7 @@ def catalogue_of(lengths: list[int], segment: int = AWAY, **source: object) -> C
             [document],
         )
         offset += length
-    return changes.finish()
+    return finish(changes).in_order()
 
 
 def zeros(count: int) -> "list[bytes]":
@@ -187,10 +187,13 @@ def test_documents_of_a_stranger_share_no_text(tmp_path: Path):
     index = Index.create(tmp_path / "index", store_text=True)
     index.add_texts([{"id": f"t{n}", "text": f"Lease {n}."} for n in range(3)])
     manifest = read_manifest(index.folder)
-    (entry,) = manifest.files_of("catalogue")
-    catalogue = Catalogue.open((index.folder / entry.name).read_bytes())
-    catalogue.tables.children["documents"]["offset"][:] = 0
-    data = catalogue.to_bytes()
+    (entry,) = manifest.files_of("segment")
+    catalogue = open_index(index.folder).catalogue
+    count = catalogue.document_count
+    changes = changes_to(next_chunk_id=manifest.next_chunk_id)
+    changes.add_text(b"Lease 0.")
+    changes.merge(catalogue, (np.full(count, changes.number), np.zeros(count, np.int64)))
+    data = changes.finish()[0].file.tobytes()
     (index.folder / entry.name).write_bytes(data)
     files = [
         replace(one, size=len(data), digest=digest_of(data)) if one == entry else one

@@ -385,7 +385,7 @@ class TestFile:
     @pytest.mark.parametrize(
         "spoil",
         [
-            lambda path: next((path.parent / "index").glob("vectors-*.gsm")).read_bytes(),
+            lambda path: next((path.parent / "index").glob("segment-*.gss")).read_bytes(),
             lambda path: path.read_bytes()[:-100],
             lambda path: path.read_bytes()[:40],
             lambda _: b"GOSSAMER as in spiders",

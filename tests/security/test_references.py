@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from served import serve
+from store_states import changes_to, finish
 from tiny_embedder import TinyEmbedder
 
 from gossamer.errors import Damaged, UnknownId
@@ -14,9 +15,8 @@ from gossamer.index import Index
 from gossamer.records import ChunkSpan
 from gossamer.store import Catalogue, SourceRecord, Status, check_of, hash_of_bytes
 from gossamer.store.catalogue import SOURCES
-from gossamer.store.changes import Changes
 from gossamer.store.columns import Table
-from gossamer.store.folder import read_manifest
+from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.records import ChunkedDocument, DocumentRecord
@@ -44,10 +44,15 @@ def index(notes: Path) -> Index:
 def put_catalogue(folder: Path, catalogue: Catalogue) -> None:
     """Write another catalogue into an index that is trusted, checksums and all."""
     manifest = read_manifest(folder)
-    data = catalogue.to_bytes()
+    ids = catalogue.chunk_ids
+    stamp = open_index(folder).catalogue.core.stamp
+    changes = changes_to(next_chunk_id=manifest.next_chunk_id, stamp=stamp)
+    changes.merge(catalogue)
+    changes.add_codes(ids, np.zeros((len(ids), stamp[0]), np.uint8))
+    data = changes.finish()[0].file.tobytes()
     files = []
     for entry in manifest.files:
-        if entry.kind == "catalogue":
+        if entry.kind == "segment":
             (folder / entry.name).write_bytes(data)
             entry = replace(entry, size=len(data), digest=digest_of(data))
         files.append(entry)
@@ -60,9 +65,9 @@ def catalogue_of(root: str, name: str, size: int, span: ChunkSpan, text: str) ->
     """A catalogue of one file that a stranger has thought of."""
     source = SourceRecord(root, name, size, 1, 12345, kind="markdown", status=Status.INDEXED)
     document = ChunkedDocument(DocumentRecord(size, "markdown"), [span], [check_of(text)])
-    changes = Changes(Catalogue.empty(), 1)
+    changes = changes_to()
     changes.replace_source(source, [document])
-    return changes.finish()
+    return finish(changes).in_order()
 
 
 def test_what_stands_around_a_chunk_is_not_read_from_a_file_that_was_never_indexed(

@@ -36,6 +36,7 @@ GROUPS = {
         "pipeline_speed",
         "query_cost",
         "update_cost",
+        "segments",
         "install_size",
     ),
     "server and edge": ("slim_rivals", "delta", "long_run", "server_load", "server_slow_bodies"),

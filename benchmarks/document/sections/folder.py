@@ -18,6 +18,7 @@ CASES = (
     "pipeline_speed",
     "encoder",
     "update_cost",
+    "segments",
     "install_size",
 )
 PICTURES = {
@@ -28,6 +29,7 @@ REST = {
     "pipeline_speed": "`add`",
     "encoder": "embedding alone, 230 tokens a chunk",
     "update_cost": "`add` again",
+    "segments": "one text",
     "install_size": "default install",
 }
 MODES = ("semantic", "lexical", "hybrid")

@@ -27,11 +27,38 @@ class ChunkLayout:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        catalogue = snapshot.catalogue
-        self.ids: Ints = catalogue.chunk_ids
-        self.document_rows: Ints = catalogue.document_rows(self.ids)
-        self._segments, self._offsets = catalogue.text_places
-        self._numbers, self._starts, self._ends = counted_spans(catalogue)
+        self.ids: Ints = snapshot.catalogue.chunk_ids
+
+    # A question by meaning alone needs none of these.
+
+    @cached_property
+    def document_rows(self) -> Ints:
+        """The row of the document of each chunk."""
+        return self._snapshot.catalogue.document_rows(self.ids)
+
+    @property
+    def _segments(self) -> Ints:
+        return self._snapshot.catalogue.text_places[0]
+
+    @property
+    def _offsets(self) -> Ints:
+        return self._snapshot.catalogue.text_places[1]
+
+    @cached_property
+    def _counted(self) -> tuple[Ints, Ints, Ints]:
+        return counted_spans(self._snapshot.catalogue)
+
+    @property
+    def _numbers(self) -> Ints:
+        return self._counted[0]
+
+    @property
+    def _starts(self) -> Ints:
+        return self._counted[1]
+
+    @property
+    def _ends(self) -> Ints:
+        return self._counted[2]
 
     @property
     def has_away_texts(self) -> bool:

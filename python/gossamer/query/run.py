@@ -270,7 +270,7 @@ def _notes(
             f"{near.out_of_reach} of the nearest chunks were ranked by their codes alone: "
             "their vectors are to be had from the server only"
         )
-    if words is not None and index.layout.has_away_texts:
+    if words is not None and index.lexical is None and index.layout.has_away_texts:
         yield "words were looked for only in the texts that are kept here"
     if without := sum(not hit.text for hit in hits):
         yield f"{without} of the hits have no text here: it is to be had from the server only"

@@ -29,8 +29,8 @@ from gossamer.progress import ProgressCallback
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
 from gossamer.single.portable import SEGMENT, SINGLE, with_short_roots
-from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
-from gossamer.store.manifest import FORMAT, VERSION, manifest_of
+from gossamer.store import Catalogue, Changes, Manifest, Settings, Writer, begin
+from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE, manifest_of
 from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.texts import Texts
@@ -114,10 +114,11 @@ def _read_manifest(container: Container) -> Manifest:
         values = None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise Damaged("the manifest of the file is none")
-    if (values.get("version"), values.get("single")) != (VERSION, SINGLE):
+    if (values.get("version"), values.get("single")) != (VERSION_OF_ONE_CATALOGUE, SINGLE):
         raise UnknownVersion(
             f"the file is of version {values.get('version')}.{values.get('single')}, and this "
-            f"release reads {VERSION}.{SINGLE}; use the release that wrote it, or a newer one"
+            f"release reads {VERSION_OF_ONE_CATALOGUE}.{SINGLE}; use the release that wrote it, "
+            "or a newer one"
         )
     # Folders have files, and a checksum behind it all; here the sections have theirs.
     as_folder = {**values, "files": [{"name": "catalogue-1.gsc", "size": 0, "digest": ""}]}
@@ -236,14 +237,12 @@ def _check_folder(folder: Path, may_replace: bool) -> None:
 
 def _commit(found: _Found, writer: Writer, may_replace: bool, note: ProgressCallback) -> None:
     manifest, catalogue = found.manifest, found.catalogue
-    changes = writer.changes()
     if writer.snapshot is not None:
         _check_folder(writer.folder, may_replace)
         if writer.snapshot.manifest.origin:
             raise WrongState("the index there follows a server; choose another folder")
-        changes.remove_sources(range(writer.snapshot.catalogue.source_count))
-    changes.merge(catalogue, _add_texts(writer, found, note))
-    changes.next_chunk_id = manifest.next_chunk_id
+    changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
+    changes.merge(catalogue, _add_texts(changes, found, note))
     writer.commit(
         changes,
         save_vectors=lambda path: shutil.copyfile(found.engine or os.devnull, path),
@@ -259,7 +258,7 @@ def _settings_of(manifest: Manifest) -> Settings:
 
 
 def _add_texts(
-    writer: Writer, found: _Found, note: ProgressCallback
+    changes: Changes, found: _Found, note: ProgressCallback
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int64]]]:
     """Copy all texts into a segment of the folder; give segment and offset by document."""
     catalogue = found.catalogue
@@ -269,7 +268,7 @@ def _add_texts(
     total, done = int(lengths.sum()), 0
     for row in np.argsort(offsets, kind="stable").tolist():
         start, length = int(offsets[row]), int(lengths[row])
-        places[:, row] = writer.add_text(found.texts.pieces(SEGMENT, start, start + length))
+        places[:, row] = changes.add_text(found.texts.pieces(SEGMENT, start, start + length))
         done += length
         note("texts", done, total)
     return places[0], places[1]

@@ -11,10 +11,10 @@ import numpy as np
 
 from gossamer.errors import InvalidArgument
 from gossamer.store import Catalogue, Manifest, Status
+from gossamer.store.changes import counts_of
 from gossamer.store.columns import Ints
 from gossamer.store.content import canonical_order, canonical_words, place_texts, put_texts_away
-from gossamer.store.manifest import FORMAT, VERSION
-from gossamer.store.writer import counts_of
+from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE
 
 __all__ = ["SEGMENT", "SINGLE", "Portable", "manifest_values", "portable", "with_short_roots"]
 
@@ -67,7 +67,12 @@ def with_short_roots(catalogue: Catalogue, rows: Ints, root_name: str = "") -> P
 
 def manifest_values(manifest: Manifest, catalogue: Catalogue) -> dict[str, Any]:
     """Give what the manifest of a single file says; nothing in it names a place of this machine."""
-    values = {"format": FORMAT, "version": VERSION, "single": SINGLE, **asdict(manifest)}
+    values = {
+        "format": FORMAT,
+        "version": VERSION_OF_ONE_CATALOGUE,
+        "single": SINGLE,
+        **asdict(manifest),
+    }
     del values["files"]
     values["roots"], values["origin"] = [], {}
     values["counts"] = counts_of(catalogue)

@@ -22,10 +22,25 @@ from gossamer.store.content import (
     place_texts,
     put_texts_away,
 )
-from gossamer.store.records import AWAY, VERBATIM, DocumentRecord, SourceRecord, Status, path_of
+from gossamer.store.records import (
+    AWAY,
+    VERBATIM,
+    ChunkPlace,
+    DocumentRecord,
+    SourceRecord,
+    Status,
+    path_of,
+)
 from gossamer.store.verify import chunk_ends, verify_tables
 
-__all__ = ["SOURCES", "Catalogue"]
+__all__ = [
+    "SOURCES",
+    "Catalogue",
+    "as_posix",
+    "decode_metadata",
+    "decode_name",
+    "encode_name",
+]
 
 _MAGIC = b"GSMCATAL"
 _VERSION = 1
@@ -82,10 +97,26 @@ class Catalogue:
     """
 
     def __init__(self, words: list[str], sources: Table) -> None:
-        self.words = words  # roots, kinds, units and reasons, which the columns name by number
-        self.tables = sources
-        self._documents = sources.children["documents"]
-        self._chunks = self._documents.children["chunks"]
+        self._words = words
+        self._tables = sources
+
+    @property
+    def words(self) -> list[str]:
+        """Roots, kinds, units and reasons, which the columns name by number."""
+        return self._words
+
+    @property
+    def tables(self) -> Table:
+        """All columns."""
+        return self._tables
+
+    @property
+    def _documents(self) -> Table:
+        return self.tables.children["documents"]
+
+    @property
+    def _chunks(self) -> Table:
+        return self._documents.children["chunks"]
 
     @classmethod
     def empty(cls) -> Catalogue:
@@ -107,7 +138,7 @@ class Catalogue:
             )
         end = 20 + int.from_bytes(data[12:20], "little")
         words_table = unpack_table(data[20:end], _WORDS, is_own=is_own)
-        words = [_decode(word) for word in words_table.texts("word")]
+        words = [decode_name(word) for word in words_table.texts("word")]
         if words[:1] != [""] or len(set(words)) < len(words):
             raise Damaged("the first word of the catalogue is not empty, or one is there twice")
         tables = unpack_table(data[end:], SOURCES, is_own=is_own)
@@ -116,14 +147,18 @@ class Catalogue:
 
     def to_bytes(self) -> bytes:
         """Give the catalogue as bytes: the same ones for the same content."""
-        encoded = [word.encode("utf-8", "surrogatepass") for word in self.words]
+        words, tables = self.to_parts()
+        head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
+        return head + words + tables
+
+    def to_parts(self) -> tuple[bytes, bytes]:
+        """Give the words and the tables as bytes."""
+        encoded = [encode_name(word) for word in self.words]
         content = np.frombuffer(b"".join(encoded), np.uint8)
         lengths = np.asarray([len(word) for word in encoded], np.int64)
         table = Table(_WORDS, {"word": lengths})
         table.children["word"] = Table(_WORDS.children[0][1], content=content)
-        words = pack_table(table)
-        head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
-        return head + words + pack_table(self.tables)
+        return pack_table(table), pack_table(self.tables)
 
     def digest(self) -> bytes:
         """Give 16 bytes for what is indexed: the same whatever changes led to it.
@@ -198,8 +233,7 @@ class Catalogue:
 
     def find_path(self, path: str | PurePath) -> int | None:
         """Give the row of a file's source by its absolute path; None if it is not there."""
-        is_plain = isinstance(path, str) and os.sep == "/"
-        return self._rows_of_files.get(str(path) if is_plain else PurePath(path).as_posix())
+        return self._rows_of_files.get(as_posix(path))
 
     def find_text(self, id: str) -> int | None:
         """Give the row of a text's source by the id it was given; None if it is not there."""
@@ -219,7 +253,7 @@ class Catalogue:
         (name,) = table.texts("name", [row])
         return SourceRecord(
             root=words[table["root"][row]],
-            name=_decode(name),
+            name=decode_name(name),
             size=int(table["size"][row]),
             mtime_ns=int(table["mtime_ns"][row]),
             content_hash=int(table["content_hash"][row].astype(np.uint64)),
@@ -258,6 +292,10 @@ class Catalogue:
         """The row of the source of every document."""
         return np.repeat(np.arange(len(self.tables)), self.tables["documents"])
 
+    def source_row(self, document: int) -> int:
+        """Give the row of the source of a document."""
+        return int(self.source_rows[document])
+
     @cached_property
     def text_lengths(self) -> Ints:
         """The bytes of text of every document."""
@@ -287,18 +325,18 @@ class Catalogue:
             kind=words[table["kind"][row]],
             segment=int(table["segment"][row]),
             offset=int(table["offset"][row]),
-            key=_decode(key),
-            title=_decode(title),
+            key=decode_name(key),
+            title=decode_name(title),
             title_span=(start, start + length) if length else None,
             unit=words[table["unit"][row]],
             places=self._places(row),
-            metadata=_decode_metadata(metadata),
+            metadata=decode_metadata(metadata),
         )
 
     def metadata(self) -> list[dict[str, Value]]:
         """Give the metadata of every document, for filters; equal ones may be one object."""
         texts = self._documents.texts("metadata")
-        known = {text: _decode_metadata(text) for text in set(texts)}
+        known = {text: decode_metadata(text) for text in set(texts)}
         return [known[text] for text in texts]
 
     # Chunks
@@ -353,6 +391,15 @@ class Catalogue:
             for place, context in zip(places.tolist(), found, strict=True):
                 contexts[place] = context
         return contexts
+
+    def locate(self, ids: ArrayLike) -> list[ChunkPlace]:
+        """Give where each chunk stands, all that is known of it; UnknownId if there is none."""
+        rows, (starts, ends) = self.document_rows(ids), self.spans(ids)
+        columns = (column.tolist() for column in (rows, starts, ends, self.checks(ids)))
+        return [
+            ChunkPlace(row, (start, end), check, context)
+            for row, start, end, check, context in zip(*columns, self.contexts(ids), strict=True)
+        ]
 
     # Derived, when first needed
 
@@ -434,14 +481,27 @@ class Catalogue:
         return tuple(zip(offsets, table["number"][which].tolist(), strict=True))
 
 
-def _decode(text: bytes) -> str:
+def as_posix(path: str | PurePath) -> str:
+    """Give a path as the catalogue writes it, with "/" between its parts."""
+    is_plain = isinstance(path, str) and os.sep == "/"
+    return str(path) if is_plain else PurePath(path).as_posix()
+
+
+def encode_name(text: str) -> bytes:
+    """Give a name as the catalogue keeps it; names of files may be no proper text."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_name(text: bytes) -> str:
+    """Read what `encode_name` gave; Damaged for anything else."""
     try:
         return text.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise Damaged(f"a name in the catalogue is no text: {error}") from None
 
 
-def _decode_metadata(text: bytes) -> dict[str, Value]:
+def decode_metadata(text: bytes) -> dict[str, Value]:
+    """Read the metadata of a document; Damaged if it is none."""
     if not text:
         return {}
     try:

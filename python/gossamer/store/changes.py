@@ -1,43 +1,97 @@
-"""From one catalogue to the next: sources replaced and removed, ids that only rise."""
+"""What a commit changes: sources replaced and removed, ids that only rise."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from gossamer import _core
 from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
 from gossamer.records import MOST_HEADINGS, Span, Value
-from gossamer.store.catalogue import SOURCES, Catalogue
-from gossamer.store.columns import Ints, Schema, Table
-from gossamer.store.content import canonical_order, canonical_words, place_texts, renumbered
-from gossamer.store.records import ChunkedDocument, DocumentRecord, SourceRecord
-from gossamer.store.verify import verify_tables
+from gossamer.store.catalogue import Catalogue, encode_name
+from gossamer.store.columns import Ints
+from gossamer.store.records import (
+    AWAY,
+    VERBATIM,
+    ChunkedDocument,
+    SourceRecord,
+    Status,
+)
+from gossamer.store.segments import BLOCK_BYTES, QUICK, USUAL, SegmentCatalogue, Stamp
 
-__all__ = ["Changes", "move_texts"]
+__all__ = ["Changes", "counts_of"]
+
+# A draft that is so large becomes a segment before the commit: its memory is bounded.
+_MOST_CHUNKS = 1 << 15
+_MOST_TEXT_BYTES = 1 << 25
 
 
 class Changes:
-    """What is to be different in the next catalogue. `finish` gives it."""
+    """What is to be different in the next state of an index.
 
-    def __init__(self, catalogue: Catalogue, next_chunk_id: int) -> None:
-        self._old = catalogue
+    `next_number` gives the number of the next segment, `write` writes one and opens it.
+    """
+
+    def __init__(
+        self,
+        old: SegmentCatalogue,
+        next_chunk_id: int,
+        stamp: Stamp,
+        next_number: Callable[[], int],
+        write: Callable[[int, _core.SegmentParts], _core.Segment],
+        *,
+        is_quick: bool = False,
+        from_nothing: bool = False,
+    ) -> None:
+        self._old = old
+        self._is_from_nothing = from_nothing
         self.next_chunk_id = next_chunk_id
-        self._is_removed = np.zeros(catalogue.source_count, bool)
-        self._times: dict[int, int] = {}
-        self._versions: dict[int, int] = {}
-        self._words = {word: number for number, word in enumerate(catalogue.words)}
-        self._draft = _Draft(SOURCES)
-        self._is_new: set[tuple[bool, str]] = set()
-        self._merged: list[Table] = []
+        self.stamp = stamp
+        self.has_verbatim = False  # whether any text is to be read from a file
+        self.counts: Counter[str] = Counter()  # by which those of the index change
+        self.segments: list[_core.Segment] = []  # that are written already
+        self._next_number = next_number
+        self._write = write
+        self._codecs = QUICK if is_quick else USUAL
+        self._removed: set[int] = set()
+        self._times: dict[int, tuple[int, int]] = {}
+        self._written: _core.Catalogue | None = None
+        self._begin_draft()
+
+    def _begin_draft(self) -> None:
+        self.number = self._next_number()
+        self._draft = _core.SegmentDraft(self.stamp, BLOCK_BYTES, self._codecs)
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether chunks have their codes here, not in a file of vectors."""
+        return self.stamp[0] > 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was changed."""
-        return not (self._is_new or self._times or self._is_removed.any())
+        return self._draft.is_empty and not (self.segments or self._times)
+
+    def count(self, before: Mapping[str, int]) -> dict[str, int]:
+        """Give what there is of everything afterwards, from what there was."""
+        counts = Counter({} if self._is_from_nothing else before)
+        counts.update(self.counts)
+        return dict(counts)
+
+    def add_text(self, text: bytes | Iterable[bytes]) -> tuple[int, int]:
+        """Put a document's text in, whole or in pieces; give its segment and place there."""
+        offset = self._draft.text_bytes
+        for piece in (text,) if isinstance(text, bytes) else text:
+            self._draft.add_text(piece)
+        return self.number, offset
+
+    def add_codes(self, ids: Ints, codes: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> None:
+        """Give chunks of sources that were put in their codes."""
+        self._draft.add_codes(ids.astype(np.uint64), codes)
 
     def replace_source(
         self, source: SourceRecord, documents: Sequence[ChunkedDocument] = ()
@@ -51,9 +105,23 @@ class Changes:
             _check_document(source, document)
         self._take_place_of(bool(source.root), source.path)
         first = self.next_chunk_id
-        self._add_source(source, len(kept))
-        for document in kept:
-            self._add_document(document)
+        written = [self._document_tuple(document) for document in kept]
+        self._draft.add(
+            (
+                encode_name(source.root),
+                encode_name(source.name),
+                encode_name(source.kind),
+                encode_name(source.reason),
+                int(source.status),
+                source.reader_version,
+                source.size,
+                source.mtime_ns,
+                source.content_hash,
+                written,
+            )
+        )
+        lengths = sum(document.record.text_length for document in kept)
+        self._count(1, source.status, len(kept), self.next_chunk_id - first, lengths)
         return np.arange(first, self.next_chunk_id, dtype=np.int64)
 
     def merge(self, other: Catalogue, places: tuple[Ints, Ints] | None = None) -> None:
@@ -63,183 +131,135 @@ class Changes:
         called, and free by then. `places` are segment and offset of the texts by row of the
         documents; None leaves them as `other` says.
         """
-        tables = other.tables
-        if places is not None:
-            segments, offsets = (np.array(column, np.int64) for column in places)
-            if not segments.shape == offsets.shape == (other.document_count,):
-                raise InvalidArgument(
-                    f"places are a segment and an offset for each of {other.document_count} "
-                    f"documents, got {segments.shape} and {offsets.shape}"
-                )
-            tables = place_texts(other.with_away_texts().tables, segments, offsets)
-        for is_file, path in zip((tables["root"] != 0).tolist(), other.paths, strict=True):
+        segments, offsets = (np.array(column, np.int64) for column in (places or other.text_places))
+        if not segments.shape == offsets.shape == (other.document_count,):
+            raise InvalidArgument(
+                f"places are a segment and an offset for each of {other.document_count} "
+                f"documents, got {segments.shape} and {offsets.shape}"
+            )
+        here = segments[(segments != VERBATIM) & (segments != AWAY)]
+        if len(here) and (here != self.number).any():
+            raise InvalidArgument(f"texts are in segments that are not there: {np.unique(here)}")
+        names = list(zip((other.tables["root"] != 0).tolist(), other.paths, strict=True))
+        if len(set(names)) < len(names):
+            raise DuplicateId("a source was given twice in one step; give it once")
+        for is_file, path in names:
             self._take_place_of(is_file, path)
-        numbers = np.asarray([self._word(word) for word in other.words], np.int64)
-        self._merged.append(renumbered(tables, numbers))
+        words, tables = other.with_away_texts().to_parts()
+        self._draft.add_all(
+            words, tables, segments.astype(np.uint64), offsets.astype(np.uint64), self._codecs
+        )
+        self.has_verbatim |= bool((segments == VERBATIM).any())
+        self.counts.update(counts_of(other))
 
     def touch(self, is_file: bool, path: str, mtime_ns: int, reader_version: int) -> None:
         """Note another time and reader of a source by its name; UnknownId if it is not there."""
         self.touch_source(self._row_of(is_file, path), mtime_ns, reader_version)
 
     def remove_named(self, is_file: bool, path: str) -> None:
-        """Take a source of the old catalogue out by its name; UnknownId if it is not there."""
-        self._is_removed[self._row_of(is_file, path)] = True
+        """Take a source of the old state out by its name; UnknownId if it is not there."""
+        self.remove_sources([self._row_of(is_file, path)])
 
     def touch_source(self, row: int, mtime_ns: int, reader_version: int | None = None) -> None:
         """Note another time (and version of its reader) of a file whose content is the same."""
-        self._times[row] = mtime_ns
-        if reader_version is not None:
-            self._versions[row] = reader_version
+        if reader_version is None:
+            reader_version = self._old.source(row).reader_version
+        self._times[row] = mtime_ns, reader_version
 
     def remove_sources(self, rows: Iterable[int]) -> None:
-        """Take sources of the old catalogue out, by row."""
-        self._is_removed[list(rows)] = True
+        """Take sources of the old state out, by row."""
+        for row in rows:
+            if row not in self._removed:
+                self._removed.add(row)
+                self._draft.remove(self._old.core, row)
+                status, documents, chunks, length = self._old.core.tally(row)
+                self._count(-1, Status(status), -documents, -chunks, -length)
 
-    def finish(self) -> Catalogue:
-        """Give the next catalogue; the old one is as it was."""
-        old = self._old.tables
-        for name, values in (("mtime_ns", self._times), ("reader_version", self._versions)):
-            if values:
-                column = old[name].copy()
-                column[list(values)] = list(values.values())
-                old = replace(old, columns={**old.columns, name: column})
-        merged = old.take(np.nonzero(~self._is_removed)[0]).append(self._draft.to_table())
-        for table in self._merged:
-            merged = merged.append(table)
-        words, tables = canonical_words(list(self._words), merged)
-        paths = Catalogue(words, tables).paths
-        tables = tables.take(canonical_order(paths, tables["root"]))
-        verify_tables(tables, len(words), is_own=True)
-        finished = Catalogue(words, tables)
-        if len(ids := finished.chunk_ids) and ids[-1] >= self.next_chunk_id:
-            raise Damaged(f"chunk {ids[-1]} is yet to come: the next one is {self.next_chunk_id}")
-        return finished
+    def write_large(self) -> None:
+        """Write what there is as a segment if it is large; all its chunks have codes by now."""
+        draft = self._draft
+        if draft.chunk_count >= _MOST_CHUNKS or draft.text_bytes >= _MOST_TEXT_BYTES:
+            self.segments.append(self._write(self.number, draft.finish()))
+            self._written = _core.Catalogue(self.segments)
+            self._begin_draft()
+
+    def finish(self) -> list[_core.Segment]:
+        """Give the segments that the old state and these changes make, nothing of them merged."""
+        for row, (mtime_ns, reader_version) in self._times.items():
+            if row not in self._removed:
+                self._draft.remove(self._old.core, row)
+                self._draft.add_again(self._old.core, row, mtime_ns, reader_version)
+        self._times = {}
+        if not self._draft.is_empty:
+            data = np.concatenate(self._draft.finish().parts())
+            segment = _core.Segment(self.number, data, True, self._codecs)
+            self.segments.append(segment)
+            self._begin_draft()
+        segments = [*self._old.segments, *self.segments]
+        if self.segments:
+            ids = _core.Catalogue(self.segments).ids()
+            if len(ids) and ids.max() >= self.next_chunk_id:
+                raise Damaged(
+                    f"chunk {ids.max()} is yet to come: the next one is {self.next_chunk_id}"
+                )
+        return segments
 
     def _take_place_of(self, is_file: bool, path: str) -> None:
         """Remove the old source of this name; DuplicateId if there is a new one already."""
-        if (is_file, path) in self._is_new:
+        name = encode_name(path)
+        is_written = self._written is not None and self._written.find(is_file, name) is not None
+        if is_written or self._draft.has(is_file, name):
             raise DuplicateId(f"{path!r} was given twice in one step; give it once")
-        self._is_new.add((is_file, path))
         if (row := self._old.find(is_file, path)) is not None:
-            self._is_removed[row] = True
+            self.remove_sources([row])
 
     def _row_of(self, is_file: bool, path: str) -> int:
         if (row := self._old.find(is_file, path)) is None:
             raise UnknownId(f"{path!r} is not in the index, so it cannot be changed there")
         return row
 
-    def _word(self, word: str) -> int:
-        return self._words.setdefault(word, len(self._words))
-
-    def _add_source(self, source: SourceRecord, document_count: int) -> None:
-        self._draft.add(
-            root=self._word(source.root),
-            kind=self._word(source.kind),
-            status=int(source.status),
-            reason=self._word(source.reason),
-            reader_version=source.reader_version,
-            size=source.size,
-            mtime_ns=source.mtime_ns,
-            content_hash=np.uint64(source.content_hash).astype(np.int64).item(),
-            documents=document_count,
-            name=self._draft.add_bytes("name", _encode(source.name)),
-        )
-
-    def _add_document(self, document: ChunkedDocument) -> None:
-        draft, record = self._draft.children["documents"], document.record
-        start, end = record.title_span or (0, 0)
+    def _document_tuple(self, document: ChunkedDocument) -> tuple[object, ...]:
+        record, first = document.record, self.next_chunk_id
         metadata = dict(record.metadata)
         written = json.dumps(metadata, sort_keys=True, separators=(",", ":")) if metadata else ""
-        draft.add(
-            kind=self._word(record.kind),
-            unit=self._word(record.unit),
-            length=0 if record.is_verbatim else record.text_length,
-            segment=record.segment,
-            offset=record.offset,
-            title_start=start,
-            title_length=end - start,
-            first_chunk=self.next_chunk_id,
-            key=draft.add_bytes("key", _encode(record.key)),
-            title=draft.add_bytes("title", _encode(record.title)),
-            metadata=draft.add_bytes("metadata", written.encode("ascii")),
-            places=_add_places(draft.children["places"], record),
-            chunks=_add_chunks(draft.children["chunks"], document),
-        )
         self.next_chunk_id += len(document.spans)
-
-
-def move_texts(catalogue: Catalogue, rows: Ints, segment: int, offsets: Ints) -> Catalogue:
-    """Give a catalogue whose documents in these rows have their text elsewhere."""
-    documents = catalogue.tables.children["documents"]
-    columns = dict(documents.columns)
-    columns["segment"], columns["offset"] = columns["segment"].copy(), columns["offset"].copy()
-    columns["segment"][rows], columns["offset"][rows] = segment, offsets
-    children = {**catalogue.tables.children, "documents": replace(documents, columns=columns)}
-    return Catalogue(catalogue.words, replace(catalogue.tables, children=children))
-
-
-class _Draft:
-    """A table in the making: lists in place of columns."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self.children = {name: _Draft(child) for name, child in schema.children}
-        names = [column.name for column in schema.columns]
-        self._columns: dict[str, list[int]] = {name: [] for name in (*names, *self.children)}
-        self._content = bytearray()
-
-    def add(self, **values: int) -> None:
-        """Add a row; values of children are how many rows of theirs belong to it."""
-        for name, column in self._columns.items():
-            column.append(values[name])
-
-    def add_bytes(self, name: str, text: bytes) -> int:
-        """Add a text to a child of bytes; give its length, the value of that child's column."""
-        self.children[name]._content += text
-        return len(text)
-
-    def to_table(self) -> Table:
-        return Table(
-            self._schema,
-            {name: np.asarray(column, np.int64) for name, column in self._columns.items()},
-            {name: child.to_table() for name, child in self.children.items()},
-            np.frombuffer(bytes(self._content), np.uint8),
+        self.has_verbatim |= record.is_verbatim
+        return (
+            encode_name(record.kind),
+            encode_name(record.unit),
+            encode_name(record.key),
+            encode_name(record.title),
+            written.encode("ascii"),
+            record.text_length,
+            record.segment,
+            record.offset,
+            record.title_span or (0, 0),
+            list(record.places),
+            first,
+            [
+                (span.start, span.end, list(span.context), check)
+                for span, check in zip(document.spans, document.checks, strict=True)
+            ],
         )
 
-
-def _add_places(draft: _Draft, record: DocumentRecord) -> int:
-    before = 0
-    for offset, number in record.places:
-        draft.add(gap=offset - before, number=number)
-        before = offset
-    return len(record.places)
-
-
-def _add_chunks(draft: _Draft, document: ChunkedDocument) -> int:
-    before = 0
-    above: tuple[Span, ...] = ()
-    for span, check in zip(document.spans, document.checks, strict=True):
-        shared = _shared_count(above, span.context)
-        for start, end in span.context[shared:]:
-            draft.children["headings"].add(before=span.start - end, length=end - start)
-        draft.add(
-            gap=span.start - before,
-            length=span.end - span.start,
-            shared=shared,
-            check=int(check),
-            headings=len(span.context) - shared,
-        )
-        before, above = span.end, span.context
-    return len(document.spans)
+    def _count(self, sources: int, status: Status, documents: int, chunks: int, text: int) -> None:
+        self.counts["sources"] += sources
+        self.counts[status.name.lower()] += sources
+        self.counts["documents"] += documents
+        self.counts["chunks"] += chunks
+        self.counts["text_bytes"] += text
 
 
-def _shared_count(above: tuple[Span, ...], context: tuple[Span, ...]) -> int:
-    shared = 0
-    for one, other in zip(above, context, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return shared
+def counts_of(catalogue: Catalogue) -> dict[str, int]:
+    """Give the numbers that a manifest says of its catalogue."""
+    statuses = np.bincount(catalogue.tables["status"], minlength=len(Status)).tolist()
+    return {
+        "sources": catalogue.source_count,
+        **{status.name.lower(): statuses[status] for status in Status},
+        "documents": catalogue.document_count,
+        "chunks": catalogue.chunk_count,
+        "text_bytes": int(catalogue.text_lengths.sum()),
+    }
 
 
 def _check_document(source: SourceRecord, document: ChunkedDocument) -> None:
@@ -278,7 +298,3 @@ def _check_spans(source: SourceRecord, length: int, *spans: Span) -> None:
             raise InvalidArgument(
                 f"{source.path}: {start} to {end} is not a span of a text of {length} bytes"
             )
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -6,11 +6,23 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer import _core
-from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Truncated, Untrusted
+from gossamer._core import Calibration
+from gossamer.errors import (
+    Damaged,
+    GossamerError,
+    InvalidArgument,
+    MissingCodebook,
+    NoIndex,
+    NotGossamer,
+    Truncated,
+    Untrusted,
+)
 from gossamer.files import map_file, open_regular
 from gossamer.places import indexes_folder
 from gossamer.store.catalogue import Catalogue
@@ -19,6 +31,7 @@ from gossamer.store.hot import HotVectors
 from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.records import AWAY
+from gossamer.store.segments import USUAL, SegmentCatalogue, SegmentTexts
 from gossamer.store.texts import Texts
 from gossamer.store.trust import is_trusted, refuse
 from gossamer.vectors.codes import Codebook
@@ -32,10 +45,15 @@ __all__ = [
     "list_indexes",
     "open_index",
     "read_manifest",
+    "segments_of",
 ]
 
 # A writer commits rarely; one that does between two reads of ours does not do so this often.
 _TRIES = 20
+
+
+# Segments that are open, as long as anybody has them.
+_opened: WeakValueDictionary[tuple[object, ...], _core.Segment] = WeakValueDictionary()
 
 
 class Snapshot:
@@ -45,20 +63,75 @@ class Snapshot:
         self.folder = folder
         self.manifest = manifest
         self.is_trusted = trust or is_trusted(folder, manifest)
-        (entry,) = manifest.files_of("catalogue")
-        data = _read_whole(folder, entry)
-        catalogue = Catalogue.open(data, is_own=self.is_trusted)
-        _check_ids(catalogue, manifest)
         # What another index says is in files of this machine is not looked for there.
-        self.catalogue = catalogue.with_files_below(manifest.roots if self.is_trusted else ())
-        segments = {entry.number: entry for entry in manifest.files_of("texts")}
-        for entry in segments.values():
-            _check_size(folder, entry)
-        self.texts = Texts({number: folder / e.name for number, e in segments.items()})
+        self._roots = manifest.roots if self.is_trusted else ()
+        self.catalogue: Catalogue
+        self.texts: SegmentTexts | Texts
+        if manifest.files_of("catalogue"):
+            self._open_catalogue()
+        else:
+            self._open_segments()
         if not self.is_trusted:
             self._check_bounds()
-        vectors = [_check_size(folder, entry) for entry in manifest.files_of("vectors")]
-        self._vectors = [map_file(path, follow=False) for path in vectors]
+        self._vectors = self._map("vectors")
+        self._codebooks = self._map("codebook")
+
+    def _open_segments(self) -> None:
+        segments = [self._open_segment(entry) for entry in self.manifest.files_of("segment")]
+        self.catalogue = SegmentCatalogue(segments, self._roots)
+        self.texts = SegmentTexts(segments)
+        if not self.is_trusted:
+            _check_ids(self.catalogue, self.manifest)
+
+    def _open_segment(self, entry: FileEntry) -> _core.Segment:
+        """Open a segment, or take the one that another state has open: it never changes."""
+        path = _check_size(self.folder, entry)
+        status = path.lstat()
+        key = (path, entry, status.st_ino, status.st_mtime_ns, self.is_trusted)
+        if (known := _opened.get(key)) is not None:
+            return known
+        try:
+            segment = _core.Segment(
+                entry.number, map_file(path, follow=False), self.is_trusted, USUAL
+            )
+        except NotGossamer as error:
+            raise Damaged(f"{entry.name}: {error}") from None
+        except GossamerError as error:
+            raise type(error)(f"{entry.name}: {error}") from None
+        _opened[key] = segment
+        return segment
+
+    def _open_catalogue(self) -> None:
+        """Open an index of version 1, which has one catalogue and texts apart from it."""
+        (entry,) = self.manifest.files_of("catalogue")
+        catalogue = Catalogue.open(_read_whole(self.folder, entry), is_own=self.is_trusted)
+        _check_ids(catalogue, self.manifest)
+        self.whole = catalogue  # wherever its texts are
+        self.catalogue = catalogue.with_files_below(self._roots)
+        texts = self.manifest.files_of("texts")
+        self.texts = Texts({one.number: _check_size(self.folder, one) for one in texts})
+
+    def _map(self, kind: str) -> list[NDArray[np.uint8]]:
+        paths = [_check_size(self.folder, entry) for entry in self.manifest.files_of(kind)]
+        return [map_file(path, follow=False) for path in paths]
+
+    def part_bytes(self) -> dict[str, int]:
+        """Give what catalogue, vectors (or codes) and texts take on the disk."""
+        kinds = {"catalogue": "catalogue", "vectors": "vectors", "codebook": "vectors"}
+        sizes = dict.fromkeys(("catalogue", "vectors", "texts"), 0)
+        for entry in self.manifest.files:
+            if entry.kind != "segment":
+                sizes[kinds.get(entry.kind, "texts")] += entry.size
+        if isinstance(self.catalogue, SegmentCatalogue):
+            for segment in self.catalogue.segments:
+                for kind, size in zip(sizes, segment.part_bytes(), strict=True):
+                    sizes[kind] += size
+        return sizes
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the codes of chunks are in the segments, not in a file of vectors."""
+        return isinstance(self.catalogue, SegmentCatalogue) and not self._vectors
 
     def _check_bounds(self) -> None:
         """Refuse texts of others that unpack to too much, or that documents have in common."""
@@ -75,12 +148,27 @@ class Snapshot:
 
     def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
         """Give the engine's index, with the shared codebook; None while there is nothing in it."""
-        if not self._vectors:
-            return None
         try:
-            return VectorIndex(_core.Index.open(self._vectors[0], codebook))
+            if self._vectors:
+                return VectorIndex(_core.Index.open(self._vectors[0], codebook))
+            if not isinstance(self.catalogue, SegmentCatalogue) or not self.catalogue.chunk_count:
+                return None
+            calibration = None
+            if (own := self.own_codebook()) is not None:
+                codebook, calibration = own
+            if codebook is None:
+                raise MissingCodebook("the codes of this index need the model's codebook to open")
+            return VectorIndex(self.catalogue.core.open_codes(codebook, calibration))
         except GossamerError as error:
             raise type(error)(f"{self.folder}: {error}") from None
+
+    def own_codebook(self) -> tuple[Codebook, Calibration] | None:
+        """Give the codebook that was trained for this index, and its calibration; None without."""
+        if not self._codebooks:
+            return None
+        own = _core.Index.open(self._codebooks[0], None)
+        assert own.codebook is not None, "it is saved for its codebook alone"
+        return own.codebook, own.calibration
 
     def open_hot(self) -> HotVectors | None:
         """Give the cache of hot vectors; None if the index keeps none, or is not trusted."""
@@ -142,6 +230,12 @@ def read_manifest(folder: Path) -> Manifest:
         raise NoIndex(f"there is no index in {folder}; `gossamer add FOLDER` makes one") from None
     except GossamerError as error:
         raise type(error)(f"{folder}: {error}") from None
+
+
+def segments_of(snapshot: Snapshot) -> SegmentCatalogue:
+    """Give the catalogue of a snapshot that is to be changed, which is one of segments."""
+    assert isinstance(snapshot.catalogue, SegmentCatalogue), "an old index is converted first"
+    return snapshot.catalogue
 
 
 @contextmanager

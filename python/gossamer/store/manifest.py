@@ -18,6 +18,7 @@ __all__ = [
     "MANIFEST",
     "MOST_BYTES",
     "VERSION",
+    "VERSION_OF_ONE_CATALOGUE",
     "FileEntry",
     "Json",
     "Manifest",
@@ -30,9 +31,12 @@ __all__ = [
 
 MANIFEST = "MANIFEST.gossamer"
 FORMAT = "gossamer index"
-VERSION = 1
+VERSION = 2
+VERSION_OF_ONE_CATALOGUE = 1  # that is read, and becomes a newer one with the next change
 MOST_BYTES = 1 << 24
-_NAME = re.compile(r"(vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gsm|gsc|gst)")
+_NAME = re.compile(
+    r"(segment|codebook|vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gss|gsm|gsc|gst)"
+)
 _UUID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _MOST_MODEL_NAME = 1024  # characters; longer ones are no path of any system
 _MOST_DIM = 1 << 16
@@ -79,12 +83,12 @@ class FileEntry:
 
     @property
     def kind(self) -> str:
-        """What the file is: "vectors", "catalogue" or "texts"."""
+        """What the file is: "segment", "vectors" or "codebook"; once "catalogue" or "texts"."""
         return self.name.partition("-")[0]
 
     @property
     def number(self) -> int:
-        """The generation of vectors and catalogue, the segment of texts."""
+        """What tells it from others of its kind; no segment has one that another had before."""
         return int(self.name.partition("-")[2].partition(".")[0])
 
 
@@ -109,9 +113,15 @@ class Manifest:
         """Give the files of a kind."""
         return [entry for entry in self.files if entry.kind == kind]
 
+    def digest(self) -> str:
+        """Give what tells this state of the files from any other."""
+        names = [f"{entry.name} {entry.digest}" for entry in self.files]
+        return digest_of("\n".join(names).encode())
+
     def to_bytes(self) -> bytes:
         """Give the manifest as it stands in its file: JSON, and a line with its checksum."""
-        values = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        version = VERSION_OF_ONE_CATALOGUE if self.files_of("catalogue") else VERSION
+        values = {"format": FORMAT, "version": version, **asdict(self)}
         body = json.dumps(values, sort_keys=True, indent=1).encode("ascii") + b"\n"
         return body + digest_of(body).encode("ascii") + b"\n"
 
@@ -125,7 +135,8 @@ class Manifest:
             if is_whole or b"gossamer index" not in data[:MOST_BYTES]:
                 raise NotGossamer(f"{MANIFEST} is not the manifest of a Gossamer index")
             raise Damaged(f"{MANIFEST} is damaged; {_REPAIR}")
-        if (version := values.get("version")) != VERSION and is_whole:
+        known = (VERSION_OF_ONE_CATALOGUE, VERSION)
+        if (version := values.get("version")) not in known and is_whole:
             raise UnknownVersion(
                 f"this index is of format version {version}, and this release reads {VERSION}; "
                 "use the release that wrote it, or a newer one"
@@ -175,10 +186,13 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
             raise ValueError(f"a file called {entry.name!r}")
     if len({entry.name for entry in files}) != len(files):
         raise ValueError("a file named twice")
-    for kind, most in (("vectors", 1), ("catalogue", 1)):
+    for kind, most in (("vectors", 1), ("catalogue", 1), ("codebook", 1)):
         if sum(entry.kind == kind for entry in files) > most:
             raise ValueError(f"more than one file of {kind}")
-    if not any(entry.kind == "catalogue" for entry in files):
+    kinds = {entry.kind for entry in files}
+    if "catalogue" in kinds and kinds & {"segment", "codebook"}:
+        raise ValueError("files of two versions")
+    if "texts" in kinds and "catalogue" not in kinds:
         raise ValueError("no catalogue")
     values = {"origin": {}, **values}  # which came later than the rest
     rest = {name: values[name] for name in (f.name for f in fields(Manifest))}

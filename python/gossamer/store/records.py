@@ -5,12 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gossamer.records import ChunkSpan, Span, Value
 
 __all__ = [
     "AWAY",
     "VERBATIM",
+    "ChunkPlace",
     "ChunkedDocument",
     "DocumentRecord",
     "SourceRecord",
@@ -85,6 +87,15 @@ class ChunkedDocument:
     record: DocumentRecord
     spans: Sequence[ChunkSpan]
     checks: Sequence[int]
+
+
+class ChunkPlace(NamedTuple):
+    """Where a chunk stands."""
+
+    document: int  # its row
+    span: Span  # in the text of the document
+    check: int  # of its text as it was embedded
+    context: tuple[Span, ...]  # the headings above it, outermost first
 
 
 def path_of(root: str, name: str) -> str:

@@ -22,7 +22,7 @@ from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.files import make_file, map_file
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 
-__all__ = ["QUICK", "USUAL", "Packing", "Texts", "TextsWriter", "segments_to_rewrite"]
+__all__ = ["QUICK", "USUAL", "Packing", "Texts", "TextsWriter"]
 
 _MAGIC = b"GSMTEXTS"
 _VERSION = 1
@@ -35,9 +35,6 @@ _LEARN_LEAST, _LEARN_MOST = 1 << 20, 1 << 22
 _SAMPLE_BYTES = 1 << 13
 _DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
 _CACHED_BLOCKS = 16
-# When segments are written anew: beyond so many, or with so large a share of dead text.
-_MANY_SEGMENTS, _FEW_SEGMENTS = 8, 4
-_DEAD_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +148,6 @@ class Texts:
         for block in range(start // size, -(-end // size)):
             text = self._block(segment, block)
             yield text[max(start - block * size, 0) : end - block * size]
-
-
-def segments_to_rewrite(
-    lengths: Mapping[int, int], live: Mapping[int, int], dead_share: float = _DEAD_SHARE
-) -> list[int]:
-    """Say which segments are better written anew, as one.
-
-    `live` is how much of each segment's text is in use. Segments with more dead text than
-    `dead_share` are, and the smallest ones when there are too many.
-    """
-    used = {number: length for number, length in lengths.items() if live.get(number, 0)}
-    chosen = {n for n, length in used.items() if length - live[n] > dead_share * length}
-    others = sorted(used.keys() - chosen, key=used.__getitem__)
-    if len(others) + bool(chosen) > _MANY_SEGMENTS:
-        chosen.update(others[: len(others) - _FEW_SEGMENTS])
-    return sorted(chosen)
 
 
 class _Segment:

@@ -7,19 +7,22 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gossamer import _core
 from gossamer.errors import GossamerError, InvalidArgument, NoIndex, Unwritable
-from gossamer.files import file_mode, make_private_folder, write_file
-from gossamer.store.catalogue import Catalogue
-from gossamer.store.changes import Changes, move_texts
-from gossamer.store.folder import Snapshot, open_index, read_manifest
-from gossamer.store.hashes import digest_of, digest_of_file
+from gossamer.files import file_mode, make_private_folder, map_file, write_file
+from gossamer.store.changes import Changes
+from gossamer.store.convert import convert
+from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
+from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, Journal
 from gossamer.store.lock import LOCK, hold_lock
 from gossamer.store.manifest import (
@@ -31,16 +34,16 @@ from gossamer.store.manifest import (
     Settings,
     is_index_file,
 )
-from gossamer.store.records import AWAY, VERBATIM, Status
-from gossamer.store.texts import QUICK, USUAL, Texts, TextsWriter, segments_to_rewrite
+from gossamer.store.segments import BLOCK_BYTES, NO_CODES, USUAL, SegmentCatalogue, stamp_of
 from gossamer.store.trust import claims_of, is_trusted, refuse, remember
 from gossamer.store.unwritable import explaining
+from gossamer.vectors.codes import Codebook
 
 __all__ = [
     "IMPORT_PREFIX",
+    "Recoded",
     "Writer",
     "begin",
-    "counts_of",
     "find_orphans",
     "is_own_file",
     "sweep_imports",
@@ -49,7 +52,8 @@ __all__ = [
 IMPORT_PREFIX = ".import-"  # of folders that hold what is not checked yet, one at a time
 
 _ASIDE = re.compile(
-    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|words\.sum|follow\.json|(vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
+    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|words\.sum|follow\.json"
+    r"|(segment|codebook|vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
 )
 
 _UNCHANGED = "it can be read, but not changed"
@@ -87,6 +91,15 @@ def begin(
         yield writer
 
 
+@dataclass(frozen=True, slots=True)
+class Recoded:
+    """Codes of every chunk of an index, and what made them."""
+
+    codebook: Codebook
+    ids: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+
+
 class Writer:
     """The one process that changes an index; made by `begin`."""
 
@@ -97,28 +110,41 @@ class Writer:
             self.snapshot = open_index(folder, trust=trust)
         if self.snapshot is not None and not self.snapshot.is_trusted:  # it came just now
             raise refuse(folder, self.snapshot.manifest, _UNCHANGED)
-        self._texts: TextsWriter | None = None
-        self._segment = 0
+        self._last_segment = 0
         self._journal: Journal | None = None
         self._journal_at = 0.0  # when an earlier build last wrote to it
+        if self.snapshot is not None and not isinstance(self.snapshot.catalogue, SegmentCatalogue):
+            convert(self, self.snapshot)
 
-    def changes(self) -> Changes:
-        """Start the changes to the catalogue of the current state."""
-        if self.snapshot is None:
-            return Changes(Catalogue.empty(), 1)
-        return Changes(self.snapshot.catalogue, self.snapshot.manifest.next_chunk_id)
+    def changes(
+        self,
+        codebook: Codebook | None = None,
+        *,
+        is_quick: bool = False,
+        from_nothing: bool = False,
+        next_chunk_id: int | None = None,
+    ) -> Changes:
+        """Start changes to the current state, or `from_nothing`: all there is goes then.
 
-    def add_text(self, text: bytes | Iterable[bytes], *, is_quick: bool = False) -> tuple[int, int]:
-        """Put a document's text, whole or in pieces, into the store; give its place there.
-
-        The first one says for all of a commit whether time counts more than room (`is_quick`).
+        Codes that the `codebook` makes go into the segment with the rest; without one they are of
+        the kind that is there, or kept in a file of vectors. `is_quick` says that time counts more
+        than room.
         """
-        with explaining(self.folder):
-            if self._texts is None:
-                self._segment = self._next_number()
-                path = self._path("texts", self._segment)
-                self._texts = TextsWriter(path, QUICK if is_quick else USUAL)
-            return self._segment, self._texts.add(text)
+        old = None if from_nothing or self.snapshot is None else self.snapshot
+        if old is not None and next_chunk_id is None:
+            next_chunk_id = old.manifest.next_chunk_id
+        stamp = NO_CODES if codebook is None else stamp_of(codebook)
+        if codebook is None and old is not None and old.has_codes:
+            stamp = segments_of(old).core.stamp
+        return Changes(
+            SegmentCatalogue([], ()) if old is None else segments_of(old),
+            next_chunk_id or 1,
+            stamp,
+            self._next_segment,
+            self._write_segment,
+            is_quick=is_quick,
+            from_nothing=from_nothing,
+        )
 
     def journal(self, fingerprint: str, dim: int, max_bytes: int = 1 << 31) -> Journal:
         """Open the log of vectors of this build, with what an interrupted one left."""
@@ -136,30 +162,35 @@ class Writer:
         model: ModelStamp,
         settings: Settings,
         roots: tuple[str, ...],
-        dead_share: float = 0.25,
+        save_codebook: Callable[[Path], object] | None = None,
+        recoded: Recoded | None = None,
+        is_compact: bool = False,
         keep_journal: bool = False,
         origin: Mapping[str, Json] | None = None,
-        finished: Catalogue | None = None,
         is_another: bool = False,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
-        `save_vectors` writes the engine's file to the path it is given; None leaves the one that
-        is there, whose ids must be those of the catalogue. Text segments with more dead text than
-        `dead_share` are written anew; 0 gives back all of it. With `keep_journal` vectors that an
+        `save_vectors` writes the engine's file to the path it is given, where vectors are not
+        codes in the segments; None leaves the one that is there, whose ids must be those of the
+        catalogue. `recoded` are codes for every chunk, which take the place of that file;
+        `save_codebook` writes the codebook of codes that does not ship with the model.
+        `is_compact` leaves one segment and no dead text. With `keep_journal` vectors that an
         interrupted build left and this one did not ask for stay for the next, for some days.
-        `origin` says what the index follows from now on; None leaves it as it was. `finished` is
-        what `changes.finish()` gave, from a caller who has looked at it already. `is_another` says
-        that ids stand for other chunks than before: nothing that was learnt of them holds.
+        `origin` says what the index follows from now on; None leaves it as it was. `is_another`
+        says that ids stand for other chunks than before: nothing that was learnt of them holds.
         """
         with explaining(self.folder):
-            if finished is None:
-                finished = changes.finish()
-            catalogue, texts = self._finish_texts(finished, dead_share)
             old = None if self.snapshot is None else self.snapshot.manifest
             if origin is None:
                 origin = old.origin if old else {}
-            _check_is_elsewhere(catalogue, origin)
+            if origin and changes.has_verbatim:
+                raise InvalidArgument(
+                    "an index that follows a server reads no files of this disk: its texts are "
+                    "kept or away"
+                )
+            segments = self._merge(changes, recoded, is_compact)
+            has_chunks = SegmentCatalogue(segments, ()).chunk_count > 0
             now = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest(
                 uuid=old.uuid if old and not is_another else uuid4().hex,
@@ -171,11 +202,11 @@ class Writer:
                 roots=roots,
                 next_chunk_id=changes.next_chunk_id,
                 files=(
-                    *texts,
-                    *self._save_vectors(save_vectors, catalogue),
-                    self._save_catalogue(catalogue),
+                    *(self._entry_of_segment(segment) for segment in segments),
+                    *self._save_vectors(save_vectors, recoded, changes, has_chunks),
+                    *self._save_codebook(save_codebook, has_chunks),
                 ),
-                counts=counts_of(catalogue),
+                counts=changes.count(old.counts if old else {}),
                 origin=origin,
             )
             data = manifest.to_bytes()
@@ -204,69 +235,69 @@ class Writer:
             made.errno = error.errno
             raise made from error
 
-    def _finish_texts(
-        self, catalogue: Catalogue, dead_share: float
-    ) -> tuple[Catalogue, list[FileEntry]]:
-        """Close the new segment, put small and half-dead ones together, drop dead ones."""
-        entries = {} if self.snapshot is None else _segments_of(self.snapshot.manifest)
-        if self._texts is not None:
-            self._texts.close()
-            self._texts = None
-            entries[self._segment] = _entry_of(self._path("texts", self._segment))
-        texts = Texts({number: self.folder / entry.name for number, entry in entries.items()})
-        chosen = segments_to_rewrite(texts.lengths, _live_bytes(catalogue), dead_share)
-        if chosen:
-            catalogue, number = self._rewrite(texts, catalogue, chosen)
-            entries[number] = _entry_of(self._path("texts", number))
-        live = _live_bytes(catalogue)
-        if unknown := live.keys() - entries.keys():
-            raise InvalidArgument(f"documents are in text segments that are not there: {unknown}")
-        return catalogue, [entries[number] for number in sorted(entries) if number in live]
+    def _merge(
+        self, changes: Changes, recoded: Recoded | None, is_compact: bool
+    ) -> list[_core.Segment]:
+        """Give the segments of the next state, with small and half-dead ones put together."""
+        segments = changes.finish()
+        fresh = len(changes.segments)
+        catalogue = _core.Catalogue(segments)
+        is_whole = is_compact or recoded is not None
+        chosen = list(range(len(segments))) if is_whole else merges_of(catalogue, fresh)
+        if not chosen:
+            return segments
+        stamp, given = changes.stamp, None
+        if recoded is not None:
+            stamp = stamp_of(recoded.codebook)
+            given = (recoded.ids.astype(np.uint64), recoded.codes)
+        parts = catalogue.merge(chosen, stamp, given, is_compact, BLOCK_BYTES, USUAL)
+        rest = [one for place, one in enumerate(segments) if place not in chosen]
+        return [*rest, self._write_segment(self._next_segment(), parts)]
 
-    def _rewrite(
-        self, texts: Texts, catalogue: Catalogue, chosen: list[int]
-    ) -> tuple[Catalogue, int]:
-        number = self._next_number()
-        segments, offsets = catalogue.text_places
-        (rows,) = np.nonzero(np.isin(segments, chosen))
-        rows = rows[np.lexsort((offsets[rows], segments[rows]))]
-        lengths = catalogue.text_lengths
-        writer = TextsWriter(self._path("texts", number))
-        try:
-            moved = [
-                writer.add(texts.pieces(segment, offset, offset + length))
-                for segment, offset, length in zip(
-                    segments[rows].tolist(),
-                    offsets[rows].tolist(),
-                    lengths[rows].tolist(),
-                    strict=True,
-                )
-            ]
-            writer.close()
-        finally:
-            writer.abandon()
-        return move_texts(catalogue, rows, number, np.asarray(moved, np.int64)), number
+    def _write_segment(self, number: int, parts: _core.SegmentParts) -> _core.Segment:
+        path = self._path("segment", number)
+        write_file(path, parts.parts())
+        return _core.Segment(number, map_file(path, follow=False), True, USUAL)
+
+    def _entry_of_segment(self, segment: _core.Segment) -> FileEntry:
+        """Give the entry of a segment, which is written if it is in memory yet."""
+        path = self._path("segment", segment.number)
+        if self.snapshot is not None:
+            for entry in self.snapshot.manifest.files:
+                if entry.name == path.name:
+                    return entry
+        if not path.exists():
+            write_file(path, [segment.file])
+        return _entry_of(path)
 
     def _save_vectors(
-        self, save: Callable[[Path], object] | None, catalogue: Catalogue
+        self,
+        save: Callable[[Path], object] | None,
+        recoded: Recoded | None,
+        changes: Changes,
+        has_chunks: bool,
     ) -> list[FileEntry]:
-        if not catalogue.chunk_count:
+        if not has_chunks or recoded is not None or changes.has_codes:
             return []
         if save is None:
             kept = [] if self.snapshot is None else self.snapshot.manifest.files_of("vectors")
             if not kept:
                 raise InvalidArgument("there are chunks but no vectors: give save_vectors")
             return kept
-        path = self._path("vectors", self._next_number())
+        return [self._save("vectors", save)]
+
+    def _save_codebook(
+        self, save: Callable[[Path], object] | None, has_chunks: bool
+    ) -> list[FileEntry]:
+        if save is not None and has_chunks:
+            return [self._save("codebook", save)]
+        return [] if self.snapshot is None else self.snapshot.manifest.files_of("codebook")
+
+    def _save(self, kind: str, save: Callable[[Path], object]) -> FileEntry:
+        path = self._path(kind, self._next_number())
         save(path)
         path.chmod(file_mode(self.folder))
-        return [_entry_of(path)]
-
-    def _save_catalogue(self, catalogue: Catalogue) -> FileEntry:
-        data = catalogue.to_bytes()
-        path = self._path("catalogue", self._next_number())
-        write_file(path, [data])
-        return FileEntry(path.name, len(data), digest_of(data))
+        return _entry_of(path)
 
     def _path(self, kind: str, number: int) -> Path:
         return self.folder / f"{kind}-{number}.{_ENDINGS[kind]}"
@@ -277,6 +308,11 @@ class Writer:
             FileEntry(name, 0, "").number for name in os.listdir(self.folder) if is_index_file(name)
         ]
         return max(numbers, default=0) + 1
+
+    def _next_segment(self) -> int:
+        """Give a number for a segment that none had before."""
+        self._last_segment = max(self._last_segment + 1, self._next_number())
+        return self._last_segment
 
     def forget_journal(self, *, keep_unused: bool = False) -> None:
         """Delete the log of vectors; what nobody asked for yet may stay while it is new."""
@@ -297,13 +333,11 @@ class Writer:
                 os.utime(path, (written_at, written_at))
 
     def _close(self) -> None:
-        if self._texts is not None:
-            self._texts.abandon()
         if self._journal is not None:
             self._journal.close()
 
 
-_ENDINGS = {"vectors": "gsm", "catalogue": "gsc", "texts": "gst"}
+_ENDINGS = {"segment": "gss", "codebook": "gsm", "vectors": "gsm"}
 
 
 def is_own_file(name: str) -> bool:
@@ -344,41 +378,9 @@ def _remove_orphans(folder: Path) -> None:
                     path.unlink()
 
 
-def _segments_of(manifest: Manifest) -> dict[int, FileEntry]:
-    return {entry.number: entry for entry in manifest.files_of("texts")}
-
-
-def _live_bytes(catalogue: Catalogue) -> dict[int, int]:
-    """Say how many bytes of each text segment documents use."""
-    segments, _ = catalogue.text_places
-    is_stored = (segments != VERBATIM) & (segments != AWAY)
-    numbers, places = np.unique(segments[is_stored], return_inverse=True)
-    sums = np.bincount(places, catalogue.text_lengths[is_stored], len(numbers))
-    # An empty text lives too.
-    return {
-        number: max(1, int(total)) for number, total in zip(numbers.tolist(), sums, strict=True)
-    }
-
-
-def _check_is_elsewhere(catalogue: Catalogue, origin: Mapping[str, Json]) -> None:
-    """Refuse documents that an index would look for at another machine's paths."""
-    segments, _ = catalogue.text_places
-    if origin and (segments == VERBATIM).any():
-        raise InvalidArgument(
-            "an index that follows a server reads no files of this disk: its texts are kept or away"
-        )
-
-
-def counts_of(catalogue: Catalogue) -> dict[str, int]:
-    """Give the numbers that a manifest says of its catalogue."""
-    statuses = np.bincount(catalogue.tables["status"], minlength=len(Status)).tolist()
-    return {
-        "sources": catalogue.source_count,
-        **{status.name.lower(): statuses[status] for status in Status},
-        "documents": catalogue.document_count,
-        "chunks": catalogue.chunk_count,
-        "text_bytes": int(catalogue.text_lengths.sum()),
-    }
+def merges_of(catalogue: _core.Catalogue, fresh: int) -> list[int]:
+    """Say which segments are to be put together after a commit that made the last `fresh`."""
+    return catalogue.segments_to_merge(fresh)
 
 
 def _entry_of(path: Path) -> FileEntry:

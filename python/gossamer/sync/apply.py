@@ -21,11 +21,12 @@ from gossamer.errors import (
 )
 from gossamer.model import IndexModel
 from gossamer.models.registry import names_place
-from gossamer.store import Catalogue, Changes, ModelStamp, Settings, Snapshot, Writer, begin
+from gossamer.store import Catalogue, ModelStamp, Settings, Snapshot, Writer, begin
 from gossamer.store.columns import Ints
 from gossamer.store.folder import read_manifest
 from gossamer.store.manifest import Json, Manifest, read_stamp
 from gossamer.store.records import AWAY
+from gossamer.store.segments import SegmentCatalogue
 from gossamer.sync.download import Wanted
 from gossamer.sync.edge_vectors import MOST_DIM, Made, make_codes, make_slim
 from gossamer.sync.following import Following, base_of
@@ -71,7 +72,7 @@ def apply_package(
             _check_head(package.head, writer.snapshot, wanted, may_go_back)
             step = _Step(writer, package, following)
             made = step.make()
-        snapshot = step.commit(*made)
+        snapshot = step.commit(made)
     step.keep_hot(snapshot)
     return Applied(snapshot, step.news.document_count, step.removed, step.conflicts)
 
@@ -117,9 +118,11 @@ class _Step:
         self._settings = _settings_of(package.head, self._mode)
         # A snapshot begins from nothing, and takes the place of all there is.
         self._old = None if package.head.base is None else writer.snapshot
-        self._changes = Changes(
-            Catalogue.empty() if self._old is None else self._old.catalogue,
-            package.head.next_chunk_id,
+        # A delta is to be there at once; the store packs small segments together in time.
+        self._changes = writer.changes(
+            is_quick=self._old is not None,
+            from_nothing=self._old is None,
+            next_chunk_id=package.head.next_chunk_id,
         )
         self.news = self._read_news()
         self.removed = 0
@@ -127,7 +130,7 @@ class _Step:
         self._hot = unpack_hot(package.read("hot", most), self._stamp.dim)
         self.conflicts = tuple(unpack_conflicts(package.read_json("conflicts")))
 
-    def make(self) -> tuple[Catalogue, Made]:
+    def make(self) -> Made:
         """Change the catalogue and make the vectors; Damaged unless they are what was promised."""
         head, package = self._package.head, self._package
         for is_file, path in unpack_removed(package.read_json("removed")):
@@ -135,20 +138,20 @@ class _Step:
         for touched in unpack_touched(package.read_json("touched")):
             self._changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
         self._changes.merge(self.news, self._place_texts())
-        catalogue = self._changes.finish()
+        catalogue = SegmentCatalogue(self._changes.finish(), ())
+        catalogue.core.verify()
         made = self._make_vectors(catalogue)
         if (state := state_of(catalogue, made.digest)) != head.state:
             raise Damaged(
                 f"the package leads to the state {state}, where the server says {head.state}"
             )
-        return catalogue, made
+        return made
 
-    def commit(self, catalogue: Catalogue, made: Made) -> Snapshot:
+    def commit(self, made: Made) -> Snapshot:
         """Make it the state of the edge."""
         head = self._package.head
         return self._writer.commit(
             self._changes,
-            finished=catalogue,
             save_vectors=made.save,
             model=self._stamp,
             settings=self._settings,
@@ -208,11 +211,8 @@ class _Step:
                 f"have {int(lengths.sum())}"
             )
         texts = _Stream(package.stream("texts"))
-        # A delta is to be there at once; the store packs small segments together in time.
-        is_quick = package.head.base is not None
         for row, length in zip(rows.tolist(), lengths.tolist(), strict=True):
-            place = self._writer.add_text(texts.take(length), is_quick=is_quick)
-            segments[row], offsets[row] = place
+            segments[row], offsets[row] = self._changes.add_text(texts.take(length))
         return segments, offsets
 
     def _make_vectors(self, catalogue: Catalogue) -> Made:

@@ -63,11 +63,10 @@ class Estimator:
         elif mode.kind == "slim":
             vectors = count * dim * (2 if mode.scalar == "f16" else 1)
             graph = _graph_bytes(count, mode.degree)
-        (entry,) = manifest.files_of("catalogue")
         parts = {
             "vectors": vectors + int(count * _NODE_BYTES) + _FILE_BYTES,
             "graph": graph,
-            "catalogue": entry.size,
+            "catalogue": served.opened.snapshot.part_bytes()["catalogue"],
             "texts": self._text_bytes(served) if texts == "kept" else 0,
         }
         return Plan(str(mode), texts, {**parts, "total": sum(parts.values())})

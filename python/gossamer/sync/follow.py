@@ -411,10 +411,7 @@ def _given_up(client: Client, error: GossamerError) -> Damaged:
 def _sizes_of(applied: Applied) -> dict[str, int]:
     """Add up what an edge takes on the disk, by the parts of an estimate."""
     folder, manifest = applied.snapshot.folder, applied.snapshot.manifest
-    sizes = {
-        kind: sum(entry.size for entry in manifest.files_of(kind))
-        for kind in ("vectors", "catalogue", "texts")
-    }
+    sizes = applied.snapshot.part_bytes()
     graph = sum(graph_bytes(folder / entry.name) for entry in manifest.files_of("vectors"))
     hot = (folder / HOT).stat().st_size if (folder / HOT).is_file() else 0
     sizes |= {"vectors": sizes["vectors"] - graph + hot, "graph": graph}

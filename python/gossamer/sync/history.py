@@ -119,8 +119,7 @@ class History:
         others had.
         """
         manifest = snapshot.manifest
-        (entry,) = manifest.files_of("catalogue")
-        now = _Seen(identity, manifest.generation, entry.digest)
+        now = _Seen(identity, manifest.generation, manifest.digest())
         if now == self._seen and self.epoch:
             return
         stamps = Stamps.of(snapshot.catalogue)

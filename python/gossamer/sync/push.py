@@ -251,7 +251,7 @@ class Pusher:
         given = [change.wanted.text for change in changes]
         texts = [text for text in given if text is not None]
         if texts:
-            add_texts(writer, model, texts, _silent)
+            add_texts(writer, model, [texts], _silent)
         gone = [change for change in changes if not change.hash]
         for change in gone:
             if change.key[0]:

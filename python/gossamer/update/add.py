@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from gossamer.chunking import Chunker
@@ -16,6 +17,7 @@ from gossamer.model import IndexModel
 from gossamer.readers import READER_VERSION, Limits
 from gossamer.sources.folder import FoundFile, WalkOptions
 from gossamer.store import Catalogue, Status, Writer
+from gossamer.store.folder import segments_of
 from gossamer.store.stale import forget_stale, read_stale
 from gossamer.update.left_out import LeftOutFiles
 from gossamer.update.looking import look
@@ -69,8 +71,10 @@ def add_paths(
         report.emptied = notes.emptied
         session.is_complete = are_all and not looked.hidden and not notes.emptied
         if plan.to_read or gone or notes.items or session.has_new_settings:
-            files = _file_items(session, plan.to_read, to_add)
-            session.run(Work([*notes.items, *files], gone), watcher)
+            items = chain(notes.items, _file_items(session, plan.to_read, to_add))
+            count = len(notes.items) + len(plan.to_read)
+            size = sum(size for _, size in notes.items) + sum(file.size for file in plan.to_read)
+            session.run(Work(items, count, size, gone), watcher)
         if session.is_complete:
             writer.forget_journal()
         done = {file.path.as_posix() for file in looked.found}
@@ -81,21 +85,26 @@ def add_paths(
 def add_texts(
     writer: Writer,
     model: IndexModel,
-    texts: Iterable[GivenText],
+    batches: Iterable[Sequence[GivenText]],
     watcher: Watcher,
     chunker: Chunker | None = None,
 ) -> UpdateReport:
-    """Put texts in; one whose id is there already takes its place, unless it says the same."""
+    """Put texts in; one whose id is there already takes its place, unless it says the same.
+
+    Each batch is a commit of its own.
+    """
     with _session(writer, model) as (session, report):
-        given = {text.id: text for text in texts}
-        catalogue = session.snapshot.catalogue
-        new = [text for text in given.values() if not _is_indexed(catalogue, text)]
-        report.unchanged = len(given) - len(new)
-        if not new:
-            return report
-        preparer = session.preparer(Limits(), chunker)
-        items = [(partial(preparer.prepare_text, text), len(text.text)) for text in new]
-        session.run(Work(items), watcher)
+        for batch in batches:
+            given = {text.id: text for text in batch}
+            catalogue = session.snapshot.catalogue
+            # In the order of names, in which the index keeps them: their chunks' ids rise with it.
+            new = [text for _, text in sorted(given.items()) if not _is_indexed(catalogue, text)]
+            report.unchanged += len(given) - len(new)
+            if new:
+                preparer = session.preparer(Limits(), chunker)
+                items = ((partial(preparer.prepare_text, text), len(text.text)) for text in new)
+                size = sum(len(text.text) for text in new)
+                session.run(Work(items, len(new), size), watcher)
     return report
 
 
@@ -111,13 +120,14 @@ def remove_sources(
     of nothing are passed over.
     """
     with _session(writer, model) as (session, report):
-        catalogue = session.snapshot.catalogue
+        catalogue = segments_of(session.snapshot)
         found = {id: row for id, _ in names if (row := catalogue.find_text(id)) is not None}
         paths = [path for id, path in names if id not in found]
-        rows = {*found.values(), *(row for path in paths for row in _rows_of(catalogue, path))}
+        below = (row for path in paths for row in catalogue.files_below(path))
+        rows = {*found.values(), *below}
         session.forget_roots(paths)
         if rows or session.has_new_settings:
-            session.run(Work([], [catalogue.source(row) for row in sorted(rows)]), watcher)
+            session.run(Work([], gone=[catalogue.source(row) for row in sorted(rows)]), watcher)
     return report
 
 
@@ -178,14 +188,3 @@ def _forget_notes(folder: Path, catalogue: Catalogue, stale: set[str], done: set
     if stale:
         kept = {path for path in stale - done if catalogue.find_path(path) is not None}
         forget_stale(folder, kept)
-
-
-def _rows_of(catalogue: Catalogue, path: Path) -> list[int]:
-    """Rows of a file, or of all files below a folder."""
-    exact = path.as_posix()
-    below = f"{exact.rstrip('/')}/"
-    return [
-        row
-        for row, known in enumerate(catalogue.paths)
-        if (known == exact or known.startswith(below)) and catalogue.find_path(known) == row
-    ]

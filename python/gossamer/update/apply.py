@@ -17,6 +17,7 @@ from gossamer.store import (
     Status,
     Writer,
 )
+from gossamer.store.folder import segments_of
 from gossamer.store.journal import as_kept
 from gossamer.store.records import DocumentRecord
 from gossamer.update.growing import GrowingVectors
@@ -75,8 +76,9 @@ class Applier:
     def restart(self) -> None:
         """Go on after a commit."""
         assert self._writer.snapshot is not None, "an index is created before it is updated"
-        self._catalogue = self._writer.snapshot.catalogue
-        self.changes = self._writer.changes()
+        self._catalogue = segments_of(self._writer.snapshot)
+        self.changes = self._writer.changes(self._vectors.codebook)
+        self._vectors.begin(self.changes, self._catalogue)
 
     def remove(self, sources: Sequence[SourceRecord]) -> None:
         """Take sources out; call it after `apply`, which may still use what they hold."""
@@ -103,6 +105,7 @@ class Applier:
             self._embed_and_add(fresh[start : start + _CHUNKS_AT_ONCE], on_embedded)
         for ids in old_ids:
             self._remove_chunks(ids)
+        self.changes.write_large()
 
     def _embed_and_add(self, some: Sequence[_Fresh], on_embedded: Callable[[int], None]) -> None:
         needed = {one.name: one for one in some}
@@ -207,7 +210,7 @@ class Applier:
     def _place_text(self, document: PreparedDocument) -> DocumentRecord:
         if not document.is_stored:
             return document.record
-        segment, offset = self._writer.add_text(document.text)
+        segment, offset = self.changes.add_text(document.text)
         return replace(document.record, segment=segment, offset=offset)
 
     def _row_of(self, source: SourceRecord) -> int | None:
@@ -215,7 +218,7 @@ class Applier:
         return find(source.path)
 
     def _status_of(self, row: int) -> int:
-        return int(self._catalogue.tables["status"][row])
+        return self._catalogue.source(row).status
 
     def _count(self, source: SourceRecord, is_known: bool, was_indexed: bool, reused: int) -> None:
         report = self._report

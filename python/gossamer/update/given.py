@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from gossamer.errors import InvalidArgument
 from gossamer.records import Value
 from gossamer.update.prepare import GivenText
 
-__all__ = ["MARKUPS", "as_given_text"]
+__all__ = ["MARKUPS", "as_given_text", "in_batches"]
 
+_FIELDS = {field.name for field in fields(GivenText)}
+# Of an iterator so many are held at one time.
+_MOST_TEXTS = 1 << 14
+_MOST_CHARACTERS = 1 << 25
 MARKUPS = ("plain", "markdown", "rst", "rows")
 
 
 def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
     """Check a text that was given; InvalidArgument says what is missing or wrong."""
     if isinstance(text, GivenText):
-        values = {field.name: getattr(text, field.name) for field in fields(GivenText)}
+        values: dict[str, Any] = {name: getattr(text, name) for name in _FIELDS}
     elif isinstance(text, Mapping):
         values = dict(text)
     else:
         raise InvalidArgument(f"a text is a GivenText or a mapping, got {type(text).__name__}")
-    unknown = values.keys() - {field.name for field in fields(GivenText)}
+    unknown = values.keys() - _FIELDS
     if unknown:
         said = ", ".join(sorted(map(str, unknown)))
         raise InvalidArgument(f"a text has no {said}; put it into metadata")
@@ -32,7 +37,25 @@ def as_given_text(text: GivenText | Mapping[str, object]) -> GivenText:
             raise InvalidArgument(f"a text needs {name!r}, a string that is not empty: {text!r}")
     _check_title_and_markup(values)
     _check_metadata(values["id"], values.get("metadata", {}))
-    return GivenText(**values)
+    return text if isinstance(text, GivenText) else GivenText(**values)
+
+
+def in_batches(
+    texts: Iterable[GivenText | Mapping[str, object]],
+) -> Iterator[Sequence[GivenText]]:
+    """Give checked texts: all of a collection at once, those of an iterator as they come."""
+    if isinstance(texts, Collection):
+        yield [as_given_text(text) for text in texts]
+        return
+    batch: list[GivenText] = []
+    size = 0
+    for text in texts:
+        batch.append(as_given_text(text))
+        size += len(batch[-1].text)
+        if len(batch) == _MOST_TEXTS or size > _MOST_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def _check_title_and_markup(values: Mapping[str, object]) -> None:

@@ -25,9 +25,14 @@ _SOURCES_AHEAD = 256
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Sources to prepare, the size of each for the progress bar, and what is gone."""
+    """Sources to prepare with the size of each, made as they are needed, and what is gone.
 
-    items: Sequence[tuple[Callable[[], Prepared], int]]
+    How many there are and what they take together is for the progress bar.
+    """
+
+    items: Iterable[tuple[Callable[[], Prepared], int]]
+    count: int = 0
+    size: int = 0
     gone: Sequence[SourceRecord] = ()
 
 
@@ -44,9 +49,7 @@ def run_update(
     Whole sources only: a file is in the index as it was or as it is. What an interrupted update
     has embedded since its last commit is in the journal, and is not embedded again by the next.
     """
-    progress = UpdateProgress(
-        "embedding", 0, len(work.items), 0, sum(size for _, size in work.items)
-    )
+    progress = UpdateProgress("embedding", 0, work.count, 0, work.size)
     watcher(progress)
     committed_at, is_committed = time.monotonic(), False
     applier.expect_moved(work.gone)

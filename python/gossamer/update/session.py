@@ -16,6 +16,7 @@ from gossamer.model import IndexModel
 from gossamer.readers import Limits
 from gossamer.sources.folder import WalkOptions
 from gossamer.store import Settings, Snapshot, Writer
+from gossamer.store.writer import Recoded
 from gossamer.update.apply import Applier
 from gossamer.update.growing import GrowingVectors
 from gossamer.update.hubs import HubVectors
@@ -50,13 +51,7 @@ class UpdateSession:
         self._stamp = manifest.model
         self._hot = self.snapshot.open_hot()
         self._hubs = None if self._hot is None else HubVectors(self._hot.budget, self._stamp.dim)
-        self._vectors = GrowingVectors(
-            model.open_vectors(self.snapshot),
-            model.pack,
-            self.settings.code_bytes,
-            keep_all=self.settings.keep == "all",
-            hubs=self._hubs,
-        )
+        self._vectors = GrowingVectors(self.snapshot, model, self.settings, self._hubs)
         self._words = GrowingWords(self.snapshot) if self.settings.lexical == "fts5" else None
 
         # Not a method: a session that referred to itself would keep its files open until the
@@ -119,11 +114,12 @@ class UpdateSession:
         """Do the work and commit, now and then on the way and at the end."""
         run_update(self._applier, work, self.commit, watcher, must_commit=self.has_new_settings)
 
-    def commit(self, is_last: bool, *, dead_share: float = 0.25) -> None:
+    def commit(self, is_last: bool, *, is_compact: bool = False) -> None:
         """Make what was done so far the state of the index."""
-        # An index that follows another one has its vectors just as they were sent.
-        is_following = bool(self.snapshot.manifest.origin)
-        index = None if is_following else self._vectors.settle(is_last=is_last)
+        settled = self._vectors.settle(is_last=is_last)
+        index = settled if isinstance(settled, VectorIndex) else None
+        recoded = settled if isinstance(settled, Recoded) else None
+        has_own = recoded is not None and self._model.pack is None
         if self._words is not None:
             generation = self.snapshot.manifest.generation + 1
             self._words.commit(generation, self._applier.changes.next_chunk_id)
@@ -133,13 +129,15 @@ class UpdateSession:
             model=self._stamp,
             settings=self.settings,
             roots=self.roots,
-            dead_share=dead_share,
+            save_codebook=self._save_codebook if has_own else None,
+            recoded=recoded,
+            is_compact=is_compact,
             keep_journal=not (is_last and self.is_complete),
         )
         self._applier.restart()
         if is_last and not self._vectors.keeps_vectors:
             self._keep_hubs()
-        if self._words is not None and dead_share == 0:
+        if self._words is not None and is_compact:
             self._words.compact()
 
     def _keep_hubs(self) -> None:
@@ -151,6 +149,11 @@ class UpdateSession:
         """Let go of what was not committed."""
         if self._words is not None:
             self._words.close()
+
+    def _save_codebook(self, path: Path) -> None:
+        pack = self._vectors.own_pack
+        assert pack is not None, "codes have a codebook"
+        VectorIndex.create(pack.codebook, calibration=pack.calibration).save(path)
 
     def _save(self, index: VectorIndex, path: Path) -> None:
         # What ships with the model is not saved with every index.

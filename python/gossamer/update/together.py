@@ -23,7 +23,7 @@ def add_texts_together(
     """
     assert writer.snapshot is not None, "an index is created before it is updated"
     before = writer.snapshot.catalogue
-    whole = add_texts(writer, model, [text for group in groups for text in group], watcher)
+    whole = add_texts(writer, model, [[text for group in groups for text in group]], watcher)
     if len(groups) == 1:
         return [whole]
     after = writer.snapshot.catalogue

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "storage/container.h"
+#include "store/codec.h"
+#include "store/table_pack.h"
+
+namespace gossamer {
+
+// What the host packs texts with: as Codec, with a dictionary that may be empty.
+struct TextCodec {
+  std::function<Bytes(ByteView text, ByteView dictionary)> pack;
+  std::function<bool(ByteView packed, ByteView dictionary, std::span<std::uint8_t> text)> unpack;
+  // A dictionary for texts that begin like this one; nothing where it would not pay.
+  std::function<Bytes(ByteView text)> learn;
+};
+
+// One piece of the text of a segment, packed alone.
+struct Block {
+  std::size_t start;       // in the text
+  std::size_t size;        // of its text
+  ByteView packed;         // as it is if it would not become smaller
+  std::uint32_t checksum;  // of what is packed
+  std::size_t dictionary;  // 0 for none, else one more than its number
+
+  std::size_t end() const { return start + size; }
+};
+
+// Makes the text of a segment: texts end to end, cut into blocks.
+class BlockWriter {
+ public:
+  BlockWriter(std::size_t block_bytes, const TextCodec& codec)
+      : block_bytes_(block_bytes), codec_(codec) {}
+
+  // Texts from now on are packed with it. Without, one is learnt from the first texts.
+  void use_dictionary(Bytes dictionary);
+  // Gives where the text begins. It may come in pieces: where the first begins is where all do.
+  std::size_t add(ByteView text);
+  // Takes a block of another segment over as it is, and gives where its text begins. Its bytes
+  // outlive what is written.
+  std::size_t copy(const Block& block, ByteView dictionary);
+  // Appends the sections; call once.
+  void finish(FileImage& image, const Codec& codec);
+
+  std::size_t size() const { return size_; }
+  std::size_t packed_bytes() const { return packed_bytes_; }
+  std::size_t block_bytes() const { return block_bytes_; }
+
+ private:
+  void begin();
+  void pack_waiting(std::size_t least);
+  void put(std::size_t size, ByteView packed, std::size_t dictionary);
+  // The same of bytes that do not stay.
+  void put_copy(std::size_t size, Bytes packed, std::size_t dictionary);
+  std::size_t number_of(ByteView dictionary);
+
+  std::size_t block_bytes_;
+  const TextCodec& codec_;
+  std::vector<Bytes> dictionaries_;
+  std::size_t dictionary_ = 0;  // as in Block
+  bool has_begun_ = false;      // whether there is a dictionary, or none is wanted
+  Bytes waiting_;
+  std::size_t size_ = 0;
+  std::size_t packed_bytes_ = 0;
+  std::vector<ByteView> pieces_;
+  std::shared_ptr<std::deque<Bytes>> owned_ = std::make_shared<std::deque<Bytes>>();
+  std::vector<Ints> table_ = std::vector<Ints>(4);
+};
+
+// The text of a segment, whose bytes outlive it. A block is checked when it is read.
+class BlockView {
+ public:
+  // A segment without texts has no blocks.
+  BlockView(const Container& file, Origin origin, const Codec& codec, const TextCodec& texts);
+
+  std::size_t size() const { return blocks_.empty() ? 0 : blocks_.back().end(); }
+  std::span<const Block> blocks() const { return blocks_; }
+  ByteView dictionary_of(const Block& block) const;
+  // The blocks that hold a part of the text; kDamaged if there is no such part.
+  std::span<const Block> blocks_between(std::size_t start, std::size_t end) const;
+  // The text of one of them.
+  Bytes unpack(const Block& block) const;
+  // A part of the text, which may be large.
+  Bytes read(std::size_t start, std::size_t end) const;
+
+ private:
+  const TextCodec& texts_;
+  std::vector<Bytes> dictionaries_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace gossamer

@@ -1,0 +1,74 @@
+#include "store/draft.h"
+
+#include <algorithm>
+
+#include "store/schema.h"
+
+namespace gossamer {
+
+void SegmentDraft::add(SourceRecord source) {
+  const SourceName name = name_of(source);
+  if (!names_.insert(name).second)
+    fail(Reason::kDuplicateId, "'" + name.path + "' was given twice in one step; give it once");
+  for (const DocumentRecord& document : source.documents) chunks_ += document.chunks.size();
+  sources_.push_back(std::move(source));
+}
+
+void SegmentDraft::add_again(const Catalogue& catalogue, std::size_t row, std::int64_t time_ns,
+                             std::int64_t reader_version) {
+  const Catalogue::Place place = catalogue.source(row);
+  const Segment& segment = *place.part->segment;
+  SourceRecord source = place.group->rows.source(place.row);
+  source.time_ns = time_ns;
+  source.reader_version = reader_version;
+  std::vector<std::uint64_t> ids;
+  for (DocumentRecord& document : source.documents) {
+    if (document.segment == kHere) {
+      const auto start = static_cast<std::size_t>(document.offset);
+      const auto end = start + static_cast<std::size_t>(document.length);
+      document.offset = static_cast<std::int64_t>(texts().size());
+      for (const Block& block : segment.texts().blocks_between(start, end)) {
+        const Bytes text = segment.texts().unpack(block);
+        const std::size_t from = std::max(start, block.start), to = std::min(end, block.end());
+        texts().add(ByteView(text).subspan(from - block.start, to - from));
+      }
+    }
+    for (std::size_t i = 0; i < document.chunks.size(); ++i)
+      ids.push_back(static_cast<std::uint64_t>(document.first_chunk) + i);
+  }
+  if (stamp_.bytes > 0) {
+    expect(segment.stamp() == stamp_ || ids.empty(), Reason::kCodebookMismatch,
+           "the codes of a source are of another codebook");
+    const RowRange rows = place.group->rows.chunks_of_source(place.row);
+    add_codes(ids, segment.codes().subspan((place.group->before.chunks + rows.first) * stamp_.bytes,
+                                           rows.size() * stamp_.bytes));
+  }
+  add(std::move(source));
+}
+
+void SegmentDraft::add_codes(std::span<const std::uint64_t> ids, ByteView codes) {
+  expect(codes.size() == ids.size() * stamp_.bytes, Reason::kInvalidArgument,
+         "there are more or fewer codes than ids");
+  for (const std::uint64_t id : ids) code_of_.set(id, code_of_.size());
+  codes_.insert(codes_.end(), codes.begin(), codes.end());
+}
+
+void SegmentDraft::finish(FileImage& image) {
+  std::sort(sources_.begin(), sources_.end(),
+            [](const SourceRecord& a, const SourceRecord& b) { return name_of(a) < name_of(b); });
+  for (const SourceRecord& source : sources_) {
+    Bytes codes;
+    if (stamp_.bytes > 0)
+      for (const DocumentRecord& document : source.documents)
+        for (std::size_t i = 0; i < document.chunks.size(); ++i) {
+          const auto* place = code_of_.find(static_cast<std::uint64_t>(document.first_chunk) + i);
+          expect(place != nullptr, Reason::kInvalidArgument, "a chunk of a segment has no code");
+          const auto code = codes_.begin() + static_cast<std::ptrdiff_t>(*place * stamp_.bytes);
+          codes.insert(codes.end(), code, code + static_cast<std::ptrdiff_t>(stamp_.bytes));
+        }
+    image_.add(source, codes);
+  }
+  image_.finish(image);
+}
+
+}  // namespace gossamer

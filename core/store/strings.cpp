@@ -1,0 +1,40 @@
+#include "store/strings.h"
+
+#include "store/schema.h"
+
+namespace gossamer {
+
+Strings Strings::read(ByteView bytes, Origin origin, const Codec& codec) {
+  const Table table = unpack_table(bytes, strings_schema(), origin, codec);
+  const Ints starts = table.starts(0);
+  const auto* content = reinterpret_cast<const char*>(table.children[0].content.data());
+  Strings strings;
+  expect(table.size() > 0 && starts[1] == 0, Reason::kDamaged,
+         "the first string of the catalogue is not empty");
+  for (std::size_t row = 1; row < table.size(); ++row) {
+    const std::string_view text(content + starts[row],
+                                static_cast<std::size_t>(starts[row + 1] - starts[row]));
+    expect(strings.number_of(text) == static_cast<std::int64_t>(row), Reason::kDamaged,
+           "a string of the catalogue is there twice");
+  }
+  return strings;
+}
+
+Bytes Strings::pack(const Codec& codec) const {
+  Table table(strings_schema());
+  for (const std::string& text : texts_) {
+    table.columns[0].push_back(static_cast<std::int64_t>(text.size()));
+    Bytes& content = table.children[0].content;
+    content.insert(content.end(), text.begin(), text.end());
+  }
+  return pack_table(table, codec);
+}
+
+std::int64_t Strings::number_of(std::string_view text) {
+  const auto [found, is_new] =
+      numbers_.try_emplace(std::string(text), static_cast<std::int64_t>(texts_.size()));
+  if (is_new) texts_.emplace_back(text);
+  return found->second;
+}
+
+}  // namespace gossamer

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "store/codec.h"
+#include "store/table_pack.h"
+
+namespace gossamer {
+
+// The few texts that many rows share: roots, kinds, units, reasons. The first one is empty.
+class Strings {
+ public:
+  Strings() { number_of(""); }
+  // Reads what pack() gave; kDamaged unless the first is empty and none is there twice.
+  static Strings read(ByteView bytes, Origin origin, const Codec& codec);
+
+  Bytes pack(const Codec& codec) const;
+
+  std::size_t size() const { return texts_.size(); }
+  const std::string& operator[](std::int64_t number) const {
+    return texts_[static_cast<std::size_t>(number)];
+  }
+  // The number of a text, a new one if it is not there yet.
+  std::int64_t number_of(std::string_view text);
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::int64_t> numbers_;
+};
+
+}  // namespace gossamer

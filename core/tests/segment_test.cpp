@@ -1,0 +1,152 @@
+#include "store/segment.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "index_fixture.h"
+#include "store/walk.h"
+#include "store_fixture.h"
+
+using namespace gossamer;
+using namespace gossamer::testing;
+
+namespace {
+
+std::vector<SourceRecord> sources_of(int count) {
+  std::vector<SourceRecord> sources;
+  for (int i = 0; i < count; ++i) sources.push_back(file_of(i));
+  std::sort(sources.begin(), sources.end(),
+            [](const SourceRecord& a, const SourceRecord& b) { return name_of(a) < name_of(b); });
+  return sources;
+}
+
+Bytes segment_of(const std::vector<SourceRecord>& sources) {
+  SegmentWriter writer(kRuns);
+  for (const SourceRecord& source : sources) writer.add(source);
+  FileImage image;
+  writer.finish(image);
+  Bytes file;
+  for (const ByteView part : image.finish()) file.insert(file.end(), part.begin(), part.end());
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("every source of a segment is found by its name and by its number") {
+  const std::vector<SourceRecord> sources = sources_of(5000);
+  const Bytes file = segment_of(sources);
+
+  const SegmentView view(Container::parse(file), Origin::kOther, kRuns);
+
+  CHECK(view.counts() == Counts{5000, 5000, 15000});
+  CHECK(view.group_count() == 15);
+  for (std::size_t number = 0; number < sources.size(); number += 7) {
+    const auto found = view.find(name_of(sources[number]));
+    REQUIRE(found);
+    expect_equal(found->group->rows.source(found->row), sources[number]);
+    CHECK(found->group->before.sources + found->row == number);
+    CHECK(view.source(number).row == found->row);
+    CHECK(view.group_of_chunk(3 * number + 2) == found->group);
+  }
+}
+
+TEST_CASE("what is not in a segment is not found") {
+  const Bytes file = segment_of(sources_of(50));
+  const SegmentView view(Container::parse(file), Origin::kOther, kRuns);
+
+  CHECK(!view.find({"", false}));
+  CHECK(!view.find({"/home/ada/notes/1.md", false}));  // a text of that id
+  CHECK(!view.find({"/home/ada/notes/1.m", true}));
+  CHECK(!view.find({"zzz", true}));
+  CHECK(!SegmentView(Container::parse(segment_of({})), Origin::kOther, kRuns).find({"a", true}));
+}
+
+TEST_CASE("a lookup reads one group of a segment") {
+  const Bytes file = segment_of(sources_of(5000));
+  int unpacked = 0;
+  const Codec counting{kRuns.pack, [&](ByteView packed, std::span<std::uint8_t> bytes) {
+                         ++unpacked;
+                         return kRuns.unpack(packed, bytes);
+                       }};
+  const SegmentView view(Container::parse(file), Origin::kOther, counting);
+  unpacked = 0;
+
+  view.find(name_of(file_of(1)));
+  const int one = unpacked;
+  view.find(name_of(file_of(1)));
+
+  CHECK(unpacked == one);
+  view.verify();
+  CHECK(unpacked > 3 * one);
+}
+
+TEST_CASE("a segment lets groups go that nobody holds") {
+  const Bytes file = segment_of(sources_of(30000));
+  const SegmentView view(Container::parse(file), Origin::kOwn, kRuns);
+  REQUIRE(view.group_count() > 20);
+  const std::weak_ptr<const Group> first = view.group(0);
+  const std::shared_ptr<const Group> second = view.group(1);
+
+  view.verify();
+
+  CHECK(first.expired());
+  CHECK(view.group(1) == second);
+}
+
+TEST_CASE("sources out of order are refused") {
+  SegmentWriter writer(kRuns);
+  writer.add(file_of(2));
+
+  CHECK(reason_of([&] { writer.add(file_of(1)); }) == "invalid argument");
+  CHECK(reason_of([&] { writer.add(file_of(2)); }) == "invalid argument");
+}
+
+TEST_CASE("a byte that changed anywhere in a segment is noticed") {
+  const Bytes whole = segment_of(sources_of(40));
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    Bytes file = whole;
+    file[at] ^= 0x10;
+    const std::string reason = reason_of([&] {
+      const SegmentView view(Container::parse(file), Origin::kOther, kRuns);
+      view.verify();
+      // Bytes between sections mean nothing.
+      CHECK(view.counts() == Counts{40, 40, 120});
+    });
+    CHECK(reason != "too large");
+  }
+}
+
+TEST_CASE("a walk goes through the live sources of all segments in the order of their names") {
+  const std::vector<SourceRecord> all = sources_of(300);
+  std::vector<SourceRecord> parts[3];
+  for (std::size_t i = 0; i < all.size(); ++i) parts[i % 7 % 3].push_back(all[i]);
+  parts[2].insert(parts[2].begin(), parts[0].begin(), parts[0].begin() + 5);  // in place of these
+  std::sort(parts[2].begin(), parts[2].end(),
+            [](const SourceRecord& a, const SourceRecord& b) { return name_of(a) < name_of(b); });
+  Gaps gone, none;
+  gone.add(0, 5);
+  const Bytes files[] = {segment_of(parts[0]), segment_of(parts[1]), segment_of(parts[2])};
+  std::vector<std::unique_ptr<SegmentView>> views;
+  for (const Bytes& file : files)
+    views.push_back(std::make_unique<SegmentView>(Container::parse(file), Origin::kOwn, kRuns));
+  const std::vector<LiveSegment> segments = {
+      {views[0].get(), &gone}, {views[1].get(), &none}, {views[2].get(), &none}};
+
+  SourceWalk walk(segments);
+
+  for (const SourceRecord& expected : all) {
+    const auto stop = walk.next();
+    REQUIRE(stop);
+    expect_equal(stop->group->rows.source(stop->row), expected);
+  }
+  CHECK(!walk.next());
+  const std::vector<LiveSegment> twice = {{views[0].get(), &none}, {views[2].get(), &none}};
+  SourceWalk wrong(twice);
+  CHECK(reason_of([&] {
+          while (wrong.next()) {
+          }
+        }) == "damaged");
+}

@@ -1,0 +1,336 @@
+"""Segments: the files that hold what is indexed, and the catalogue over all of them.
+
+The core reads and writes them; here are zstd, which it asks for, and records in place of tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gossamer import _core
+from gossamer.errors import Damaged, UnknownId
+from gossamer.records import Span
+from gossamer.store.catalogue import (
+    SOURCES,
+    Catalogue,
+    as_posix,
+    decode_metadata,
+    decode_name,
+    encode_name,
+)
+from gossamer.store.columns import Ints, Schema, Table
+from gossamer.store.content import canonical_order, canonical_words
+from gossamer.store.records import AWAY, ChunkPlace, DocumentRecord, SourceRecord, Status
+from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
+from gossamer.vectors.codes import Codebook
+
+__all__ = [
+    "BLOCK_BYTES",
+    "NO_CODES",
+    "QUICK",
+    "USUAL",
+    "SegmentCatalogue",
+    "SegmentTexts",
+    "Stamp",
+    "stamp_of",
+]
+
+BLOCK_BYTES = 1 << 17  # of text that are packed as one
+_LEVEL_OF_COLUMNS = 9
+_SAMPLE_BYTES = 1 << 13
+_DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
+_CACHED_BLOCKS = 16
+
+Stamp = tuple[int, int]  # what codes are: how long, and the fingerprint of what made them
+NO_CODES: Stamp = (0, 0)
+# More are looked up in whole columns than one by one.
+_MANY = 4096
+
+
+def _pack_column(plane: bytes) -> bytes:
+    return compress(plane, _LEVEL_OF_COLUMNS) if len(plane) > 16 else b""
+
+
+def _unpack_column(packed: bytes, size: int) -> bytes | None:
+    try:
+        return decompress_exactly(packed, size)
+    except ZstdError:
+        return None
+
+
+@lru_cache(8)
+def _dictionary(content: bytes) -> ZstdDict | None:
+    return ZstdDict(content) if content else None
+
+
+def _unpack_text(packed: bytes, dictionary: bytes, size: int) -> bytes | None:
+    try:
+        return decompress_exactly(packed, size, _dictionary(dictionary))
+    except (ZstdError, ValueError):
+        return None
+
+
+def _learn(text: bytes) -> bytes:
+    """Learn a dictionary from the first texts."""
+    samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
+    try:
+        return train_dict(
+            samples, min(_DICTIONARY_MOST, len(text) // _DICTIONARY_SHARE)
+        ).dict_content
+    except ZstdError:
+        return b""  # a text that has nothing in common with itself
+
+
+def _codecs(level: int, learn: Callable[[bytes], bytes] | None) -> _core.Codecs:
+    def pack_text(text: bytes, dictionary: bytes) -> bytes:
+        known = _dictionary(dictionary)
+        return compress(text, level, zstd_dict=known and known.as_digested_dict)
+
+    return _core.Codecs(_pack_column, _unpack_column, pack_text, _unpack_text, learn)
+
+
+def stamp_of(codebook: Codebook) -> Stamp:
+    """Give what the codes that a codebook makes are known by."""
+    return codebook.code_bytes, codebook.fingerprint
+
+
+USUAL = _codecs(12, _learn)
+# A tenth of the time and a little more room, until it is written anew.
+QUICK = _codecs(3, None)
+
+
+class SegmentTexts:
+    """The texts of segments, by the number of their file."""
+
+    def __init__(self, segments: Sequence[_core.Segment]) -> None:
+        self._segments = {segment.number: segment for segment in segments}
+        self._ends: dict[int, Ints] = {}
+        by_number = self._segments
+        # Not a method of ours: the circle would keep files mapped until it is collected.
+        self._block = lru_cache(_CACHED_BLOCKS)(
+            lambda number, block: by_number[number].read_block(block)
+        )
+
+    def _ends_of(self, segment: int) -> Ints:
+        if segment not in self._ends:
+            self._ends[segment] = self._segments[segment].block_ends()
+        return self._ends[segment]
+
+    @property
+    def lengths(self) -> dict[int, int]:
+        """Bytes of text of each segment."""
+        return {number: segment.text_bytes for number, segment in self._segments.items()}
+
+    def read(self, segment: int, start: int, end: int) -> bytes:
+        """Give the text from start to end of a segment; Damaged if it is not there."""
+        return b"".join(self.pieces(segment, start, end))
+
+    def pieces(self, segment: int, start: int, end: int) -> Iterator[bytes]:
+        """Give the same text block by block."""
+        if segment not in self._segments or not (
+            0 <= start <= end <= self._segments[segment].text_bytes
+        ):
+            raise Damaged(f"there is no text {start} to {end} in segment {segment}")
+        ends = self._ends_of(segment)
+        for block in range(int(np.searchsorted(ends, start, "right")), len(ends)):
+            begin = int(ends[block - 1]) if block else 0
+            if begin >= end:
+                break
+            yield self._block(segment, block)[max(start - begin, 0) : end - begin]
+
+
+class SegmentCatalogue(Catalogue):
+    """The catalogue of an index folder: looked up in its segments, a part of them at a time.
+
+    Rows number sources and documents segment by segment. What asks for whole columns reads all.
+    `roots` are the folders whose files may be read: other texts that stand in files are away.
+    """
+
+    def __init__(self, segments: Sequence[_core.Segment], roots: Sequence[str]) -> None:
+        self.segments = list(segments)
+        self.core = _core.Catalogue(self.segments)
+        self._roots = tuple(roots)
+        self._prefixes = tuple(f"{root.rstrip('/')}/" for root in roots)
+
+    @cached_property
+    def _whole(self) -> Catalogue:
+        words, tables = self.core.tables()
+        whole = Catalogue([decode_name(word) for word in words], _table_of(SOURCES, tables))
+        return whole.with_files_below(self._roots)
+
+    @property
+    def words(self) -> list[str]:
+        """Roots, kinds, units and reasons, which the columns name by number."""
+        return self._whole.words
+
+    @property
+    def tables(self) -> Table:
+        """All columns."""
+        return self._whole.tables
+
+    def in_order(self) -> Catalogue:
+        """Give the same content in the order of names, with the words that it needs."""
+        words, tables = canonical_words(self.words, self.tables)
+        paths = Catalogue(words, tables).paths
+        return Catalogue(words, tables.take(canonical_order(paths, tables["root"])))
+
+    def to_bytes(self) -> bytes:
+        """Give the catalogue as bytes: the same ones for the same content."""
+        return self.in_order().to_bytes()
+
+    @property
+    def source_count(self) -> int:
+        """How many sources there are, skipped and failed ones included."""
+        return self.core.counts[0]
+
+    @property
+    def document_count(self) -> int:
+        """How many documents there are."""
+        return self.core.counts[1]
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks there are."""
+        return self.core.counts[2]
+
+    @cached_property
+    def chunk_ids(self) -> Ints:
+        """The ids of all chunks, rising."""
+        return np.sort(self.core.ids().astype(np.int64))
+
+    def find_path(self, path: str | PurePath) -> int | None:
+        """Give the row of a file's source by its absolute path; None if it is not there."""
+        return self.find(True, as_posix(path))
+
+    def find_text(self, id: str) -> int | None:
+        """Give the row of a text's source by the id it was given; None if it is not there."""
+        return self.find(False, id)
+
+    def find(self, is_file: bool, path: str) -> int | None:
+        """Give the row of a source by its path, just as it is kept, or id; None without one."""
+        return self.core.find(is_file, encode_name(path))
+
+    def files_below(self, path: PurePath) -> list[int]:
+        """Give the row of a file, and those of all files below a folder."""
+        return self.core.files_below(encode_name(path.as_posix()))
+
+    def stat_of(self, row: int) -> tuple[int, int]:
+        """Give the size and the time (ns) that a source's file had when it was read."""
+        _, _, _, _, _, _, size, mtime_ns, _ = self.core.source(row)
+        return size, mtime_ns
+
+    def source(self, row: int) -> SourceRecord:
+        """Give all that is known of a source."""
+        root, name, kind, reason, status, version, size, mtime_ns, content = self.core.source(row)
+        return SourceRecord(
+            root=decode_name(root),
+            name=decode_name(name),
+            size=size,
+            mtime_ns=mtime_ns,
+            content_hash=content,
+            kind=decode_name(kind),
+            status=Status(status),
+            reason=decode_name(reason),
+            reader_version=version,
+        )
+
+    def documents_of(self, row: int) -> range:
+        """Give the rows of a source's documents."""
+        return range(*self.core.documents_of(row))
+
+    def source_row(self, document: int) -> int:
+        """Give the row of the source of a document."""
+        return self.core.source_of(document)
+
+    def chunks_in(self, row: int) -> range:
+        """Give the ids of a document's chunks."""
+        *_, first, count = self.core.document(row)
+        return range(first, first + count)
+
+    def document(self, row: int) -> DocumentRecord:
+        """Give all that is known of a document."""
+        kind, unit, key, title, metadata, length, segment, offset, span, places, _, _ = (
+            self.core.document(row)
+        )
+        record = DocumentRecord(
+            text_length=length,
+            kind=decode_name(kind),
+            segment=segment,
+            offset=offset,
+            key=decode_name(key),
+            title=decode_name(title),
+            title_span=span if span[0] < span[1] else None,
+            unit=decode_name(unit),
+            places=tuple(places),
+            metadata=decode_metadata(metadata),
+        )
+        if record.is_verbatim and not self._may_read(self.source(self.source_row(row))):
+            return replace(record, segment=AWAY, offset=0)
+        return record
+
+    def document_rows(self, ids: ArrayLike) -> Ints:
+        """Give the row of the document of each chunk; UnknownId if there is no such chunk."""
+        wanted = np.asarray(ids, np.int64)
+        if wanted.size > _MANY:
+            return super().document_rows(wanted)
+        return self.core.document_rows(_as_ids(wanted))
+
+    def spans(self, ids: ArrayLike) -> tuple[Ints, Ints]:
+        """Give where each chunk starts and ends in the text of its document."""
+        wanted = np.asarray(ids, np.int64)
+        if wanted.size > _MANY:
+            return super().spans(wanted)
+        _, starts, ends, _, _ = self.core.locate(_as_ids(wanted))
+        return starts, ends
+
+    def checks(self, ids: ArrayLike) -> NDArray[np.uint32]:
+        """Give the check of each chunk's embedded text."""
+        wanted = np.asarray(ids, np.int64)
+        if wanted.size > _MANY:
+            return super().checks(wanted)
+        _, _, _, checks, _ = self.core.locate(_as_ids(wanted))
+        return checks.astype(np.uint32)
+
+    def contexts(self, ids: ArrayLike) -> list[tuple[Span, ...]]:
+        """Give the headings that each chunk stands under, outermost first, as spans."""
+        *_, found = self.core.locate(_as_ids(np.asarray(ids, np.int64)))
+        return [tuple(context) for context in found]
+
+    def locate(self, ids: ArrayLike) -> list[ChunkPlace]:
+        """Give where each chunk stands, all that is known of it; UnknownId if there is none."""
+        *columns, contexts = self.core.locate(_as_ids(np.asarray(ids, np.int64)))
+        rows = zip(*(column.tolist() for column in columns), contexts, strict=True)
+        return [
+            ChunkPlace(row, (start, end), check, tuple(context))
+            for row, start, end, check, context in rows
+        ]
+
+    def _may_read(self, source: SourceRecord) -> bool:
+        """Whether a file is one of the roots, or below one, without any way out of it."""
+        path = source.path
+        if not source.root or ".." in path.split("/"):
+            return False
+        return path in self._roots or path.startswith(self._prefixes)
+
+
+def _as_ids(ids: Ints) -> NDArray[np.uint64]:
+    if ids.size and (least := ids.min()) < 0:
+        raise UnknownId(f"there is no chunk {least}; search again for present ids")
+    return ids.astype(np.uint64)
+
+
+def _table_of(schema: Schema, given: Any) -> Table:
+    """Make a table of what the core gives: bytes, or columns and children."""
+    if schema.is_bytes:
+        return Table(schema, content=given)
+    columns, children = given
+    return Table(
+        schema, columns, {name: _table_of(child, children[name]) for name, child in schema.children}
+    )
