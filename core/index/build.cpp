@@ -109,7 +109,7 @@ std::unique_ptr<Index> Index::build(const IndexOptions& options,
 }
 
 std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
-                                       std::shared_ptr<const Codebook> codebook, RowBytes codes,
+                                       std::shared_ptr<const Codebook> codebook, Column codes,
                                        Graph graph, std::span<const std::uint64_t> ids,
                                        Calibration calibration) {
   expect(options.keep == Keep::kNone && codebook != nullptr, Reason::kInvalidArgument,
@@ -117,7 +117,9 @@ std::unique_ptr<Index> Index::assemble(const IndexOptions& options,
   const Space space(options.metric, Scalar::kF32, options.dim);
   std::unique_ptr<Index> index(new Index(options, space, std::move(codebook)));
   expect(ids.size() < Beam::kMaxNodes, Reason::kTooLarge, kTooManyVectors);
-  index->codes_ = Column(index->codebook_->code_bytes(), std::move(codes));
+  expect(codes.row_bytes() == index->codebook_->code_bytes(), Reason::kInvalidArgument,
+         "codes have another length than the codebook makes them");
+  index->codes_ = std::move(codes);
   index->graph_ = std::move(graph);
   index->node_count_ = ids.size();
   expect(index->codes_.count() == ids.size() &&
@@ -137,7 +139,8 @@ std::unique_ptr<Index> Index::create(std::shared_ptr<const Codebook> codebook,
   options.dim = codebook->dim();
   options.metric = codebook->metric();
   options.scalar = Scalar::kF32;
-  return assemble(options, std::move(codebook), {}, {}, {}, std::move(calibration));
+  Column codes(codebook->code_bytes(), RowBytes());
+  return assemble(options, std::move(codebook), std::move(codes), {}, {}, std::move(calibration));
 }
 
 // Nodes are numbered so that near vectors have near numbers: their lists are shorter and their

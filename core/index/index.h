@@ -62,9 +62,10 @@ class Index {
                                       const std::uint64_t* ids, const float* queries,
                                       std::size_t query_count, const BuildRun& run,
                                       Progress* progress);
-  // An index made of parts that were built elsewhere (a bounded build). Keeps no vectors.
+  // An index made of parts that were built elsewhere (a bounded build, segments). Keeps no vectors.
+  // Codes that are a view must outlive it.
   static std::unique_ptr<Index> assemble(const IndexOptions& options,
-                                         std::shared_ptr<const Codebook> codebook, RowBytes codes,
+                                         std::shared_ptr<const Codebook> codebook, Column codes,
                                          Graph graph, std::span<const std::uint64_t> ids,
                                          Calibration calibration);
   // An index without vectors, of codes alone, that grows by add() and add_codes().

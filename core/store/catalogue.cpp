@@ -227,9 +227,12 @@ std::vector<std::uint64_t> Catalogue::ids() const {
   return all;
 }
 
-RowBytes Catalogue::codes() const {
-  RowBytes all;
+Column Catalogue::codes() const {
   const std::size_t width = stamp().bytes;
+  for (const LivePart& part : parts_)
+    if (part.segment->chunk_count() == counts_.chunks && part.chunks.removed() == 0)
+      return Column(width, part.segment->codes());
+  RowBytes all;
   all.reserve(counts_.chunks * width);
   for (const LivePart& part : parts_) {
     if (part.counts().chunks == 0) continue;
@@ -238,7 +241,7 @@ RowBytes Catalogue::codes() const {
       all.insert(all.end(), codes.begin() + static_cast<std::ptrdiff_t>(first * width),
                  codes.begin() + static_cast<std::ptrdiff_t>(end * width));
   }
-  return all;
+  return Column(width, std::move(all));
 }
 
 CodeStamp Catalogue::stamp() const {

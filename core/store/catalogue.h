@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "base/aligned.h"
 #include "store/gaps.h"
 #include "store/segment_file.h"
+#include "vectors/column.h"
 
 namespace gossamer {
 
@@ -61,9 +61,10 @@ class Catalogue {
   // What a segment that takes a source away says of it.
   std::pair<std::uint64_t, GoneSource> gone_of(std::size_t source) const;
 
-  // Ids and codes of all chunks, segment by segment.
+  // Ids and codes of all chunks, segment by segment. Codes of one segment of which nothing is gone
+  // are a view of its file.
   std::vector<std::uint64_t> ids() const;
-  RowBytes codes() const;
+  Column codes() const;
   // What all of these are; kDamaged if they are not of one kind.
   CodeStamp stamp() const;
   // All tables, in the order of rows; texts that are kept here have the number of their segment.

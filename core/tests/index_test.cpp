@@ -357,11 +357,12 @@ TEST_CASE("an index assembled from parts answers like the one they came from") {
   RowBytes codes(ids.size() * world.codebook->code_bytes());
   world.codebook->encode(model.vectors_of(ids).data(), ids.size(), codes.data(), 1);
 
+  const Column column(world.codebook->code_bytes(), codes);
   const auto assembled =
-      Index::assemble(options, world.codebook, codes, built->graph(), ids, Calibration());
+      Index::assemble(options, world.codebook, column, built->graph(), ids, Calibration());
 
   check_answers(*assembled, model, world);
   CHECK(reason_of([&] {
-          Index::assemble(options, world.codebook, codes, Graph(), ids, Calibration());
+          Index::assemble(options, world.codebook, column, Graph(), ids, Calibration());
         }) == "invalid argument");
 }

@@ -75,7 +75,7 @@ class States {
     catalogue_->verify();
     REQUIRE(catalogue_->counts() == Counts{expected.size(), expected.size(), 2 * expected.size()});
     const std::vector<std::uint64_t> ids = catalogue_->ids();
-    const RowBytes codes = catalogue_->codes();
+    const Column codes = catalogue_->codes();
     for (std::size_t i = 0; i < ids.size(); ++i)
       REQUIRE(Bytes(codes.data() + 2 * i, codes.data() + 2 * i + 2) == code_of(ids[i]));
     for (const auto& [name, first] : expected) {

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/blake2b.h"
 #include "index_fixture.h"
 #include "store/schema.h"
 #include "store/source_rows.h"
@@ -18,17 +17,6 @@ using namespace gossamer::testing;
 
 namespace {
 
-ByteView view_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
-}
-
 struct Built {
   Strings strings;
   Table sources{sources_schema()};
@@ -41,19 +29,6 @@ Built build(int count) {
 }
 
 }  // namespace
-
-TEST_CASE("BLAKE2b gives what its specification says") {
-  CHECK(hex(blake2b<64>(view_of("abc"))) ==
-        "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"
-        "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923");
-  CHECK(hex(blake2b<16>(view_of(""))) == "cae66941d9efbd404e4d88758ea67670");
-  const std::string long_text(1000, 'x');
-  Blake2b pieces(16);
-  for (int i = 0; i < 10; ++i) pieces.update(view_of(std::string_view(long_text).substr(0, 100)));
-  std::array<std::uint8_t, 16> hash;
-  pieces.finish(hash);
-  CHECK(hash == blake2b<16>(view_of(long_text)));
-}
 
 TEST_CASE("sources that were packed are unpacked as they were") {
   const Built built = build(40);

@@ -112,10 +112,11 @@ std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Cod
                                 const ByteMatrix& codes, const Graph* graph, const IdRow& ids,
                                 StreamCalibration* calibration) {
   const nb::gil_scoped_release release;
-  return Index::assemble(options, std::move(codebook),
-                         RowBytes(codes.data(), codes.data() + codes.size()),
-                         graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()},
-                         calibration == nullptr ? Calibration() : calibration->finish());
+  return Index::assemble(
+      options, std::move(codebook),
+      Column(codes.shape(1), RowBytes(codes.data(), codes.data() + codes.size())),
+      graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()},
+      calibration == nullptr ? Calibration() : calibration->finish());
 }
 
 }  // namespace

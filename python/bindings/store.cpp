@@ -495,7 +495,8 @@ void bind_catalogue(nb::module_& m) {
                      return StampPair(stamp.bytes, stamp.codebook);
                    })
       .def("codes_of", &codes_of, nb::arg("ids"))
-      .def("open_codes", &open_codes, nb::arg("codebook"), nb::arg("calibration").none())
+      .def("open_codes", &open_codes, nb::arg("codebook"), nb::arg("calibration").none(),
+           nb::keep_alive<0, 1>())
       .def("tables", &tables_of)
       .def("verify", &Catalogue::verify)
       .def("segments_to_merge", &segments_to_merge, nb::arg("fresh"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from gossamer.progress import ProgressCallback
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
 from gossamer.single.portable import SEGMENT, SINGLE, with_short_roots
-from gossamer.store import Catalogue, Changes, Manifest, Settings, Writer, begin
+from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
 from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE, manifest_of
 from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
 from gossamer.store.ratio import most_unpacked
@@ -236,13 +236,13 @@ def _check_folder(folder: Path, may_replace: bool) -> None:
 
 
 def _commit(found: _Found, writer: Writer, may_replace: bool, note: ProgressCallback) -> None:
-    manifest, catalogue = found.manifest, found.catalogue
+    manifest = found.manifest
     if writer.snapshot is not None:
         _check_folder(writer.folder, may_replace)
         if writer.snapshot.manifest.origin:
             raise WrongState("the index there follows a server; choose another folder")
     changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
-    changes.merge(catalogue, _add_texts(changes, found, note))
+    changes.take(found.catalogue, _texts_of(found, note))
     writer.commit(
         changes,
         save_vectors=lambda path: shutil.copyfile(found.engine or os.devnull, path),
@@ -257,21 +257,20 @@ def _settings_of(manifest: Manifest) -> Settings:
     return replace(manifest.settings, store_text=True, walk={})
 
 
-def _add_texts(
-    changes: Changes, found: _Found, note: ProgressCallback
-) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int64]]]:
-    """Copy all texts into a segment of the folder; give segment and offset by document."""
-    catalogue = found.catalogue
-    _, offsets = catalogue.text_places
-    lengths = catalogue.text_lengths
-    places = np.zeros((2, catalogue.document_count), np.int64)
+def _texts_of(found: _Found, note: ProgressCallback) -> Callable[[int], Iterator[bytes]]:
+    """Give what reads the text of each document by its row, in pieces."""
+    _, offsets = found.catalogue.text_places
+    lengths = found.catalogue.text_lengths
     total, done = int(lengths.sum()), 0
-    for row in np.argsort(offsets, kind="stable").tolist():
+
+    def read(row: int) -> Iterator[bytes]:
+        nonlocal done
         start, length = int(offsets[row]), int(lengths[row])
-        places[:, row] = changes.add_text(found.texts.pieces(SEGMENT, start, start + length))
         done += length
         note("texts", done, total)
-    return places[0], places[1]
+        return found.texts.pieces(SEGMENT, start, start + length)
+
+    return read
 
 
 @contextmanager

@@ -28,6 +28,7 @@ __all__ = ["Changes", "counts_of"]
 # A draft that is so large becomes a segment before the commit: its memory is bounded.
 _MOST_CHUNKS = 1 << 15
 _MOST_TEXT_BYTES = 1 << 25
+_SOURCE_BYTES = 1 << 10  # that one counts for beside its text
 
 
 class Changes:
@@ -151,6 +152,38 @@ class Changes:
         )
         self.has_verbatim |= bool((segments == VERBATIM).any())
         self.counts.update(counts_of(other))
+
+    def take(
+        self, other: Catalogue, text_of: Callable[[int], bytes | Iterable[bytes] | None]
+    ) -> None:
+        """Do the same with a catalogue of any size, and with its texts.
+
+        `text_of` gives that of each document by row, one after the other; None if it is away.
+        """
+        lengths = other.text_lengths
+        first, size = 0, 0
+        for source in range(other.source_count):
+            rows = other.documents_of(source)
+            size += int(lengths[rows.start : rows.stop].sum()) + _SOURCE_BYTES
+            if size > _MOST_TEXT_BYTES or source + 1 == other.source_count:
+                self._take_part(other, np.arange(first, source + 1), text_of)
+                first, size = source + 1, 0
+
+    def _take_part(
+        self,
+        other: Catalogue,
+        sources: Ints,
+        text_of: Callable[[int], bytes | Iterable[bytes] | None],
+    ) -> None:
+        part = other.part(sources)
+        first = next((rows.start for rows in map(other.documents_of, sources.tolist()) if rows), 0)
+        segments = np.full(part.document_count, AWAY, np.int64)
+        offsets = np.zeros(part.document_count, np.int64)
+        for row in range(part.document_count):
+            if (text := text_of(first + row)) is not None:
+                segments[row], offsets[row] = self.add_text(text)
+        self.merge(part, (segments, offsets))
+        self.write_large()
 
     def touch(self, is_file: bool, path: str, mtime_ns: int, reader_version: int) -> None:
         """Note another time and reader of a source by its name; UnknownId if it is not there."""

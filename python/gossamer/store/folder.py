@@ -30,7 +30,7 @@ from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
 from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
 from gossamer.store.ratio import most_unpacked
-from gossamer.store.records import AWAY
+from gossamer.store.records import AWAY, is_at_or_below
 from gossamer.store.segments import USUAL, SegmentCatalogue, SegmentTexts
 from gossamer.store.texts import Texts
 from gossamer.store.trust import is_trusted, refuse
@@ -182,10 +182,7 @@ class Snapshot:
 
     def may_look_at(self, path: str) -> bool:
         """Whether a file is at or below a folder that was added to an index that is trusted."""
-        if not self.is_trusted or ".." in path.split("/"):
-            return False
-        roots = self.manifest.roots
-        return path in roots or path.startswith(tuple(f"{root.rstrip('/')}/" for root in roots))
+        return self.is_trusted and is_at_or_below(path, self.manifest.roots)
 
     def refusal(self, what: str) -> Untrusted:
         """Give the error that says what is not done with an index that is not trusted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ __all__ = [
     "DocumentRecord",
     "SourceRecord",
     "Status",
+    "is_at_or_below",
     "locate_title",
     "path_of",
 ]
@@ -103,6 +104,13 @@ def path_of(root: str, name: str) -> str:
     if not root:
         return name
     return f"{root}{name}" if root.endswith("/") else f"{root}/{name}"
+
+
+def is_at_or_below(path: str, roots: Collection[str]) -> bool:
+    """Whether a path is one of the roots or below one, without any way out of it."""
+    if ".." in path.split("/"):
+        return False
+    return path in roots or path.startswith(tuple(f"{root.rstrip('/')}/" for root in roots))
 
 
 def locate_title(text: bytes, title: str) -> Span | None:

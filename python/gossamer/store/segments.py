@@ -27,7 +27,14 @@ from gossamer.store.catalogue import (
 )
 from gossamer.store.columns import Ints, Schema, Table
 from gossamer.store.content import canonical_order, canonical_words
-from gossamer.store.records import AWAY, ChunkPlace, DocumentRecord, SourceRecord, Status
+from gossamer.store.records import (
+    AWAY,
+    ChunkPlace,
+    DocumentRecord,
+    SourceRecord,
+    Status,
+    is_at_or_below,
+)
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 from gossamer.vectors.codes import Codebook
 
@@ -157,7 +164,6 @@ class SegmentCatalogue(Catalogue):
         self.segments = list(segments)
         self.core = _core.Catalogue(self.segments)
         self._roots = tuple(roots)
-        self._prefixes = tuple(f"{root.rstrip('/')}/" for root in roots)
 
     @cached_property
     def _whole(self) -> Catalogue:
@@ -313,11 +319,8 @@ class SegmentCatalogue(Catalogue):
         ]
 
     def _may_read(self, source: SourceRecord) -> bool:
-        """Whether a file is one of the roots, or below one, without any way out of it."""
-        path = source.path
-        if not source.root or ".." in path.split("/"):
-            return False
-        return path in self._roots or path.startswith(self._prefixes)
+        """Whether a file is one of the roots, or below one; a text is no file."""
+        return bool(source.root) and is_at_or_below(source.path, self._roots)
 
 
 def _as_ids(ids: Ints) -> NDArray[np.uint64]:

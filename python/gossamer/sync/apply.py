@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from gossamer.errors import (
 from gossamer.model import IndexModel
 from gossamer.models.registry import names_place
 from gossamer.store import Catalogue, ModelStamp, Settings, Snapshot, Writer, begin
-from gossamer.store.columns import Ints
 from gossamer.store.folder import read_manifest
 from gossamer.store.manifest import Json, Manifest, read_stamp
 from gossamer.store.records import AWAY
@@ -137,7 +136,7 @@ class _Step:
             self._remove(is_file, path)
         for touched in unpack_touched(package.read_json("touched")):
             self._changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
-        self._changes.merge(self.news, self._place_texts())
+        self._changes.take(self.news, self._texts_of())
         catalogue = SegmentCatalogue(self._changes.finish(), ())
         catalogue.core.verify()
         made = self._make_vectors(catalogue)
@@ -194,26 +193,21 @@ class _Step:
             self.removed += len(old.catalogue.documents_of(row))
             self._changes.remove_sources([row])
 
-    def _place_texts(self) -> tuple[Ints, Ints]:
-        """Put the texts that the package brings into the text store; the others are away."""
+    def _texts_of(self) -> Callable[[int], Iterator[bytes] | None]:
+        """Give what reads the texts that the package brings, one by one; the others are away."""
         news, package = self.news, self._package
-        segments = np.full(news.document_count, AWAY, np.int64)
-        offsets = np.zeros(news.document_count, np.int64)
         if package.head.texts == "away":
-            return segments, offsets
+            return lambda _: None
         absent = unpack_absent(package.read_json("absent"))
-        firsts = [news.chunks_in(row).start for row in range(news.document_count)]
-        (rows,) = np.nonzero([first not in absent for first in firsts])
-        lengths = news.text_lengths[rows]
-        if int(lengths.sum()) != package.size_of("texts"):
+        is_here = [news.chunks_in(row).start not in absent for row in range(news.document_count)]
+        lengths = news.text_lengths
+        if (length := int(lengths[is_here].sum())) != package.size_of("texts"):
             raise Damaged(
                 f"the package has {package.size_of('texts')} bytes of text, where its documents "
-                f"have {int(lengths.sum())}"
+                f"have {length}"
             )
         texts = _Stream(package.stream("texts"))
-        for row, length in zip(rows.tolist(), lengths.tolist(), strict=True):
-            segments[row], offsets[row] = self._changes.add_text(texts.take(length))
-        return segments, offsets
+        return lambda row: texts.take(int(lengths[row])) if is_here[row] else None
 
     def _make_vectors(self, catalogue: Catalogue) -> Made:
         model = IndexModel(self._stamp, self._settings, threads=0)
