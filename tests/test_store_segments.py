@@ -6,6 +6,7 @@ import pytest
 from tiny_embedder import use_tiny
 
 from gossamer import Index
+from gossamer.errors import Damaged
 from gossamer.store import changes as store_changes
 from gossamer.store import open_index
 from gossamer.update import given
@@ -115,6 +116,23 @@ def test_a_wrong_text_of_an_iterator_leaves_what_was_taken(index, monkeypatch):
     assert index.check() == []
 
 
+def test_a_damaged_text_is_never_copied_and_holds_up_nothing_else(index):
+    index.add_texts([{"id": "old", "text": "random " + random.Random(1).randbytes(90_000).hex()}])
+    (segment,) = index.folder.glob("segment-*")
+    data = bytearray(segment.read_bytes())
+    data[-9] ^= 1  # in the last block of text
+    segment.write_bytes(data)
+
+    for number in range(8):
+        index.add_texts([{"id": f"n{number}", "text": f"the words of {number}"}])
+
+    assert segment.exists()
+    assert [finding.severity for finding in index.check()].count("error") == 2
+    assert index.search("words", k=1, mode="semantic")[0].text.startswith("the words")
+    with pytest.raises(Damaged, match="block of text is damaged"):
+        index.compact()
+
+
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])
 def test_an_import_in_parts_holds_what_one_in_one_piece_does(index, monkeypatch, tmp_path, most):
     texts = {f"n{number}": f"the words of {number} " * (number % 5 + 1) for number in range(25)}
@@ -129,3 +147,22 @@ def test_an_import_in_parts_holds_what_one_in_one_piece_does(index, monkeypatch,
     assert again.check() == []
     catalogues = [open_index(one.folder).catalogue for one in (index, again)]
     assert catalogues[0].digest() == catalogues[1].digest()
+
+
+def test_codes_keep_their_own_codebook_though_the_model_ships_one_later(monkeypatch, tmp_path):
+    use_tiny(monkeypatch, with_codes=False)
+    monkeypatch.setattr("gossamer.update.growing._LEAST_TO_TRAIN", 100)
+    index = Index.create(tmp_path / "index", code_bytes=8)
+    index.add_texts([{"id": f"n{n}", "text": f"thing{n} and word{n % 7}"} for n in range(150)])
+    kinds = {entry.kind for entry in open_index(index.folder).manifest.files}
+    before = [hit.source for hit in index.search("thing7", k=5, mode="semantic")]
+    assert kinds == {"segment", "codebook"}
+
+    use_tiny(monkeypatch, with_codes=True)
+    index = Index.open(index.folder)
+    assert [hit.source for hit in index.search("thing7", k=5, mode="semantic")] == before
+    index.add_texts([{"id": "new", "text": "a walrus"}])
+
+    assert [hit.source for hit in index.search("thing7", k=5, mode="semantic")] == before
+    assert index.search("walrus", k=1, mode="semantic")[0].source == "new"
+    assert index.check() == []

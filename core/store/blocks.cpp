@@ -12,6 +12,10 @@ constexpr std::size_t kMostDictionaries = 64;
 // A dictionary pays once there is a megabyte of text; it is learnt from the first four.
 constexpr std::size_t kLearnLeast = 1 << 20, kLearnMost = 1 << 22;
 
+constexpr const char* kDamagedBlock =
+    "a block of text is damaged; take the index from a backup, or remove what it holds and add it "
+    "again";
+
 struct BlockColumns {
   enum : std::size_t { kSize, kPacked, kChecksum, kDictionary };
 };
@@ -66,6 +70,7 @@ std::size_t BlockWriter::add(ByteView text) {
 }
 
 std::size_t BlockWriter::copy(const Block& block, ByteView dictionary) {
+  expect(crc32c(block.packed) == block.checksum, Reason::kDamaged, kDamagedBlock);
   pack_waiting(1);
   const std::size_t start = size_;
   put(block.size, block.packed, number_of(dictionary));
@@ -120,12 +125,20 @@ void BlockWriter::put_copy(std::size_t size, Bytes packed, std::size_t dictionar
   put(size, owned_->back(), dictionary);
 }
 
+bool BlockWriter::has_room_for(ByteView dictionary) const {
+  return dictionary.empty() || dictionaries_.size() + 1 < kMostDictionaries ||
+         find(dictionary) != dictionaries_.end();
+}
+
+std::vector<Bytes>::const_iterator BlockWriter::find(ByteView dictionary) const {
+  return std::find_if(dictionaries_.begin(), dictionaries_.end(), [&](const Bytes& one) {
+    return std::equal(one.begin(), one.end(), dictionary.begin(), dictionary.end());
+  });
+}
+
 std::size_t BlockWriter::number_of(ByteView dictionary) {
   if (dictionary.empty()) return 0;
-  const auto known =
-      std::find_if(dictionaries_.begin(), dictionaries_.end(), [&](const Bytes& one) {
-        return std::equal(one.begin(), one.end(), dictionary.begin(), dictionary.end());
-      });
+  const auto known = find(dictionary);
   if (known != dictionaries_.end())
     return static_cast<std::size_t>(known - dictionaries_.begin()) + 1;
   expect(dictionaries_.size() < kMostDictionaries, Reason::kTooLarge,
@@ -176,9 +189,7 @@ std::span<const Block> BlockView::blocks_between(std::size_t start, std::size_t 
 }
 
 Bytes BlockView::unpack(const Block& block) const {
-  expect(crc32c(block.packed) == block.checksum, Reason::kDamaged,
-         "a block of text is damaged; take the index from a backup, or remove what it holds and "
-         "add it again");
+  expect(crc32c(block.packed) == block.checksum, Reason::kDamaged, kDamagedBlock);
   if (block.packed.size() == block.size) return {block.packed.begin(), block.packed.end()};
   Bytes text(block.size);
   expect(texts_.unpack(block.packed, dictionary_of(block), text), Reason::kDamaged,

@@ -44,14 +44,16 @@ class BlockWriter {
   void use_dictionary(Bytes dictionary);
   // Gives where the text begins. It may come in pieces: where the first begins is where all do.
   std::size_t add(ByteView text);
-  // Takes a block of another segment over as it is, and gives where its text begins. Its bytes
-  // outlive what is written.
+  // Takes a block of another segment over as it is, and gives where its text begins; kDamaged if
+  // it is not as it was written. Its bytes outlive what is written.
   std::size_t copy(const Block& block, ByteView dictionary);
   // Appends the sections; call once.
   void finish(FileImage& image, const Codec& codec);
 
   std::size_t size() const { return size_; }
   std::size_t packed_bytes() const { return packed_bytes_; }
+  // Whether blocks of this dictionary can be copied: there may be no room for one more.
+  bool has_room_for(ByteView dictionary) const;
   std::size_t block_bytes() const { return block_bytes_; }
 
  private:
@@ -61,6 +63,7 @@ class BlockWriter {
   // The same of bytes that do not stay.
   void put_copy(std::size_t size, Bytes packed, std::size_t dictionary);
   std::size_t number_of(ByteView dictionary);
+  std::vector<Bytes>::const_iterator find(ByteView dictionary) const;
 
   std::size_t block_bytes_;
   const TextCodec& codec_;

@@ -1,7 +1,6 @@
 #include "store/catalogue.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "store/schema.h"
@@ -43,11 +42,14 @@ Counts LivePart::counts() const {
 Catalogue::Catalogue(std::vector<std::shared_ptr<const Segment>> segments) {
   for (std::shared_ptr<const Segment>& segment : segments) {
     LivePart part{segment, {}, {}, {}};
-    std::map<std::size_t, GoneSource> gone;
-    for (const auto& other : segments)
-      for (const GoneSource& one : other->gone().of(segment->number()))
-        gone.emplace(one.source, one);
-    for (const auto& [number, one] : gone) {
+    std::vector<GoneSource> gone;
+    for (const auto& other : segments) {
+      const std::vector<GoneSource> some = other->gone().of(segment->number());
+      gone.insert(gone.end(), some.begin(), some.end());
+    }
+    std::sort(gone.begin(), gone.end(),
+              [](const GoneSource& a, const GoneSource& b) { return a.source < b.source; });
+    for (const GoneSource& one : gone) {
       part.sources.add(one.source, 1);
       part.documents.add(one.first_document, one.documents);
       part.chunks.add(one.first_chunk, one.chunks);

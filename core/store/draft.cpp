@@ -36,8 +36,8 @@ void SegmentDraft::add_again(const Catalogue& catalogue, std::size_t row, std::i
     for (std::size_t i = 0; i < document.chunks.size(); ++i)
       ids.push_back(static_cast<std::uint64_t>(document.first_chunk) + i);
   }
-  if (stamp_.bytes > 0) {
-    expect(segment.stamp() == stamp_ || ids.empty(), Reason::kCodebookMismatch,
+  if (stamp_.bytes > 0 && !ids.empty()) {
+    expect(segment.stamp() == stamp_, Reason::kCodebookMismatch,
            "the codes of a source are of another codebook");
     const RowRange rows = place.group->rows.chunks_of_source(place.row);
     add_codes(ids, segment.codes().subspan((place.group->before.chunks + rows.first) * stamp_.bytes,
@@ -49,7 +49,9 @@ void SegmentDraft::add_again(const Catalogue& catalogue, std::size_t row, std::i
 void SegmentDraft::add_codes(std::span<const std::uint64_t> ids, ByteView codes) {
   expect(codes.size() == ids.size() * stamp_.bytes, Reason::kInvalidArgument,
          "there are more or fewer codes than ids");
-  for (const std::uint64_t id : ids) code_of_.set(id, code_of_.size());
+  for (const std::uint64_t id : ids)
+    expect(code_of_.insert(id, code_of_.size()), Reason::kDuplicateId,
+           "a chunk was given two codes");
   codes_.insert(codes_.end(), codes.begin(), codes.end());
 }
 

@@ -1,7 +1,5 @@
 #include "store/gone.h"
 
-#include <algorithm>
-
 namespace gossamer {
 namespace {
 
@@ -45,7 +43,7 @@ GoneSources GoneSources::read(ByteView bytes, Origin origin, const Codec& codec)
 Bytes GoneSources::pack(const Codec& codec) const {
   Table table(gone_schema());
   for (const auto& [segment, sources] : segments_)
-    for (const GoneSource& gone : sources) {
+    for (const auto& [number, gone] : sources) {
       std::size_t column = 0;
       for (const std::size_t value :
            {static_cast<std::size_t>(segment), gone.source, gone.first_document, gone.documents,
@@ -56,27 +54,20 @@ Bytes GoneSources::pack(const Codec& codec) const {
 }
 
 void GoneSources::add(std::uint64_t segment, const GoneSource& source) {
-  std::vector<GoneSource>& sources = segments_[segment];
-  const auto place = std::lower_bound(
-      sources.begin(), sources.end(), source,
-      [](const GoneSource& a, const GoneSource& b) { return a.source < b.source; });
-  if (place == sources.end() || place->source != source.source) sources.insert(place, source);
+  segments_[segment].emplace(source.source, source);
 }
 
 void GoneSources::add_all(const GoneSources& other, std::span<const std::uint64_t> of_segments) {
-  for (const auto& [segment, sources] : other.segments_) {
-    if (std::find(of_segments.begin(), of_segments.end(), segment) == of_segments.end()) continue;
-    std::vector<GoneSource>& own = segments_[segment];
-    std::vector<GoneSource> both;
-    std::set_union(own.begin(), own.end(), sources.begin(), sources.end(), std::back_inserter(both),
-                   [](const GoneSource& a, const GoneSource& b) { return a.source < b.source; });
-    own = std::move(both);
-  }
+  for (const std::uint64_t segment : of_segments)
+    if (const auto found = other.segments_.find(segment); found != other.segments_.end())
+      segments_[segment].insert(found->second.begin(), found->second.end());
 }
 
-std::span<const GoneSource> GoneSources::of(std::uint64_t segment) const {
-  const auto found = segments_.find(segment);
-  return found == segments_.end() ? std::span<const GoneSource>() : found->second;
+std::vector<GoneSource> GoneSources::of(std::uint64_t segment) const {
+  std::vector<GoneSource> sources;
+  if (const auto found = segments_.find(segment); found != segments_.end())
+    for (const auto& [number, source] : found->second) sources.push_back(source);
+  return sources;
 }
 
 }  // namespace gossamer

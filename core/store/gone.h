@@ -31,12 +31,12 @@ class GoneSources {
   // Takes those of another over, as far as they are of these segments.
   void add_all(const GoneSources& other, std::span<const std::uint64_t> of_segments);
   // Those of a segment, in the order of their numbers.
-  std::span<const GoneSource> of(std::uint64_t segment) const;
+  std::vector<GoneSource> of(std::uint64_t segment) const;
 
   bool empty() const { return segments_.empty(); }
 
  private:
-  std::map<std::uint64_t, std::vector<GoneSource>> segments_;
+  std::map<std::uint64_t, std::map<std::size_t, GoneSource>> segments_;  // by number
 };
 
 }  // namespace gossamer

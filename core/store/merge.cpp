@@ -83,7 +83,7 @@ Moves copy_texts(const LivePart& part, bool packs_anew, BlockWriter& out) {
     }
     if (here.empty()) continue;
     const bool is_full = 2 * block.size >= out.block_bytes() && 2 * bytes > block.size;
-    if (is_full && !packs_anew) {
+    if (is_full && !packs_anew && out.has_room_for(texts.dictionary_of(block))) {
       moves.add({block.start, block.end()}, out.copy(block, texts.dictionary_of(block)));
       continue;
     }
@@ -148,11 +148,13 @@ void merge_segments(const Catalogue& catalogue, std::span<const std::size_t> cho
     for (DocumentRecord& document : source.documents)
       if (document.segment == kHere) document.offset = moves[stop->segment].of(document.offset);
     const RowRange chunks = stop->group->rows.chunks_of_source(stop->row);
-    if (given != nullptr || stamp.bytes == 0) {
+    if (chunks.size() == 0) {
+      image.add(source, {});
+    } else if (given != nullptr || stamp.bytes == 0) {
       image.add(source, given == nullptr ? Bytes() : codes_of(source, *given, stamp.bytes));
     } else {
       const Segment& from = *parts[chosen[stop->segment]].segment;
-      expect(chunks.size() == 0 || from.stamp() == stamp, Reason::kDamaged,
+      expect(from.stamp() == stamp, Reason::kDamaged,
              "the segments of the index have codes of different codebooks");
       image.add(source,
                 from.codes().subspan((stop->group->before.chunks + chunks.first) * stamp.bytes,

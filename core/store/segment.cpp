@@ -13,8 +13,8 @@ namespace {
 // badly.
 constexpr std::size_t kGroupChunks = 1024;
 constexpr std::size_t kGroupSources = 1024;
-// What a group of a stranger may unpack to.
-constexpr std::size_t kMostGroup = 1 << 22, kMostRatio = 64;
+// What a group may unpack to.
+constexpr std::size_t kMostGroup = 1 << 22, kMostRatio = 64, kMostOwnRatio = 1 << 14;
 constexpr const char* kOutOfOrder = "the sources of a segment are out of order";
 const Codec kAsItIs{[](ByteView) { return Bytes(); },
                     [](ByteView, std::span<std::uint8_t>) { return false; }};
@@ -129,13 +129,16 @@ void SegmentView::read_directory(ByteView bytes, ByteView groups) {
     Entry entry;
     entry.bytes = in.take(number(Directory::kBytes));
     entry.size = number(Directory::kSize);
-    expect(
-        entry.size >= entry.bytes.size() &&
-            (origin_ == Origin::kOwn || entry.size <= kMostGroup + kMostRatio * entry.bytes.size()),
-        Reason::kDamaged, "a group of a segment says it holds more than its bytes can");
     entry.checksum = static_cast<std::uint32_t>(table.columns[Directory::kChecksum][row]);
     entry.counts = {number(Directory::kSources), number(Directory::kDocuments),
                     number(Directory::kChunks)};
+    // Hashes are written as they are: what is counted has its bytes.
+    const std::size_t ratio = origin_ == Origin::kOwn ? kMostOwnRatio : kMostRatio;
+    expect(entry.size >= entry.bytes.size() &&
+               entry.size <= kMostGroup + ratio * entry.bytes.size() &&
+               entry.size >= 8 * entry.counts.sources + 4 * entry.counts.chunks &&
+               entry.counts.documents <= entry.counts.chunks,
+           Reason::kDamaged, "a group of a segment says it holds more than its bytes can");
     entry.before = counts_;
     entry.first = {std::string(content + paths[row], content + paths[row + 1]),
                    number(Directory::kIsFile) != 0};
@@ -145,7 +148,15 @@ void SegmentView::read_directory(ByteView bytes, ByteView groups) {
     entries_.push_back(std::move(entry));
   }
   in.expect_end();
+  expect(counts_.chunks < std::size_t{1} << 31, Reason::kDamaged,
+         "a segment says it holds more chunks than there can be");
   groups_.resize(entries_.size());
+}
+
+std::size_t SegmentView::unpacked_bytes() const {
+  std::size_t sum = 0;
+  for (const Entry& entry : entries_) sum += entry.size;
+  return sum;
 }
 
 std::shared_ptr<const Group> SegmentView::group(std::size_t number) const {
@@ -157,7 +168,7 @@ std::shared_ptr<const Group> SegmentView::group(std::size_t number) const {
   const std::lock_guard lock(mutex_);
   groups_[number] = read;
   recent_.push_back(read);
-  if (recent_.size() > kRecentGroups) recent_.pop_front();
+  if (recent_.size() > (origin_ == Origin::kOwn ? kRecentGroups : 1)) recent_.pop_front();
   return read;
 }
 
@@ -175,6 +186,10 @@ std::shared_ptr<const Group> SegmentView::read_group(std::size_t number) const {
   }
   Table table = unpack_table(bytes, sources_schema(), origin_, kAsItIs);
   verify_sources(table, strings_.size(), origin_);
+  const Table& documents = table.children[SourceColumns::kDocument];
+  for (const std::int64_t segment : documents.columns[DocumentColumns::kSegment])
+    expect(segment == kVerbatim || segment == kHere || segment == kAway, Reason::kDamaged,
+           "a document of a segment has its text in another one");
   expect(counts_of(table) == entry.counts, Reason::kDamaged,
          "a group of a segment has other rows than its directory says");
   auto read = std::make_shared<const Group>(std::move(table), strings_, entry.before);
@@ -234,7 +249,7 @@ std::shared_ptr<const Group> SegmentView::group_before(std::size_t Counts::* kin
 }
 
 void SegmentView::verify() const {
-  for (std::size_t number = 0; number < entries_.size(); ++number) group(number);
+  for (std::size_t number = 0; number < entries_.size(); ++number) read_group(number);
 }
 
 }  // namespace gossamer

@@ -76,6 +76,7 @@ class SegmentView {
   const Counts& counts() const { return counts_; }
   const Strings& strings() const { return strings_; }
   std::size_t group_count() const { return entries_.size(); }
+  std::size_t unpacked_bytes() const;  // of all groups
   std::shared_ptr<const Group> group(std::size_t number) const;
   // The same for those who go through all of them: it is not kept.
   std::shared_ptr<const Group> read_apart(std::size_t number) const { return read_group(number); }

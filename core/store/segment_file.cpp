@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace gossamer {
+namespace {
+
+constexpr std::uint32_t kMostCodeBytes = 1 << 10;
+
+}  // namespace
 
 void SegmentImage::add(const SourceRecord& source, ByteView codes) {
   std::size_t chunks = 0;
@@ -45,6 +50,8 @@ Segment::Segment(std::uint64_t number, ByteView file, Origin origin, const Codec
     stamp_.bytes = in.get<std::uint32_t>();
     stamp_.codebook = in.get<std::uint64_t>();
     in.expect_end();
+    expect(stamp_.bytes > 0 && stamp_.bytes <= kMostCodeBytes, Reason::kDamaged,
+           "the codes of a segment have a length that cannot be");
   }
   expect(file_.bytes(SectionKind::kCodes).size() ==
              std::uint64_t{stamp_.bytes} * sources_.counts().chunks,
@@ -96,7 +103,7 @@ void Segment::verify() const {
   file_.verify_all();
   sources_.verify();
   for (std::size_t number = 0; number < sources_.group_count(); ++number) {
-    const std::shared_ptr<const Group> group = sources_.group(number);
+    const std::shared_ptr<const Group> group = sources_.read_apart(number);
     std::size_t chunk = group->before.chunks;
     for (std::size_t row = 0; row < group->document_count(); ++row) {
       const std::int64_t first = group->rows.document_alone(row).first_chunk;

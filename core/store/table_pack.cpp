@@ -12,7 +12,7 @@ constexpr std::uint8_t kRaw = 0, kPacked = 1;
 constexpr std::size_t kLengthBytes = 5;
 // What a table may unpack to: hostile bytes must not fill the memory. Own tables of earlier
 // releases were padded for a larger ratio.
-constexpr std::uint64_t kMostBase = 1 << 24;
+constexpr std::uint64_t kMostBase = 1 << 20, kMostOwnBase = 1 << 24;
 constexpr std::uint64_t kMostRatio = 16, kMostOwnRatio = 256;
 // The sum of as many counts as memory can hold stays below 2^63.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
@@ -129,7 +129,8 @@ class Unpacker {
   Unpacker(ByteView bytes, Origin origin, const Codec& codec)
       : in_(bytes, kWhat),
         codec_(codec),
-        most_(kMostBase + (origin == Origin::kOwn ? kMostOwnRatio : kMostRatio) * bytes.size()) {}
+        most_(origin == Origin::kOwn ? kMostOwnBase + kMostOwnRatio * bytes.size()
+                                     : kMostBase + kMostRatio * bytes.size()) {}
 
   Table unpack(const Schema& schema) {
     Table table(schema);

@@ -78,6 +78,22 @@ TEST_CASE("blocks are taken over as they are, each with its dictionary") {
   CHECK(view.dictionary_of(view.blocks()[4]).size() == 1);
 }
 
+TEST_CASE("a damaged block is not taken over, and there is an end to dictionaries") {
+  BlockWriter first(16, kTexts), second(16, kTexts);
+  first.add(bytes_of(std::string(40, 'a')));
+  Bytes file = file_of(first);
+  file.back() ^= 1;
+  const BlockView view(Container::parse(file), Origin::kOwn, kRuns, kTexts);
+
+  CHECK(reason_of([&] { second.copy(view.blocks().back(), {}); }) == "damaged");
+  for (std::uint8_t number = 1; second.has_room_for(Bytes{number}); ++number)
+    second.use_dictionary({number});
+  CHECK(second.has_room_for(Bytes{1}));
+  CHECK(second.has_room_for({}));
+  second.use_dictionary({200});
+  CHECK(reason_of([&] { second.use_dictionary({201}); }) == "too large");
+}
+
 TEST_CASE("a segment without texts has none") {
   BlockWriter writer(16, kTexts);
   const Bytes file = file_of(writer);

@@ -220,6 +220,15 @@ nb::ndarray<nb::numpy, std::int64_t> document_rows(const Catalogue& catalogue, c
   return to_numpy(std::move(rows), {count});
 }
 
+// Size and time of a file as it was read, and the version of its reader.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> stat_of(const Catalogue& catalogue,
+                                                             std::size_t row) {
+  const Catalogue::Place place = catalogue.source(row);
+  const auto& columns = place.group->sources.columns;
+  return {columns[SourceColumns::kSize][place.row], columns[SourceColumns::kTime][place.row],
+          columns[SourceColumns::kReaderVersion][place.row]};
+}
+
 // What a source counts for: its status, documents, chunks, and bytes of text.
 std::tuple<int, std::size_t, std::size_t, std::int64_t> tally(const Catalogue& catalogue,
                                                               std::size_t row) {
@@ -254,11 +263,15 @@ nb::object table_of(Table&& table) {
 
 std::pair<std::vector<nb::bytes>, nb::object> tables_of(const Catalogue& catalogue) {
   Strings strings;
-  Table table = catalogue.tables(strings);
+  std::optional<Table> read;
+  {
+    const nb::gil_scoped_release release;
+    read = catalogue.tables(strings);
+  }
   std::vector<nb::bytes> words;
   for (std::size_t i = 0; i < strings.size(); ++i)
     words.push_back(bytes_of(strings[static_cast<std::int64_t>(i)]));
-  return {words, table_of(std::move(table))};
+  return {words, table_of(std::move(*read))};
 }
 
 nb::ndarray<nb::numpy, std::uint8_t> codes_of(const Catalogue& catalogue, const IdRow& ids) {
@@ -314,6 +327,7 @@ std::unique_ptr<SegmentParts> merge(const Catalogue& catalogue,
     for (std::size_t i = 0; i < ids.size(); ++i) codes.places.set(ids.data()[i], i);
     codes.codes = {rows.data(), rows.size()};
   }
+  const nb::gil_scoped_release release;
   merge_segments(catalogue, chosen, stamp, given ? &codes : nullptr, packs_anew, *image);
   return std::make_unique<SegmentParts>(std::move(image));
 }
@@ -369,6 +383,8 @@ void bind_segments(nb::module_& m) {
            nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>())
       .def_prop_ro("number", &Segment::number)
       .def_prop_ro("text_bytes", [](const Segment& self) { return self.texts().size(); })
+      .def_prop_ro("unpacked_bytes",
+                   [](const Segment& self) { return self.sources().unpacked_bytes(); })
       .def_prop_ro("file",
                    [](nb::handle_t<Segment> self) {
                      const ByteView bytes = nb::cast<const Segment&>(self).bytes();
@@ -442,7 +458,8 @@ void bind_draft(nb::module_& m) {
       .def_prop_ro("text_bytes", [](SegmentDraft& self) { return self.texts().size(); })
       .def_prop_ro("packed_bytes", [](SegmentDraft& self) { return self.texts().packed_bytes(); })
       .def("finish", [](std::shared_ptr<SegmentDraft> self) {
-        return std::make_unique<SegmentParts>(std::move(self));
+        const nb::gil_scoped_release release;
+        return std::make_unique<SegmentParts>(self);
       });
 }
 
@@ -471,6 +488,7 @@ void bind_catalogue(nb::module_& m) {
           },
           nb::arg("path"))
       .def("source", &source_tuple, nb::arg("row"))
+      .def("stat", &stat_of, nb::arg("row"))
       .def("tally", &tally, nb::arg("row"))
       .def("document", &document_tuple, nb::arg("row"))
       .def(
@@ -498,7 +516,7 @@ void bind_catalogue(nb::module_& m) {
       .def("open_codes", &open_codes, nb::arg("codebook"), nb::arg("calibration").none(),
            nb::keep_alive<0, 1>())
       .def("tables", &tables_of)
-      .def("verify", &Catalogue::verify)
+      .def("verify", &Catalogue::verify, nb::call_guard<nb::gil_scoped_release>())
       .def("segments_to_merge", &segments_to_merge, nb::arg("fresh"))
       .def("merge", &merge, nb::arg("chosen"), nb::arg("stamp"), nb::arg("given").none(),
            nb::arg("packs_anew"), nb::arg("block_bytes"), nb::arg("codecs"), nb::keep_alive<0, 1>(),

@@ -138,9 +138,14 @@ class IndexModel:
             raise Damaged(
                 f"{snapshot.folder}: vectors have {dim} dimensions, the model {self._stamp.dim}"
             )
-        if index is not None and pack is not None:
+        if index is not None and pack is not None and _is_of(pack.codebook, index):
             index.calibration = pack.calibration
         return index
+
+
+def _is_of(codebook: Codebook, index: VectorIndex) -> bool:
+    own = index.codebook
+    return own is not None and own.fingerprint == codebook.fingerprint
 
 
 def shipped_pack(fingerprint: str) -> Pack | None:

@@ -49,7 +49,7 @@ class Changes:
         from_nothing: bool = False,
     ) -> None:
         self._old = old
-        self._is_from_nothing = from_nothing
+        self.is_from_nothing = from_nothing
         self.next_chunk_id = next_chunk_id
         self.stamp = stamp
         self.has_verbatim = False  # whether any text is to be read from a file
@@ -79,7 +79,7 @@ class Changes:
 
     def count(self, before: Mapping[str, int]) -> dict[str, int]:
         """Give what there is of everything afterwards, from what there was."""
-        counts = Counter({} if self._is_from_nothing else before)
+        counts = Counter({} if self.is_from_nothing else before)
         counts.update(self.counts)
         return dict(counts)
 
@@ -158,7 +158,8 @@ class Changes:
     ) -> None:
         """Do the same with a catalogue of any size, and with its texts.
 
-        `text_of` gives that of each document by row, one after the other; None if it is away.
+        `text_of` gives that of each document by row, one after the other; None leaves its place
+        as `other` says.
         """
         lengths = other.text_lengths
         first, size = 0, 0
@@ -177,8 +178,7 @@ class Changes:
     ) -> None:
         part = other.part(sources)
         first = next((rows.start for rows in map(other.documents_of, sources.tolist()) if rows), 0)
-        segments = np.full(part.document_count, AWAY, np.int64)
-        offsets = np.zeros(part.document_count, np.int64)
+        segments, offsets = (column.copy() for column in part.text_places)
         for row in range(part.document_count):
             if (text := text_of(first + row)) is not None:
                 segments[row], offsets[row] = self.add_text(text)

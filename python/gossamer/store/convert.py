@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from gossamer.store.folder import Snapshot
 from gossamer.store.records import AWAY, VERBATIM
@@ -18,15 +17,17 @@ __all__ = ["convert"]
 def convert(writer: Writer, snapshot: Snapshot) -> None:
     """Write all of an index as one segment; the file of its vectors stays as it is."""
     manifest, catalogue = snapshot.manifest, snapshot.whole
-    changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
-    segments, offsets = (column.copy() for column in catalogue.text_places)
+    segments, offsets = catalogue.text_places
     lengths = catalogue.text_lengths
-    order = np.lexsort((offsets, segments))  # a block holds many texts: each is unpacked once
-    for row in order[~np.isin(segments[order], (VERBATIM, AWAY))].tolist():
+
+    def text_of(row: int) -> Iterator[bytes] | None:
+        if segments[row] in (VERBATIM, AWAY):
+            return None
         start = int(offsets[row])
-        pieces = snapshot.texts.pieces(int(segments[row]), start, start + int(lengths[row]))
-        segments[row], offsets[row] = changes.add_text(pieces)
-    changes.merge(catalogue, (segments, offsets))
+        return snapshot.texts.pieces(int(segments[row]), start, start + int(lengths[row]))
+
+    changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
+    changes.take(catalogue, text_of)
     writer.commit(
         changes,
         save_vectors=None,

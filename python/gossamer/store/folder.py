@@ -78,6 +78,10 @@ class Snapshot:
 
     def _open_segments(self) -> None:
         segments = [self._open_segment(entry) for entry in self.manifest.files_of("segment")]
+        if not self.is_trusted:
+            unpacked = sum(segment.unpacked_bytes for segment in segments)
+            if unpacked > most_unpacked(sum(entry.size for entry in self.manifest.files)):
+                raise self.refusal(f"a catalogue is not read that unpacks to {unpacked:,} bytes")
         self.catalogue = SegmentCatalogue(segments, self._roots)
         self.texts = SegmentTexts(segments)
         if not self.is_trusted:

@@ -34,9 +34,13 @@ FORMAT = "gossamer index"
 VERSION = 2
 VERSION_OF_ONE_CATALOGUE = 1  # that is read, and becomes a newer one with the next change
 MOST_BYTES = 1 << 24
+_NUMBER = "[1-9][0-9]{0,17}"
 _NAME = re.compile(
-    r"(segment|codebook|vectors|catalogue|texts)-([1-9][0-9]{0,17})\.(gss|gsm|gsc|gst)"
+    rf"segment-{_NUMBER}\.gss|(vectors|codebook)-{_NUMBER}\.gsm"
+    rf"|catalogue-{_NUMBER}\.gsc|texts-{_NUMBER}\.gst"
 )
+_MOST_SEGMENTS = 64  # a writer leaves twelve
+_MOST_SEGMENT_NUMBER = 1 << 31
 _UUID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _MOST_MODEL_NAME = 1024  # characters; longer ones are no path of any system
 _MOST_DIM = 1 << 16
@@ -189,6 +193,9 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
     for kind, most in (("vectors", 1), ("catalogue", 1), ("codebook", 1)):
         if sum(entry.kind == kind for entry in files) > most:
             raise ValueError(f"more than one file of {kind}")
+    numbers = [entry.number for entry in files if entry.kind == "segment"]
+    if len(numbers) > _MOST_SEGMENTS or max(numbers, default=0) >= _MOST_SEGMENT_NUMBER:
+        raise ValueError("more segments than there can be")
     kinds = {entry.kind for entry in files}
     if "catalogue" in kinds and kinds & {"segment", "codebook"}:
         raise ValueError("files of two versions")

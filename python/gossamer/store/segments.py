@@ -57,7 +57,7 @@ _CACHED_BLOCKS = 16
 
 Stamp = tuple[int, int]  # what codes are: how long, and the fingerprint of what made them
 NO_CODES: Stamp = (0, 0)
-# More are looked up in whole columns than one by one.
+# Fewer are looked up one by one.
 _MANY = 4096
 
 
@@ -229,7 +229,7 @@ class SegmentCatalogue(Catalogue):
 
     def stat_of(self, row: int) -> tuple[int, int]:
         """Give the size and the time (ns) that a source's file had when it was read."""
-        _, _, _, _, _, _, size, mtime_ns, _ = self.core.source(row)
+        size, mtime_ns, _ = self.core.stat(row)
         return size, mtime_ns
 
     def source(self, row: int) -> SourceRecord:
@@ -281,17 +281,21 @@ class SegmentCatalogue(Catalogue):
             return replace(record, segment=AWAY, offset=0)
         return record
 
+    def _are_many(self, ids: Ints) -> bool:
+        """Whether whole columns are better than one lookup after the other."""
+        return ids.size > _MANY and 8 * ids.size > self.chunk_count
+
     def document_rows(self, ids: ArrayLike) -> Ints:
         """Give the row of the document of each chunk; UnknownId if there is no such chunk."""
         wanted = np.asarray(ids, np.int64)
-        if wanted.size > _MANY:
+        if self._are_many(wanted):
             return super().document_rows(wanted)
         return self.core.document_rows(_as_ids(wanted))
 
     def spans(self, ids: ArrayLike) -> tuple[Ints, Ints]:
         """Give where each chunk starts and ends in the text of its document."""
         wanted = np.asarray(ids, np.int64)
-        if wanted.size > _MANY:
+        if self._are_many(wanted):
             return super().spans(wanted)
         _, starts, ends, _, _ = self.core.locate(_as_ids(wanted))
         return starts, ends
@@ -299,7 +303,7 @@ class SegmentCatalogue(Catalogue):
     def checks(self, ids: ArrayLike) -> NDArray[np.uint32]:
         """Give the check of each chunk's embedded text."""
         wanted = np.asarray(ids, np.int64)
-        if wanted.size > _MANY:
+        if self._are_many(wanted):
             return super().checks(wanted)
         _, _, _, checks, _ = self.core.locate(_as_ids(wanted))
         return checks.astype(np.uint32)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import _core
-from gossamer.errors import GossamerError, InvalidArgument, NoIndex, Unwritable
-from gossamer.files import file_mode, make_private_folder, map_file, write_file
+from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Unwritable
+from gossamer.files import file_mode, make_private_folder, map_file, sync_folder, write_file
 from gossamer.store.changes import Changes
 from gossamer.store.convert import convert
 from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
@@ -189,8 +189,7 @@ class Writer:
                     "an index that follows a server reads no files of this disk: its texts are "
                     "kept or away"
                 )
-            segments = self._merge(changes, recoded, is_compact)
-            has_chunks = SegmentCatalogue(segments, ()).chunk_count > 0
+            segments, has_chunks = self._merge(changes, recoded, is_compact)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest(
                 uuid=old.uuid if old and not is_another else uuid4().hex,
@@ -204,7 +203,7 @@ class Writer:
                 files=(
                     *(self._entry_of_segment(segment) for segment in segments),
                     *self._save_vectors(save_vectors, recoded, changes, has_chunks),
-                    *self._save_codebook(save_codebook, has_chunks),
+                    *self._save_codebook(save_codebook, recoded, changes, has_chunks),
                 ),
                 counts=changes.count(old.counts if old else {}),
                 origin=origin,
@@ -237,22 +236,31 @@ class Writer:
 
     def _merge(
         self, changes: Changes, recoded: Recoded | None, is_compact: bool
-    ) -> list[_core.Segment]:
-        """Give the segments of the next state, with small and half-dead ones put together."""
+    ) -> tuple[list[_core.Segment], bool]:
+        """Give the segments of the next state, with small and half-dead ones put together.
+
+        And whether there are any chunks in them.
+        """
         segments = changes.finish()
         fresh = len(changes.segments)
         catalogue = _core.Catalogue(segments)
         is_whole = is_compact or recoded is not None
         chosen = list(range(len(segments))) if is_whole else merges_of(catalogue, fresh)
+        has_chunks = catalogue.counts[2] > 0
         if not chosen:
-            return segments
+            return segments, has_chunks
         stamp, given = changes.stamp, None
         if recoded is not None:
             stamp = stamp_of(recoded.codebook)
             given = (recoded.ids.astype(np.uint64), recoded.codes)
-        parts = catalogue.merge(chosen, stamp, given, is_compact, BLOCK_BYTES, USUAL)
+        try:
+            parts = catalogue.merge(chosen, stamp, given, is_compact, BLOCK_BYTES, USUAL)
+        except Damaged:
+            if is_whole:
+                raise
+            return segments, has_chunks  # what is damaged is no reason to refuse what is new
         rest = [one for place, one in enumerate(segments) if place not in chosen]
-        return [*rest, self._write_segment(self._next_segment(), parts)]
+        return [*rest, self._write_segment(self._next_segment(), parts)], has_chunks
 
     def _write_segment(self, number: int, parts: _core.SegmentParts) -> _core.Segment:
         path = self._path("segment", number)
@@ -287,16 +295,25 @@ class Writer:
         return [self._save("vectors", save)]
 
     def _save_codebook(
-        self, save: Callable[[Path], object] | None, has_chunks: bool
+        self,
+        save: Callable[[Path], object] | None,
+        recoded: Recoded | None,
+        changes: Changes,
+        has_chunks: bool,
     ) -> list[FileEntry]:
         if save is not None and has_chunks:
             return [self._save("codebook", save)]
-        return [] if self.snapshot is None else self.snapshot.manifest.files_of("codebook")
+        # One that is there is of the codes that stay.
+        is_kept = recoded is None and not changes.is_from_nothing and self.snapshot is not None
+        return self.snapshot.manifest.files_of("codebook") if is_kept and self.snapshot else []
 
     def _save(self, kind: str, save: Callable[[Path], object]) -> FileEntry:
         path = self._path(kind, self._next_number())
         save(path)
         path.chmod(file_mode(self.folder))
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+        sync_folder(self.folder)
         return _entry_of(path)
 
     def _path(self, kind: str, number: int) -> Path:

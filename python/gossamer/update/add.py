@@ -61,7 +61,7 @@ def add_paths(
         roots = [Path(root) for root in _and_below(given, session.roots)]
         options = {root: session.walk_options(root) for root in roots}
         looked = look(options, watcher, [Path(root) for root in session.roots])
-        catalogue, stale = session.snapshot.catalogue, read_stale(writer.folder)
+        catalogue, stale = segments_of(session.snapshot), read_stale(writer.folder)
         version = version_of_reading(to_add.limits)
         plan = plan_update(catalogue, looked.found, roots, stale, version)
         notes = LeftOutFiles(catalogue, roots, looked, plan)

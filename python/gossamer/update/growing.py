@@ -51,7 +51,8 @@ class GrowingVectors:
         self.index: VectorIndex | None = None
         if not snapshot.has_codes:
             self.index = model.open_vectors(snapshot)
-            if self._pack is None and self.index is not None and self.index.codebook is not None:
+            # Codes that are there were made with their own codebook, whatever ships by now.
+            if self.index is not None and self.index.codebook is not None:
                 self._pack = Pack(self.index.codebook, self.index.calibration)
         elif snapshot.catalogue.chunk_count:
             _check_codes(snapshot, self._pack)
@@ -105,7 +106,7 @@ class GrowingVectors:
             self._changes.add_codes(new_ids, codes)
             return
         assert self.index is not None
-        if self.keeps_vectors:
+        if self._keep_all or self.index.codebook is None:
             self.index.add(self.index.vectors(old_ids), new_ids)
         else:
             self.index.add_codes(new_ids, self.index.codes_of(old_ids))
@@ -132,10 +133,11 @@ class GrowingVectors:
         if self.keeps_vectors:
             return self.index
         assert self._pack is not None
-        ids = self.index.ids
-        recoded = Recoded(self._pack.codebook, ids, self.index.codes_of(ids))
+        ids, codebook = self.index.ids, self._pack.codebook
+        has_codes = self.index.codebook is not None
+        codes = self.index.codes_of(ids) if has_codes else codebook.encode(self.index.vectors(ids))
         self.index = None
-        return recoded
+        return Recoded(codebook, ids, codes)
 
     def _train_from(self, least: int) -> None:
         """Train a codebook once there are so many vectors, keep their codes and let them go."""

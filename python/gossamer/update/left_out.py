@@ -30,7 +30,7 @@ class LeftOutFiles:
         self._catalogue = catalogue
         self._reasons = {path.as_posix(): reason for path, reason in looked.left_out.items()}
         self._hidden = {path.as_posix(): reason for path, reason in looked.hidden.items()}
-        self._missing = {row: _at_or_above(catalogue.paths[row]) for row in plan.gone_rows}
+        self._missing = {row: _at_or_above(catalogue.source(row).path) for row in plan.gone_rows}
         self._moved = self._find_moved(plan.to_read)
         self.emptied = self._find_emptied({path.as_posix() for path in looked.empty})
         self.items = [
@@ -41,11 +41,10 @@ class LeftOutFiles:
 
     def gone(self) -> list[int]:
         """Give those of the sources that were not found which are not there any more."""
-        paths = self._catalogue.paths
         return [
             row
             for row in self._missing
-            if paths[row] not in self._reasons and not self._is_kept(row)
+            if self._catalogue.source(row).path not in self._reasons and not self._is_kept(row)
         ]
 
     def problems(self) -> list[tuple[str, str]]:
@@ -86,7 +85,7 @@ class LeftOutFiles:
         return is_kept or self._catalogue.source(row).reason == self._reasons[path]
 
     def _is_indexed(self, row: int) -> bool:
-        return bool(self._catalogue.tables["status"][row] == Status.INDEXED)
+        return bool(self._catalogue.source(row).status == Status.INDEXED)
 
 
 def _at_or_above(path: str) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer.sources.folder import FoundFile
-from gossamer.store import Catalogue
+from gossamer.store.segments import SegmentCatalogue
 
 __all__ = ["Plan", "plan_update"]
 
@@ -22,7 +22,7 @@ class Plan:
 
 
 def plan_update(
-    catalogue: Catalogue,
+    catalogue: SegmentCatalogue,
     found: Iterable[FoundFile],
     roots: Sequence[Path],
     stale: set[str],
@@ -50,17 +50,10 @@ def plan_update(
     return Plan(to_read, gone, unchanged)
 
 
-def _is_same(catalogue: Catalogue, row: int, file: FoundFile, version: int) -> bool:
-    is_read_alike = catalogue.tables["reader_version"][row] == version
-    return bool(is_read_alike) and catalogue.stat_of(row) == (file.size, file.mtime_ns)
+def _is_same(catalogue: SegmentCatalogue, row: int, file: FoundFile, version: int) -> bool:
+    return catalogue.core.stat(row) == (file.size, file.mtime_ns, version)
 
 
-def _rows_below(catalogue: Catalogue, roots: Sequence[Path]) -> list[int]:
+def _rows_below(catalogue: SegmentCatalogue, roots: Sequence[Path]) -> list[int]:
     """Rows of the files that stand below one of the folders, or are one of the files."""
-    exact = {root.as_posix() for root in roots}
-    prefixes = tuple(f"{root.as_posix().rstrip('/')}/" for root in roots)
-    return [
-        row
-        for row, path in enumerate(catalogue.paths)
-        if (path in exact or path.startswith(prefixes)) and catalogue.find_path(path) == row
-    ]
+    return sorted({row for root in roots for row in catalogue.files_below(root)})

@@ -119,7 +119,8 @@ class UpdateSession:
         settled = self._vectors.settle(is_last=is_last)
         index = settled if isinstance(settled, VectorIndex) else None
         recoded = settled if isinstance(settled, Recoded) else None
-        has_own = recoded is not None and self._model.pack is None
+        shipped = None if self._model.pack is None else self._model.pack.codebook.fingerprint
+        has_own = recoded is not None and recoded.codebook.fingerprint != shipped
         if self._words is not None:
             generation = self.snapshot.manifest.generation + 1
             self._words.commit(generation, self._applier.changes.next_chunk_id)
