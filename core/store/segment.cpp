@@ -11,8 +11,8 @@ namespace {
 
 // A group is read as a whole for one of its rows, so it is small; but columns of few rows pack
 // badly.
-constexpr std::size_t kGroupChunks = 1024;
-constexpr std::size_t kGroupSources = 1024;
+constexpr std::size_t kGroupChunks = 2048;
+constexpr std::size_t kGroupSources = 2048;
 // What a group may unpack to.
 constexpr std::size_t kMostGroup = 1 << 22, kMostRatio = 64, kMostOwnRatio = 1 << 14;
 constexpr const char* kOutOfOrder = "the sources of a segment are out of order";

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 BLOCK_BYTES = 1 << 17  # of text that are packed as one
-_LEVEL_OF_COLUMNS = 9
+_LEVEL_OF_COLUMNS = 19  # a group is small: what that takes is not noticed
 _SAMPLE_BYTES = 1 << 13
 _DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
 _CACHED_BLOCKS = 16
