@@ -24,7 +24,9 @@ HITS = [
 
 @pytest.fixture(params=KINDS)
 def folder(request, tmp_path):
-    return Path(shutil.copytree(OLD / request.param, tmp_path / "index"))
+    copy = Path(shutil.copytree(OLD / request.param, tmp_path / "index"))
+    copy.chmod(0o700)  # as it was made; a checkout has its own
+    return copy
 
 
 def hits(index):
