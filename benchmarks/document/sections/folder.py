@@ -29,7 +29,7 @@ REST = {
     "pipeline_speed": "`add`",
     "encoder": "embedding alone, 230 tokens a chunk",
     "update_cost": "`add` again",
-    "segments": "one text",
+    "segments": "segments",
     "install_size": "default install",
 }
 MODES = ("semantic", "lexical", "hybrid")
