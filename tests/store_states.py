@@ -6,7 +6,8 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.store import Changes
-from gossamer.store.segments import NO_CODES, USUAL, SegmentCatalogue
+from gossamer.store.codecs import USUAL
+from gossamer.store.segments import NO_CODES, SegmentCatalogue
 
 NOTHING = SegmentCatalogue([], ())
 

@@ -337,7 +337,7 @@ def test_a_text_named_like_a_file_has_its_fixed_place():
     file, text = source("a"), source("/data/a", root="")
     one = catalogue_of((file, []), (text, []))
     other = catalogue_of((text, []), (file, []))
-    swapped = Catalogue(one.words, one.tables.take(np.array([1, 0])))
+    swapped = Catalogue(one.in_order().listing.take(np.array([1, 0], np.uint64)))
 
     assert one.to_bytes() == other.to_bytes()
     assert swapped.digest() == one.digest()
@@ -425,7 +425,7 @@ def test_ids_that_are_yet_to_come_are_refused():
 
 def test_names_that_come_twice_are_refused():
     other = catalogue_of((source("a"), [document()]))
-    twice = Catalogue(other.words, other.tables.append(other.tables))
+    twice = Catalogue(other.listing.join(other.listing))
 
     with pytest.raises(DuplicateId, match="twice"):
         merged(NOTHING, twice)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from column_format import read_catalogue, write_catalogue
 from copies import copy_index
 from tiny_embedder import use_tiny
 
@@ -445,9 +446,9 @@ class TestImport:
         index.export(tmp_path / "one.gossamer")
 
         def change(sections: dict[int, bytes]) -> None:
-            catalogue = Catalogue.open(sections[CATALOGUE])
-            words = ["/etc/files" if word == "files" else word for word in catalogue.words]
-            sections[CATALOGUE] = Catalogue(words, catalogue.tables).to_bytes()
+            words, tables = read_catalogue(sections[CATALOGUE])
+            words = [b"/etc/files" if word == b"files" else word for word in words]
+            sections[CATALOGUE] = write_catalogue(words, tables)
 
         again = Index.import_file(rewritten(tmp_path / "one.gossamer", change), tmp_path / "again")
 

@@ -15,12 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "base/crc32c.h"
 #include "codes/codebook_bytes.h"
+#include "fuzz/mend.h"
 #include "index/model_pack.h"
 #include "tests/index_fixture.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 using namespace gossamer::testing;
 
 namespace {
@@ -55,40 +56,6 @@ std::vector<Bytes> make_files() {
   return files;
 }
 
-template <class T>
-T load(const Bytes& file, std::size_t at) {
-  T value;
-  std::memcpy(&value, file.data() + at, sizeof(value));
-  return value;
-}
-
-template <class T>
-void store(Bytes& file, std::size_t at, T value) {
-  std::memcpy(file.data() + at, &value, sizeof(value));
-}
-
-struct Section {
-  std::size_t entry;  // where the table speaks of it
-  std::uint32_t kind;
-  std::size_t offset;
-  std::size_t length;
-};
-
-// The sections that lie within the file.
-std::vector<Section> sections_of(const Bytes& file) {
-  std::vector<Section> sections;
-  const std::size_t count = load<std::uint32_t>(file, 12);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t entry = kHeaderBytes + i * kEntryBytes;
-    const auto offset = load<std::uint64_t>(file, entry + 8);
-    const auto length = load<std::uint64_t>(file, entry + 16);
-    if (offset > file.size() || length > file.size() - offset) continue;
-    sections.push_back({entry, load<std::uint32_t>(file, entry), static_cast<std::size_t>(offset),
-                        static_cast<std::size_t>(length)});
-  }
-  return sections;
-}
-
 // The codebook's own hash, and the one that the index knows it by.
 void mend_codebook(Bytes& file, const std::vector<Section>& sections) {
   constexpr std::size_t kFingerprintOffset = 24;
@@ -109,20 +76,9 @@ void mend_codebook(Bytes& file, const std::vector<Section>& sections) {
 
 // Makes all that checks the whole right, so that what is wrong must be found by its meaning.
 void mend(Bytes& file) {
-  if (file.size() < kHeaderBytes) file.resize(kHeaderBytes);
-  std::memcpy(file.data(), kMagic.data(), kMagic.size());
-  store(file, 8, kFormatVersion);
-  const std::size_t room = std::min((file.size() - kHeaderBytes) / kEntryBytes, kMaxSections);
-  store(file, 12, std::min(load<std::uint32_t>(file, 12), static_cast<std::uint32_t>(room)));
-  store<std::uint64_t>(file, 16, file.size());
-  const std::vector<Section> sections = sections_of(file);
+  const std::vector<Section> sections = mend_header(file);
   mend_codebook(file, sections);
-  for (const Section& section : sections) {
-    store(file, section.entry + 4, crc32c(ByteView(file).subspan(section.offset, section.length)));
-  }
-  const std::size_t count = load<std::uint32_t>(file, 12);
-  store(file, 24, crc32c(ByteView(file).subspan(kHeaderBytes, count * kEntryBytes)));
-  store(file, 28, crc32c(ByteView(file).first(28)));
+  mend_checksums(file, sections);
 }
 
 Bytes changed_file(ByteView changes) {

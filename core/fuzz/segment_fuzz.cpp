@@ -5,13 +5,11 @@
 // are made right again, so that changed bytes come through.
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
-#include "base/crc32c.h"
 #include "base/error.h"
-#include "storage/format.h"
+#include "fuzz/mend.h"
 #include "store/catalogue.h"
 #include "store/merge.h"
 
@@ -33,35 +31,6 @@ const Codecs kPlain{{[](ByteView) { return Bytes(); },
                        return true;
                      },
                      nullptr}};
-
-template <class T>
-T read_at(const Bytes& file, std::size_t at) {
-  T value;
-  std::memcpy(&value, file.data() + at, sizeof(value));
-  return value;
-}
-
-template <class T>
-void write_at(Bytes& file, std::size_t at, T value) {
-  std::memcpy(file.data() + at, &value, sizeof(value));
-}
-
-// Makes length and checksums of a container right, as far as its table makes sense.
-void mend(Bytes& file) {
-  if (file.size() < kHeaderBytes) return;
-  write_at<std::uint64_t>(file, 16, file.size());
-  const std::size_t count = read_at<std::uint32_t>(file, 12);
-  if (count > kMaxSections || kHeaderBytes + count * kEntryBytes > file.size()) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t entry = kHeaderBytes + i * kEntryBytes;
-    const auto offset = read_at<std::uint64_t>(file, entry + 8);
-    const auto length = read_at<std::uint64_t>(file, entry + 16);
-    if (offset > file.size() || length > file.size() - offset) continue;
-    write_at(file, entry + 4, crc32c(ByteView(file).subspan(offset, length)));
-  }
-  write_at(file, 24, crc32c(ByteView(file).subspan(kHeaderBytes, count * kEntryBytes)));
-  write_at(file, 28, crc32c(ByteView(file).first(28)));
-}
 
 // A segment of a few sources, with texts, codes and gone ones.
 const Bytes& seed() {
@@ -103,8 +72,7 @@ void read_all(const Catalogue& catalogue) {
   }
   for (const std::uint64_t id : catalogue.ids()) catalogue.chunk(id);
   catalogue.codes();
-  Strings strings;
-  catalogue.tables(strings);
+  catalogue.list().give_content([](ByteView) {});
   SegmentImage image(catalogue.stamp(), 64, kPlain);
   std::vector<std::size_t> all(catalogue.parts().size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -122,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes file = seed();
   for (std::size_t i = 1; i + 2 < size; i += 3)
     file[(data[i] * 256u + data[i + 1]) % file.size()] ^= data[i + 2];
-  mend(file);
+  fuzz::mend_checksums(file, fuzz::mend_header(file));
   const Origin origin = data[0] % 2 == 0 ? Origin::kOwn : Origin::kOther;
   try {
     const auto older = std::make_shared<Segment>(1, seed(), Origin::kOwn, kPlain);

@@ -21,16 +21,6 @@ GoneSource gone_at(const Group& group, std::size_t row) {
           group.before.chunks + chunks.first, chunks.size()};
 }
 
-// Takes the columns that name strings over to others.
-void renumber(Table& table, std::initializer_list<std::size_t> columns, std::size_t first,
-              const Ints& numbers) {
-  for (const std::size_t column : columns)
-    for (std::size_t row = first; row < table.size(); ++row) {
-      std::int64_t& value = table.columns[column][row];
-      value = numbers[static_cast<std::size_t>(value)];
-    }
-}
-
 }  // namespace
 
 Counts LivePart::counts() const {
@@ -257,30 +247,17 @@ CodeStamp Catalogue::stamp() const {
   return known.value_or(CodeStamp());
 }
 
-Table Catalogue::tables(Strings& strings) const {
-  Table all(sources_schema());
-  Table& documents = all.children[Source::kDocument];
+SourceList Catalogue::list() const {
+  SourceList all;
   for (const LivePart& part : parts_) {
-    const Strings& own = part.segment->sources().strings();
-    Ints numbers;
-    for (std::size_t i = 0; i < own.size(); ++i)
-      numbers.push_back(strings.number_of(own[static_cast<std::int64_t>(i)]));
-    for (std::size_t number = 0; number < part.segment->sources().group_count(); ++number) {
-      const std::shared_ptr<const Group> group = part.segment->sources().read_apart(number);
+    const SegmentView& sources = part.segment->sources();
+    for (std::size_t number = 0; number < sources.group_count(); ++number) {
+      const std::shared_ptr<const Group> group = sources.read_apart(number);
       std::vector<std::size_t> rows;
       for (std::size_t row = 0; row < group->rows.size(); ++row)
         if (!part.sources.has(group->before.sources + row)) rows.push_back(row);
-      const std::size_t first = all.size(), first_document = documents.size();
-      if (rows.size() == group->rows.size())
-        all.append(group->sources);
-      else
-        all.append(group->sources, rows);
-      renumber(all, {Source::kRoot, Source::kKind, Source::kReason}, first, numbers);
-      renumber(documents, {Document::kKind, Document::kUnit}, first_document, numbers);
-      for (std::size_t row = first_document; row < documents.size(); ++row) {
-        std::int64_t& segment = documents.columns[Document::kSegment][row];
-        if (segment == kHere) segment = static_cast<std::int64_t>(part.segment->number());
-      }
+      all.append(sources.strings(), group->sources, rows,
+                 static_cast<std::int64_t>(part.segment->number()));
     }
   }
   return all;

@@ -9,6 +9,7 @@
 
 #include "store/gaps.h"
 #include "store/segment_file.h"
+#include "store/source_list.h"
 #include "vectors/column.h"
 
 namespace gossamer {
@@ -67,8 +68,8 @@ class Catalogue {
   Column codes() const;
   // What all of these are; kDamaged if they are not of one kind.
   CodeStamp stamp() const;
-  // All tables, in the order of rows; texts that are kept here have the number of their segment.
-  Table tables(Strings& strings) const;
+  // All of it, in the order of rows; texts that are kept here have the number of their segment.
+  SourceList list() const;
 
   // Reads everything (kDamaged).
   void verify() const;

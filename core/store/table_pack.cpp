@@ -12,7 +12,6 @@ constexpr std::uint8_t kRaw = 0, kPacked = 1;
 constexpr std::size_t kLengthBytes = 5;
 // What a table may unpack to: hostile bytes must not fill the memory. Own tables of earlier
 // releases were padded for a larger ratio.
-constexpr std::uint64_t kMostBase = 1 << 20, kMostOwnBase = 1 << 24;
 constexpr std::uint64_t kMostRatio = 16, kMostOwnRatio = 256;
 // The sum of as many counts as memory can hold stays below 2^63.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
@@ -61,8 +60,8 @@ class Packer {
     add(table);
     Bytes bytes = out_.take();
     // A reader refuses what takes more memory than its size allows.
-    if (unpacked_ > kMostBase)
-      bytes.resize(std::max<std::size_t>(bytes.size(), (unpacked_ - kMostBase) / kMostRatio + 1));
+    if (unpacked_ > kMostOfMany)
+      bytes.resize(std::max<std::size_t>(bytes.size(), (unpacked_ - kMostOfMany) / kMostRatio + 1));
     return bytes;
   }
 
@@ -126,11 +125,11 @@ class Packer {
 
 class Unpacker {
  public:
-  Unpacker(ByteView bytes, Origin origin, const Codec& codec)
+  Unpacker(ByteView bytes, Origin origin, const Codec& codec, std::uint64_t most)
       : in_(bytes, kWhat),
         codec_(codec),
-        most_(origin == Origin::kOwn ? kMostOwnBase + kMostOwnRatio * bytes.size()
-                                     : kMostBase + kMostRatio * bytes.size()) {}
+        most_(origin == Origin::kOwn ? kMostAlone + kMostOwnRatio * bytes.size()
+                                     : most + kMostRatio * bytes.size()) {}
 
   Table unpack(const Schema& schema) {
     Table table(schema);
@@ -224,8 +223,9 @@ class Unpacker {
 
 Bytes pack_table(const Table& table, const Codec& codec) { return Packer(codec).pack(table); }
 
-Table unpack_table(ByteView bytes, const Schema& schema, Origin origin, const Codec& codec) {
-  return Unpacker(bytes, origin, codec).unpack(schema);
+Table unpack_table(ByteView bytes, const Schema& schema, Origin origin, const Codec& codec,
+                   std::uint64_t most) {
+  return Unpacker(bytes, origin, codec, most).unpack(schema);
 }
 
 }  // namespace gossamer

@@ -36,26 +36,15 @@ void check(bool holds, const char* why) {
   if (!holds) refuse(why);
 }
 
-void check_within(const Table& table, std::size_t column, std::int64_t least, std::int64_t most,
-                  const char* what) {
-  for (const std::int64_t value : table.columns[column])
-    if (value < least || value > most)
-      refuse(std::to_string(value) + " as " + what + ", where " + std::to_string(least) + " to " +
-             std::to_string(most) + " can be");
+void check_within(std::int64_t value, std::int64_t least, std::int64_t most, const char* what) {
+  if (value < least || value > most)
+    refuse(std::to_string(value) + " as " + what + ", where " + std::to_string(least) + " to " +
+           std::to_string(most) + " can be");
 }
 
-// The bytes of text of every document.
-Ints text_lengths(const Table& sources) {
-  const Table& documents = sources.children[Source::kDocument];
-  Ints lengths;
-  for (std::size_t row = 0; row < sources.size(); ++row)
-    for (std::int64_t i = 0; i < sources.columns[Source::kDocuments][row]; ++i) {
-      const std::size_t document = lengths.size();
-      const bool is_file = documents.columns[Document::kSegment][document] == kVerbatim;
-      lengths.push_back(is_file ? sources.columns[Source::kSize][row]
-                                : documents.columns[Document::kLength][document]);
-    }
-  return lengths;
+void check_within(const Table& table, std::size_t column, std::int64_t least, std::int64_t most,
+                  const char* what) {
+  for (const std::int64_t value : table.columns[column]) check_within(value, least, most, what);
 }
 
 void verify_ids(const Table& documents) {
@@ -147,6 +136,14 @@ bool leads_out(std::string_view name) {
   return false;
 }
 
+// The beginning of a name of anything, fit for a message.
+std::string shown(std::string_view name) {
+  std::string text(name.substr(0, 100));
+  for (char& letter : text)
+    if (letter < ' ' || letter > '~') letter = '?';
+  return text;
+}
+
 // Names of files lead nowhere but below their root; ids of texts may be anything.
 void verify_names(const Table& sources) {
   const Ints starts = sources.starts(Source::kName);
@@ -155,8 +152,7 @@ void verify_names(const Table& sources) {
     if (sources.columns[Source::kRoot][row] == 0) continue;
     const std::string_view name(reinterpret_cast<const char*>(content.data()) + starts[row],
                                 static_cast<std::size_t>(starts[row + 1] - starts[row]));
-    if (leads_out(name))
-      refuse("a file called '" + std::string(name.substr(0, 100)) + "', which is no path");
+    if (leads_out(name)) refuse("a file called '" + shown(name) + "', which is no path");
   }
 }
 
@@ -197,7 +193,7 @@ void verify_sources(const Table& sources, std::size_t string_count, Origin origi
   verify_columns(sources, static_cast<std::int64_t>(string_count) - 1, bounds);
   const Ints lengths = text_lengths(sources);
   for (const std::int64_t length : lengths)
-    check(length <= bounds.document, "a document that is larger than can be");
+    check_within(length, 0, bounds.document, "length of a document");
   verify_ids(documents);
   verify_titles(documents, lengths);
   verify_places(documents, lengths);
@@ -205,19 +201,17 @@ void verify_sources(const Table& sources, std::size_t string_count, Origin origi
   verify_names(sources);
 }
 
-Ints chunk_ends(const Table& documents) {
-  const Table& chunks = documents.children[Document::kChunk];
-  const Ints firsts = documents.starts(Document::kChunk);
-  Ints ends;
-  for (std::size_t row = 0; row < documents.size(); ++row) {
-    std::int64_t end = 0;
-    for (std::int64_t i = firsts[row]; i < firsts[row + 1]; ++i) {
-      const std::size_t chunk = ends.size();
-      end += chunks.columns[Chunk::kGap][chunk] + chunks.columns[Chunk::kLength][chunk];
-      ends.push_back(end);
+Ints text_lengths(const Table& sources) {
+  const Table& documents = sources.children[Source::kDocument];
+  Ints lengths;
+  for (std::size_t row = 0; row < sources.size(); ++row)
+    for (std::int64_t i = 0; i < sources.columns[Source::kDocuments][row]; ++i) {
+      const std::size_t document = lengths.size();
+      const bool is_file = documents.columns[Document::kSegment][document] == kVerbatim;
+      lengths.push_back(is_file ? sources.columns[Source::kSize][row]
+                                : documents.columns[Document::kLength][document]);
     }
-  }
-  return ends;
+  return lengths;
 }
 
 }  // namespace gossamer

@@ -11,7 +11,7 @@ namespace gossamer {
 // may be used as they are. In one of a stranger nothing may be larger than what is ever made here.
 void verify_sources(const Table& sources, std::size_t string_count, Origin origin);
 
-// Where every chunk ends in the text of its document, by row.
-Ints chunk_ends(const Table& documents);
+// The bytes of text of every document.
+Ints text_lengths(const Table& sources);
 
 }  // namespace gossamer

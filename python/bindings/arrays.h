@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 // numpy arrays in and out: type and layout are checked by nanobind, lengths here.
@@ -21,6 +22,7 @@ using FloatRow = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device:
 using ByteMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using ByteRow = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BoolRow = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IntRow = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IdRow = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Hands a vector's memory to numpy.
@@ -33,6 +35,12 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_
 
 // The bytes stay as long as the object does.
 inline std::string_view text_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+inline ByteView view_of(const nb::bytes& bytes) {
+  return {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+inline nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+inline nb::bytes bytes_of(ByteView bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+inline std::string string_of(const nb::bytes& text) { return std::string(text_of(text)); }
 
 inline void check_dim(std::size_t given, std::size_t expected) {
   if (given != expected) {

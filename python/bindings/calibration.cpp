@@ -19,10 +19,6 @@ using namespace gossamer;
 
 namespace {
 
-ByteView view_of(const nb::bytes& data) {
-  return {static_cast<const std::uint8_t*>(data.data()), data.size()};
-}
-
 nb::bytes to_python(const Bytes& data) { return nb::bytes(data.data(), data.size()); }
 
 // For each k the margin of a scan and its cost by rising recall.

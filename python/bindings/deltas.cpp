@@ -13,10 +13,6 @@ using namespace gossamer;
 
 namespace {
 
-ByteView view_of(const nb::bytes& bytes) {
-  return {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
-
 nb::bytes join(const std::vector<nb::bytes>& deltas) {
   std::vector<ByteView> views;
   for (const nb::bytes& delta : deltas) views.push_back(view_of(delta));

@@ -35,4 +35,5 @@ NB_MODULE(_core, m) {
   bind_chunking(m);
   bind_static_model(m);
   bind_store(m);
+  bind_source_list(m);
 }

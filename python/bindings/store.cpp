@@ -28,14 +28,6 @@ using namespace gossamer;
 
 namespace {
 
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-nb::bytes bytes_of(ByteView bytes) { return nb::bytes(bytes.data(), bytes.size()); }
-std::string string_of(const nb::bytes& text) { return std::string(text_of(text)); }
-
-ByteView view_of(const nb::bytes& bytes) {
-  return {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
-
 Bytes copy_of(const nb::object& given) {
   const auto bytes = nb::cast<nb::bytes>(given);
   const ByteView view = view_of(bytes);
@@ -242,38 +234,6 @@ std::tuple<int, std::size_t, std::size_t, std::int64_t> tally(const Catalogue& c
           rows.chunks_of_source(place.row).size(), bytes};
 }
 
-nb::object table_of(Table&& table) {
-  if (table.schema->is_bytes) {
-    const std::size_t size = table.content.size();
-    return nb::cast(to_numpy(std::move(table.content), {size}));
-  }
-  nb::dict columns, children;
-  for (std::size_t number = 0; number < table.columns.size(); ++number) {
-    const std::string_view name = table.schema->column(number).name;
-    const std::size_t size = table.columns[number].size();
-    columns[nb::str(name.data(), name.size())] =
-        nb::cast(to_numpy(std::move(table.columns[number]), {size}));
-  }
-  for (std::size_t number = 0; number < table.children.size(); ++number) {
-    const std::string_view name = table.schema->children[number].name;
-    children[nb::str(name.data(), name.size())] = table_of(std::move(table.children[number]));
-  }
-  return nb::make_tuple(columns, children);
-}
-
-std::pair<std::vector<nb::bytes>, nb::object> tables_of(const Catalogue& catalogue) {
-  Strings strings;
-  std::optional<Table> read;
-  {
-    const nb::gil_scoped_release release;
-    read = catalogue.tables(strings);
-  }
-  std::vector<nb::bytes> words;
-  for (std::size_t i = 0; i < strings.size(); ++i)
-    words.push_back(bytes_of(strings[static_cast<std::int64_t>(i)]));
-  return {words, table_of(std::move(*read))};
-}
-
 nb::ndarray<nb::numpy, std::uint8_t> codes_of(const Catalogue& catalogue, const IdRow& ids) {
   std::vector<std::uint8_t> codes;
   const std::size_t width = catalogue.stamp().bytes;
@@ -332,25 +292,16 @@ std::unique_ptr<SegmentParts> merge(const Catalogue& catalogue,
   return std::make_unique<SegmentParts>(std::move(image));
 }
 
-// Sources of a catalogue as it travels, with other places of their texts.
-void add_all(SegmentDraft& draft, const nb::bytes& words, const nb::bytes& tables,
-             const IdRow& segments, const IdRow& offsets, const Codecs& codecs) {
-  const Strings strings = Strings::read(view_of(words), Origin::kOwn, codecs.columns);
-  const Table sources =
-      unpack_table(view_of(tables), sources_schema(), Origin::kOwn, codecs.columns);
-  verify_sources(sources, strings.size(), Origin::kOwn);
-  const SourceRows rows(sources, strings);
-  expect(segments.size() == offsets.size() &&
-             segments.size() == sources.children[SourceColumns::kDocument].size(),
-         Reason::kInvalidArgument, "places are a segment and an offset for each document");
-  std::size_t document = 0;
+// Sources of a list, with other places of their texts.
+void add_all(SegmentDraft& draft, const SourceList& list, const IntRow& segments,
+             const IntRow& offsets) {
+  const SourceList placed =
+      list.place_texts({segments.data(), segments.size()}, {offsets.data(), offsets.size()});
+  const SourceRows rows(placed.sources(), placed.strings());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     SourceRecord source = rows.source(row);
-    for (DocumentRecord& one : source.documents) {
-      const auto segment = static_cast<std::int64_t>(segments.data()[document]);
-      one.segment = segment == kVerbatim || segment == kAway ? segment : kHere;
-      one.offset = static_cast<std::int64_t>(offsets.data()[document++]);
-    }
+    for (DocumentRecord& one : source.documents)
+      if (one.segment != kVerbatim && one.segment != kAway) one.segment = kHere;
     draft.add(std::move(source));
   }
 }
@@ -430,8 +381,7 @@ void bind_draft(nb::module_& m) {
       .def(
           "add", [](SegmentDraft& self, const nb::tuple& source) { self.add(read_source(source)); },
           nb::arg("source"), nb::sig("def add(self, source: tuple[object, ...]) -> None"))
-      .def("add_all", &add_all, nb::arg("words"), nb::arg("tables"), nb::arg("segments"),
-           nb::arg("offsets"), nb::arg("codecs"))
+      .def("add_all", &add_all, nb::arg("sources"), nb::arg("segments"), nb::arg("offsets"))
       .def("add_again", &SegmentDraft::add_again, nb::arg("catalogue"), nb::arg("row"),
            nb::arg("mtime_ns"), nb::arg("reader_version"))
       .def(
@@ -515,7 +465,11 @@ void bind_catalogue(nb::module_& m) {
       .def("codes_of", &codes_of, nb::arg("ids"))
       .def("open_codes", &open_codes, nb::arg("codebook"), nb::arg("calibration").none(),
            nb::keep_alive<0, 1>())
-      .def("tables", &tables_of)
+      .def("listing",
+           [](const Catalogue& self) {
+             const nb::gil_scoped_release release;
+             return self.list();
+           })
       .def("verify", &Catalogue::verify, nb::call_guard<nb::gil_scoped_release>())
       .def("segments_to_merge", &segments_to_merge, nb::arg("fresh"))
       .def("merge", &merge, nb::arg("chosen"), nb::arg("stamp"), nb::arg("given").none(),

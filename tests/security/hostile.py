@@ -9,15 +9,24 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from unittest.mock import patch
 
+import column_format
 import numpy as np
+from column_format import (
+    SOURCES,
+    WORDS,
+    Column,
+    Schema,
+    Table,
+    pack_table,
+    read_catalogue,
+    unpack_table,
+    words_table,
+    write_catalogue,
+)
 
-from gossamer.errors import GossamerError
 from gossamer.index import Index
 from gossamer.single.container import Container, Section, container_parts, crc32c
 from gossamer.single.kinds import CATALOGUE, MANIFEST
-from gossamer.store import columns
-from gossamer.store.catalogue import SOURCES, Catalogue, decode_name, encode_name
-from gossamer.store.columns import Column, Schema, Table, pack_table, unpack_table
 from gossamer.store.hashes import digest_of, digest_of_file
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package, write_package
@@ -41,7 +50,6 @@ FOLDERS: dict[str, dict[str, object]] = {
 }
 # Sections of a segment; docs/format.md.
 _STRINGS, _DIRECTORY, _GROUPS = 48, 49, 50
-_WORDS = Schema(children=(("word", Schema(is_bytes=True, cost=4)),))
 _DIRECTORY_SCHEMA = Schema(
     (
         Column("bytes"),
@@ -158,24 +166,23 @@ class Chance:
         fields = fields or self.random.sample(sorted(values), min(1, len(values)))
         return {**values, **{name: self.spoil(values[name], name) for name in fields}}
 
-    def spoil_catalogue(self, catalogue: Catalogue) -> Catalogue:
-        """Give a catalogue with other numbers, words and names, never verified."""
+    def spoil_bytes(self, catalogue: bytes) -> bytes:
+        """Give a catalogue with other numbers, words and names."""
+        return write_catalogue(*self.spoil_tables(*read_catalogue(catalogue)))
+
+    def spoil_tables(self, words: list[bytes], tables: Table) -> tuple[list[bytes], Table]:
+        """Give other numbers, words and names."""
         words = [
-            w if i == 0 or self.random.random() < 0.7 else self.text()
-            for i, w in enumerate(catalogue.words)
+            word
+            if i == 0 or self.random.random() < 0.7
+            else self.text().encode("utf-8", "surrogatepass")
+            for i, word in enumerate(words)
         ]
-        tables = catalogue.tables
         for _ in range(self.random.choice((0, 1, 1, 2, 5))):
             tables = self._spoil_table(tables)
         if self.random.random() < 0.3:
             tables = self._with_references(tables)
-        return Catalogue(
-            [
-                word.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
-                for word in words
-            ],
-            tables,
-        )
+        return words, tables
 
     def _spoil_table(self, table: Table) -> Table:
         if table.schema.is_bytes:
@@ -235,16 +242,16 @@ def _hostile_segment(path: Path, chance: Chance) -> bytes:
     container = Container(np.fromfile(path, np.uint8))
     sections = {kind: container.section(kind).tobytes() for kind in container.lengths}
     if chance.random.random() < 0.7:
-        words = unpack_table(sections[_STRINGS], _WORDS, is_own=True).texts("word")
+        words = unpack_table(sections[_STRINGS], WORDS, is_own=True).texts("word")
         group = sections[_GROUPS]
         with suppress(ZstdError):  # a small one is as it is
             group = ZstdDecompressor().decompress(group)
         tables = unpack_table(group, SOURCES, is_own=True)
-        catalogue = Catalogue([decode_name(word) for word in words], tables)
-        spoilt = chance.spoil_catalogue(catalogue)
-        with patch.object(columns, "compress", lambda plane, _: plane):
-            sections[_STRINGS], sections[_GROUPS] = spoilt.to_parts()
-        sections[_DIRECTORY] = pack_table(_directory_of(spoilt, sections[_GROUPS]))
+        words, tables = chance.spoil_tables(words, tables)
+        with patch.object(column_format, "compress", lambda plane, _: plane):
+            sections[_STRINGS] = pack_table(words_table(words))
+            sections[_GROUPS] = pack_table(tables)
+        sections[_DIRECTORY] = pack_table(_directory_of(words, tables, sections[_GROUPS]))
     else:
         kind = chance.random.choice(sorted(sections))
         data = bytearray(sections[kind])
@@ -255,19 +262,21 @@ def _hostile_segment(path: Path, chance: Chance) -> bytes:
     return b"".join(bytes(part) for part in container_parts(parts))
 
 
-def _directory_of(catalogue: Catalogue, group: bytes) -> Table:
+def _directory_of(words: list[bytes], tables: Table, group: bytes) -> Table:
     """Give the directory of a segment of one group, whatever its names are."""
-    path = b""
-    with suppress(GossamerError, IndexError):  # of names that are none
-        path = encode_name(catalogue.paths[0])
+    path, is_file = b"", 0
+    with suppress(IndexError):  # of words that are none
+        (name,), root = tables.texts("name", [0]), words[tables["root"][0]]
+        path, is_file = (root + b"/" + name if root else name), int(tables["root"][0] != 0)
+    documents = tables.children["documents"]
     values = {
         "bytes": len(group),
         "size": len(group),
         "checksum": crc32c(group),
-        "sources": catalogue.source_count,
-        "documents": catalogue.document_count,
-        "chunks": catalogue.chunk_count,
-        "is_file": int(catalogue.tables["root"][0] != 0) if catalogue.source_count else 0,
+        "sources": len(tables),
+        "documents": len(documents),
+        "chunks": len(documents.children["chunks"]),
+        "is_file": is_file,
         "path": len(path),
     }
     columns = {name: np.array([value], np.int64) for name, value in values.items()}
@@ -303,8 +312,7 @@ def hostile_file(base: Path, target: Path, chance: Chance) -> None:
         values = json.loads(sections[MANIFEST])
         sections[MANIFEST] = json.dumps(chance.spoil_some(values)).encode()
     if chance.random.random() < 0.6:
-        spoilt = chance.spoil_catalogue(Catalogue.open(sections[CATALOGUE], is_own=True))
-        sections[CATALOGUE] = spoilt.to_bytes()
+        sections[CATALOGUE] = chance.spoil_bytes(sections[CATALOGUE])
     if chance.random.random() < 0.1:
         del sections[chance.random.choice(sorted(sections))]
     parts = [Section(kind, np.frombuffer(data, np.uint8)) for kind, data in sections.items()]
@@ -317,7 +325,7 @@ def hostile_package(base: Path, target: Path, chance: Chance) -> None:
         head = package.head
         sections = {one.name: b"".join(package.stream(one.name)) for one in head.sections}
     spoil: dict[str, Callable[[bytes], bytes]] = {
-        "catalogue": lambda data: chance.spoil_catalogue(Catalogue.open(data)).to_bytes(),
+        "catalogue": chance.spoil_bytes,
         "removed": lambda _: json.dumps([[True, chance.text()], [False, chance.path()]]).encode(),
         "absent": lambda _: json.dumps([chance.number()]).encode(),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from gossamer.errors import InvalidArgument
 from gossamer.store import Catalogue, Manifest, Status
+from gossamer.store.catalogue import encode_name
 from gossamer.store.changes import counts_of
 from gossamer.store.columns import Ints
-from gossamer.store.content import canonical_order, canonical_words, place_texts, put_texts_away
 from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE
 
 __all__ = ["SEGMENT", "SINGLE", "Portable", "manifest_values", "portable", "with_short_roots"]
@@ -33,18 +33,14 @@ class Portable:
     def keep(self, is_kept: Iterable[bool], offsets: Ints) -> Catalogue:
         """Give the catalogue of the sources that are kept, their texts end to end."""
         (kept,) = np.nonzero(np.fromiter(is_kept, bool))
-        whole = self.catalogue
-        tables = put_texts_away(whole.tables, whole.text_lengths).take(kept)
-        segments = np.full(len(offsets), SEGMENT, np.int64)
-        words, tables = canonical_words(whole.words, place_texts(tables, segments, offsets))
-        return Catalogue(words, tables)
+        part = self.catalogue.part(kept).listing
+        return Catalogue(part.place_texts(np.full(len(offsets), SEGMENT, np.int64), offsets))
 
 
 def portable(catalogue: Catalogue, root_name: str = "") -> Portable:
     """Choose the sources that are indexed, under short names of their folders."""
     (rows,) = np.nonzero(catalogue.tables["status"] == Status.INDEXED)
-    part = Catalogue(catalogue.words, catalogue.tables.take(rows))
-    return with_short_roots(part, rows, root_name)
+    return with_short_roots(catalogue.part(rows), rows, root_name)
 
 
 def with_short_roots(catalogue: Catalogue, rows: Ints, root_name: str = "") -> Portable:
@@ -52,17 +48,15 @@ def with_short_roots(catalogue: Catalogue, rows: Ints, root_name: str = "") -> P
 
     `rows` are those of the sources elsewhere; they come back in the new order.
     """
-    numbers = catalogue.tables["root"]
-    used = [number for number in np.unique(numbers).tolist() if number]
-    names = _short_names([catalogue.words[number] for number in used], root_name)
-    words = [*catalogue.words, *names]
-    renamed = np.arange(len(words))
-    renamed[used] = np.arange(len(catalogue.words), len(words))
-    tables = catalogue.tables
-    tables = replace(tables, columns={**tables.columns, "root": renamed[numbers]})
-    words, tables = canonical_words(words, tables)
-    order = canonical_order(Catalogue(words, tables).paths, tables["root"])
-    return Portable(Catalogue(words, tables.take(order)), rows[order])
+    words = catalogue.words
+    used = [number for number in np.unique(catalogue.tables["root"]).tolist() if number]
+    for number, name in zip(
+        used, _short_names([words[number] for number in used], root_name), strict=True
+    ):
+        words = [*words[:number], name, *words[number + 1 :]]
+    renamed = catalogue.listing.rename_roots([encode_name(word) for word in words])
+    order = renamed.order()
+    return Portable(Catalogue(renamed.take(order)), rows[order])
 
 
 def manifest_values(manifest: Manifest, catalogue: Catalogue) -> dict[str, Any]:

@@ -6,22 +6,19 @@ import json
 import os
 from collections.abc import Collection
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gossamer.errors import Damaged, NotGossamer, UnknownId, UnknownVersion
+from gossamer import _core
+from gossamer.errors import Damaged, UnknownId
 from gossamer.records import Span, Value
-from gossamer.store.columns import Column, Ints, Schema, Table, pack_table, starts_of, unpack_table
-from gossamer.store.content import (
-    canonical_order,
-    canonical_words,
-    content_digest,
-    place_texts,
-    put_texts_away,
-)
+from gossamer.store.codecs import TRAVEL
+from gossamer.store.columns import Ints, Table, starts_of
+from gossamer.store.hashes import HASH_BYTES
 from gossamer.store.records import (
     AWAY,
     VERBATIM,
@@ -31,62 +28,14 @@ from gossamer.store.records import (
     Status,
     path_of,
 )
-from gossamer.store.verify import chunk_ends, verify_tables
 
 __all__ = [
-    "SOURCES",
     "Catalogue",
     "as_posix",
     "decode_metadata",
     "decode_name",
     "encode_name",
 ]
-
-_MAGIC = b"GSMCATAL"
-_VERSION = 1
-
-_BYTES = Schema(is_bytes=True)
-_JSON = Schema(is_bytes=True, cost=8)
-_WORDS = Schema(children=(("word", Schema(is_bytes=True, cost=4)),))
-_HEADINGS = Schema((Column("before", is_signed=True), Column("length")))
-_CHUNKS = Schema(
-    # `gap` is from the end of the chunk before; `shared` the headings both stand under.
-    (Column("gap", is_signed=True), Column("length"), Column("shared"), Column("check", width=4)),
-    (("headings", _HEADINGS),),
-)
-_PLACES = Schema((Column("gap"), Column("number", after="")))
-_DOCUMENTS = Schema(
-    (
-        Column("kind"),
-        Column("unit"),
-        Column("length"),  # 0 for verbatim documents: it is their file's
-        Column("segment"),
-        Column("offset", after="length"),
-        Column("title_start"),
-        Column("title_length"),
-        Column("first_chunk", after="chunks"),
-    ),
-    (
-        ("key", _BYTES),
-        ("title", _BYTES),
-        ("metadata", _JSON),
-        ("places", _PLACES),
-        ("chunks", _CHUNKS),
-    ),
-)
-SOURCES = Schema(
-    (
-        Column("root"),
-        Column("kind"),
-        Column("status"),
-        Column("reason"),
-        Column("reader_version"),
-        Column("size"),
-        Column("mtime_ns", after=""),
-        Column("content_hash", width=8),
-    ),
-    (("name", _BYTES), ("documents", _DOCUMENTS)),
-)
 
 
 class Catalogue:
@@ -96,19 +45,23 @@ class Catalogue:
     their ids, which are consecutive within a document and never given twice.
     """
 
-    def __init__(self, words: list[str], sources: Table) -> None:
-        self._words = words
-        self._tables = sources
+    def __init__(self, listing: _core.SourceList) -> None:
+        self._listing = listing
 
     @property
+    def listing(self) -> _core.SourceList:
+        """All of it in one piece, as the core has it."""
+        return self._listing
+
+    @cached_property
     def words(self) -> list[str]:
         """Roots, kinds, units and reasons, which the columns name by number."""
-        return self._words
+        return [decode_name(word) for word in self.listing.words]
 
-    @property
+    @cached_property
     def tables(self) -> Table:
         """All columns."""
-        return self._tables
+        return Table.of(self.listing.tables())
 
     @property
     def _documents(self) -> Table:
@@ -121,63 +74,42 @@ class Catalogue:
     @classmethod
     def empty(cls) -> Catalogue:
         """Give the catalogue of an index that holds nothing."""
-        return cls([""], Table.empty(SOURCES))
+        return cls(_core.SourceList())
 
     @classmethod
     def open(cls, data: bytes, *, is_own: bool = False) -> Catalogue:
         """Read what `to_bytes` gave; NotGossamer, UnknownVersion or Damaged for anything else.
 
-        One that was not made here may take 64 times its size, and its documents 256 MiB each.
+        One that was not made here may take 16 times its size, and its documents 256 MiB each.
         """
-        if data[:8] != _MAGIC:
-            raise NotGossamer("this is no catalogue of a Gossamer index")
-        if (version := int.from_bytes(data[8:12], "little")) != _VERSION:
-            raise UnknownVersion(
-                f"the catalogue is of version {version}, and this release reads {_VERSION}; "
-                "use the release that wrote it, or a newer one"
-            )
-        end = 20 + int.from_bytes(data[12:20], "little")
-        words_table = unpack_table(data[20:end], _WORDS, is_own=is_own)
-        words = [decode_name(word) for word in words_table.texts("word")]
-        if words[:1] != [""] or len(set(words)) < len(words):
-            raise Damaged("the first word of the catalogue is not empty, or one is there twice")
-        tables = unpack_table(data[end:], SOURCES, is_own=is_own)
-        verify_tables(tables, len(words), is_own=is_own)
-        return cls(words, tables)
+        catalogue = cls(_core.SourceList.read(data, is_own, TRAVEL))
+        catalogue.words  # noqa: B018 - Damaged if they are no texts
+        return catalogue
 
     def to_bytes(self) -> bytes:
-        """Give the catalogue as bytes: the same ones for the same content."""
-        words, tables = self.to_parts()
-        head = _MAGIC + _VERSION.to_bytes(4, "little") + len(words).to_bytes(8, "little")
-        return head + words + tables
+        """Give the catalogue as bytes: the same ones for the same content in the same order."""
+        return self.listing.pack(TRAVEL)
 
-    def to_parts(self) -> tuple[bytes, bytes]:
-        """Give the words and the tables as bytes."""
-        encoded = [encode_name(word) for word in self.words]
-        content = np.frombuffer(b"".join(encoded), np.uint8)
-        lengths = np.asarray([len(word) for word in encoded], np.int64)
-        table = Table(_WORDS, {"word": lengths})
-        table.children["word"] = Table(_WORDS.children[0][1], content=content)
-        return pack_table(table), pack_table(self.tables)
+    def in_order(self) -> Catalogue:
+        """Give the same content in the order of names, with the words that it needs."""
+        return Catalogue(self.listing.take(self.listing.order()))
 
     def digest(self) -> bytes:
         """Give 16 bytes for what is indexed: the same whatever changes led to it.
 
         Where texts are kept is no part of it, nor how the catalogue is numbered and compressed.
         """
-        order = canonical_order(self.paths, self.tables["root"])
-        is_ordered = bool((order[1:] > order[:-1]).all())
-        tables = self.tables if is_ordered else self.tables.take(order)
-        lengths = self.text_lengths if is_ordered else Catalogue(self.words, tables).text_lengths
-        return content_digest(*canonical_words(self.words, put_texts_away(tables, lengths)))
+        digest = blake2b(digest_size=HASH_BYTES)
+        self.listing.give_content(digest.update)
+        return digest.digest()
 
     def part(self, rows: Ints) -> Catalogue:
         """Give a catalogue of these sources alone, in their order here."""
-        return Catalogue(*canonical_words(self.words, self.tables.take(np.unique(rows))))
+        return Catalogue(self.listing.take(np.unique(rows).astype(np.uint64)))
 
     def with_away_texts(self) -> Catalogue:
         """Give a catalogue of the same content whose texts are all away."""
-        return Catalogue(self.words, put_texts_away(self.tables, self.text_lengths))
+        return Catalogue(self.listing.put_texts_away())
 
     def with_files_below(self, roots: Collection[str]) -> Catalogue:
         """Give a catalogue of the same content that reads no files but these, and those below them.
@@ -190,10 +122,7 @@ class Catalogue:
         is_away[rows] = ~self.are_below(self.source_rows[rows], roots)
         if not is_away.any():
             return self
-        tables = put_texts_away(self.tables, self.text_lengths)
-        return Catalogue(
-            self.words, place_texts(tables, np.where(is_away, AWAY, segments), offsets)
-        )
+        return Catalogue(self.listing.place_texts(np.where(is_away, AWAY, segments), offsets))
 
     def are_below(self, rows: Ints, roots: Collection[str]) -> NDArray[np.bool_]:
         """Say of sources whether they are one of these files, or below one of these folders."""
@@ -299,8 +228,7 @@ class Catalogue:
     @cached_property
     def text_lengths(self) -> Ints:
         """The bytes of text of every document."""
-        sizes = self.tables["size"][self.source_rows]
-        return np.where(self._documents["segment"] == VERBATIM, sizes, self._documents["length"])
+        return self.listing.text_lengths()
 
     @property
     def text_places(self) -> tuple[Ints, Ints]:
@@ -432,7 +360,10 @@ class Catalogue:
 
     @cached_property
     def _chunk_ends(self) -> Ints:
-        return chunk_ends(self._documents, self._chunks)
+        ends: Ints = np.cumsum(self._chunks["gap"] + self._chunks["length"])
+        counts = self._documents["chunks"]
+        ends -= np.repeat(np.concatenate([[0], ends])[starts_of(counts)], counts)
+        return ends
 
     @cached_property
     def _first_headings(self) -> Ints:

@@ -13,6 +13,7 @@ from gossamer import _core
 from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
 from gossamer.records import MOST_HEADINGS, Span, Value
 from gossamer.store.catalogue import Catalogue, encode_name
+from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
 from gossamer.store.columns import Ints
 from gossamer.store.records import (
     AWAY,
@@ -21,7 +22,7 @@ from gossamer.store.records import (
     SourceRecord,
     Status,
 )
-from gossamer.store.segments import BLOCK_BYTES, QUICK, USUAL, SegmentCatalogue, Stamp
+from gossamer.store.segments import SegmentCatalogue, Stamp
 
 __all__ = ["Changes", "counts_of"]
 
@@ -146,10 +147,7 @@ class Changes:
             raise DuplicateId("a source was given twice in one step; give it once")
         for is_file, path in names:
             self._take_place_of(is_file, path)
-        words, tables = other.with_away_texts().to_parts()
-        self._draft.add_all(
-            words, tables, segments.astype(np.uint64), offsets.astype(np.uint64), self._codecs
-        )
+        self._draft.add_all(other.listing, segments, offsets)
         self.has_verbatim |= bool((segments == VERBATIM).any())
         self.counts.update(counts_of(other))
 

@@ -26,12 +26,13 @@ from gossamer.errors import (
 from gossamer.files import map_file, open_regular
 from gossamer.places import indexes_folder
 from gossamer.store.catalogue import Catalogue
+from gossamer.store.codecs import USUAL
 from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
 from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.records import AWAY, is_at_or_below
-from gossamer.store.segments import USUAL, SegmentCatalogue, SegmentTexts
+from gossamer.store.segments import SegmentCatalogue, SegmentTexts
 from gossamer.store.texts import Texts
 from gossamer.store.trust import is_trusted, refuse
 from gossamer.vectors.codes import Codebook

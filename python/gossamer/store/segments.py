@@ -1,15 +1,14 @@
 """Segments: the files that hold what is indexed, and the catalogue over all of them.
 
-The core reads and writes them; here are zstd, which it asks for, and records in place of tuples.
+The core reads and writes them; here are records in place of its tuples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +17,13 @@ from gossamer import _core
 from gossamer.errors import Damaged, UnknownId
 from gossamer.records import Span
 from gossamer.store.catalogue import (
-    SOURCES,
     Catalogue,
     as_posix,
     decode_metadata,
     decode_name,
     encode_name,
 )
-from gossamer.store.columns import Ints, Schema, Table
-from gossamer.store.content import canonical_order, canonical_words
+from gossamer.store.columns import Ints
 from gossamer.store.records import (
     AWAY,
     ChunkPlace,
@@ -35,24 +32,16 @@ from gossamer.store.records import (
     Status,
     is_at_or_below,
 )
-from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 from gossamer.vectors.codes import Codebook
 
 __all__ = [
-    "BLOCK_BYTES",
     "NO_CODES",
-    "QUICK",
-    "USUAL",
     "SegmentCatalogue",
     "SegmentTexts",
     "Stamp",
     "stamp_of",
 ]
 
-BLOCK_BYTES = 1 << 17  # of text that are packed as one
-_LEVEL_OF_COLUMNS = 19  # a group is small: what that takes is not noticed
-_SAMPLE_BYTES = 1 << 13
-_DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
 _CACHED_BLOCKS = 16
 
 Stamp = tuple[int, int]  # what codes are: how long, and the fingerprint of what made them
@@ -61,56 +50,9 @@ NO_CODES: Stamp = (0, 0)
 _MANY = 4096
 
 
-def _pack_column(plane: bytes) -> bytes:
-    return compress(plane, _LEVEL_OF_COLUMNS) if len(plane) > 16 else b""
-
-
-def _unpack_column(packed: bytes, size: int) -> bytes | None:
-    try:
-        return decompress_exactly(packed, size)
-    except ZstdError:
-        return None
-
-
-@lru_cache(8)
-def _dictionary(content: bytes) -> ZstdDict | None:
-    return ZstdDict(content) if content else None
-
-
-def _unpack_text(packed: bytes, dictionary: bytes, size: int) -> bytes | None:
-    try:
-        return decompress_exactly(packed, size, _dictionary(dictionary))
-    except (ZstdError, ValueError):
-        return None
-
-
-def _learn(text: bytes) -> bytes:
-    """Learn a dictionary from the first texts."""
-    samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
-    try:
-        return train_dict(
-            samples, min(_DICTIONARY_MOST, len(text) // _DICTIONARY_SHARE)
-        ).dict_content
-    except ZstdError:
-        return b""  # a text that has nothing in common with itself
-
-
-def _codecs(level: int, learn: Callable[[bytes], bytes] | None) -> _core.Codecs:
-    def pack_text(text: bytes, dictionary: bytes) -> bytes:
-        known = _dictionary(dictionary)
-        return compress(text, level, zstd_dict=known and known.as_digested_dict)
-
-    return _core.Codecs(_pack_column, _unpack_column, pack_text, _unpack_text, learn)
-
-
 def stamp_of(codebook: Codebook) -> Stamp:
     """Give what the codes that a codebook makes are known by."""
     return codebook.code_bytes, codebook.fingerprint
-
-
-USUAL = _codecs(12, _learn)
-# A tenth of the time and a little more room, until it is written anew.
-QUICK = _codecs(3, None)
 
 
 class SegmentTexts:
@@ -166,26 +108,9 @@ class SegmentCatalogue(Catalogue):
         self._roots = tuple(roots)
 
     @cached_property
-    def _whole(self) -> Catalogue:
-        words, tables = self.core.tables()
-        whole = Catalogue([decode_name(word) for word in words], _table_of(SOURCES, tables))
-        return whole.with_files_below(self._roots)
-
-    @property
-    def words(self) -> list[str]:
-        """Roots, kinds, units and reasons, which the columns name by number."""
-        return self._whole.words
-
-    @property
-    def tables(self) -> Table:
-        """All columns."""
-        return self._whole.tables
-
-    def in_order(self) -> Catalogue:
-        """Give the same content in the order of names, with the words that it needs."""
-        words, tables = canonical_words(self.words, self.tables)
-        paths = Catalogue(words, tables).paths
-        return Catalogue(words, tables.take(canonical_order(paths, tables["root"])))
+    def listing(self) -> _core.SourceList:
+        """All of it in one piece."""
+        return Catalogue(self.core.listing()).with_files_below(self._roots).listing
 
     def to_bytes(self) -> bytes:
         """Give the catalogue as bytes: the same ones for the same content."""
@@ -331,13 +256,3 @@ def _as_ids(ids: Ints) -> NDArray[np.uint64]:
     if ids.size and (least := ids.min()) < 0:
         raise UnknownId(f"there is no chunk {least}; search again for present ids")
     return ids.astype(np.uint64)
-
-
-def _table_of(schema: Schema, given: Any) -> Table:
-    """Make a table of what the core gives: bytes, or columns and children."""
-    if schema.is_bytes:
-        return Table(schema, content=given)
-    columns, children = given
-    return Table(
-        schema, columns, {name: _table_of(child, children[name]) for name, child in schema.children}
-    )

@@ -20,6 +20,7 @@ from gossamer import _core
 from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Unwritable
 from gossamer.files import file_mode, make_private_folder, map_file, sync_folder, write_file
 from gossamer.store.changes import Changes
+from gossamer.store.codecs import BLOCK_BYTES, USUAL
 from gossamer.store.convert import convert
 from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
 from gossamer.store.hashes import digest_of_file
@@ -34,7 +35,7 @@ from gossamer.store.manifest import (
     Settings,
     is_index_file,
 )
-from gossamer.store.segments import BLOCK_BYTES, NO_CODES, USUAL, SegmentCatalogue, stamp_of
+from gossamer.store.segments import NO_CODES, SegmentCatalogue, stamp_of
 from gossamer.store.trust import claims_of, is_trusted, refuse, remember
 from gossamer.store.unwritable import explaining
 from gossamer.vectors.codes import Codebook
@@ -190,6 +191,9 @@ class Writer:
                     "kept or away"
                 )
             segments, has_chunks = self._merge(changes, recoded, is_compact)
+            has_codes = recoded is not None or changes.has_codes
+            # The codebook that is there is of the codes that stay.
+            is_codebook_kept = recoded is None and not changes.is_from_nothing
             now = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest(
                 uuid=old.uuid if old and not is_another else uuid4().hex,
@@ -202,8 +206,8 @@ class Writer:
                 next_chunk_id=changes.next_chunk_id,
                 files=(
                     *(self._entry_of_segment(segment) for segment in segments),
-                    *self._save_vectors(save_vectors, recoded, changes, has_chunks),
-                    *self._save_codebook(save_codebook, recoded, changes, has_chunks),
+                    *self._vectors_of(save_vectors, has_chunks and not has_codes),
+                    *self._codebook_of(save_codebook, has_chunks, is_kept=is_codebook_kept),
                 ),
                 counts=changes.count(old.counts if old else {}),
                 origin=origin,
@@ -270,42 +274,34 @@ class Writer:
     def _entry_of_segment(self, segment: _core.Segment) -> FileEntry:
         """Give the entry of a segment, which is written if it is in memory yet."""
         path = self._path("segment", segment.number)
-        if self.snapshot is not None:
-            for entry in self.snapshot.manifest.files:
-                if entry.name == path.name:
-                    return entry
+        for entry in self._kept("segment"):
+            if entry.name == path.name:
+                return entry
         if not path.exists():
             write_file(path, [segment.file])
         return _entry_of(path)
 
-    def _save_vectors(
-        self,
-        save: Callable[[Path], object] | None,
-        recoded: Recoded | None,
-        changes: Changes,
-        has_chunks: bool,
+    def _vectors_of(
+        self, save: Callable[[Path], object] | None, is_needed: bool
     ) -> list[FileEntry]:
-        if not has_chunks or recoded is not None or changes.has_codes:
+        if not is_needed:
             return []
-        if save is None:
-            kept = [] if self.snapshot is None else self.snapshot.manifest.files_of("vectors")
-            if not kept:
-                raise InvalidArgument("there are chunks but no vectors: give save_vectors")
-            return kept
-        return [self._save("vectors", save)]
+        if save is not None:
+            return [self._save("vectors", save)]
+        if not (kept := self._kept("vectors")):
+            raise InvalidArgument("there are chunks but no vectors: give save_vectors")
+        return kept
 
-    def _save_codebook(
-        self,
-        save: Callable[[Path], object] | None,
-        recoded: Recoded | None,
-        changes: Changes,
-        has_chunks: bool,
+    def _codebook_of(
+        self, save: Callable[[Path], object] | None, has_chunks: bool, *, is_kept: bool
     ) -> list[FileEntry]:
         if save is not None and has_chunks:
             return [self._save("codebook", save)]
-        # One that is there is of the codes that stay.
-        is_kept = recoded is None and not changes.is_from_nothing and self.snapshot is not None
-        return self.snapshot.manifest.files_of("codebook") if is_kept and self.snapshot else []
+        return self._kept("codebook") if is_kept else []
+
+    def _kept(self, kind: str) -> list[FileEntry]:
+        """Give the files of this kind that the state until now has."""
+        return [] if self.snapshot is None else self.snapshot.manifest.files_of(kind)
 
     def _save(self, kind: str, save: Callable[[Path], object]) -> FileEntry:
         path = self._path(kind, self._next_number())
