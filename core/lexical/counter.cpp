@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/sort.h"
 #include "lexical/byte_masks.h"
 #include "lexical/hash.h"
 #include "lexical/words.h"
@@ -149,7 +150,7 @@ void TermCounter::add_and_remember(std::string_view run, Memory& memory) {
 }
 
 std::vector<TermId>& TermCounter::found() {
-  std::sort(found_.begin(), found_.end());
+  sort_values(found_.begin(), found_.end());
   return found_;
 }
 

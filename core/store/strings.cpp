@@ -1,5 +1,8 @@
 #include "store/strings.h"
 
+#include <algorithm>
+
+#include "base/sort.h"
 #include "store/schema.h"
 
 namespace gossamer {
@@ -11,12 +14,13 @@ Strings Strings::read(ByteView bytes, Origin origin, const Codec& codec) {
   Strings strings;
   expect(table.size() > 0 && starts[1] == 0, Reason::kDamaged,
          "the first string of the catalogue is not empty");
-  for (std::size_t row = 1; row < table.size(); ++row) {
-    const std::string_view text(content + starts[row],
+  for (std::size_t row = 1; row < table.size(); ++row)
+    strings.texts_.emplace_back(content + starts[row],
                                 static_cast<std::size_t>(starts[row + 1] - starts[row]));
-    expect(strings.number_of(text) == static_cast<std::int64_t>(row), Reason::kDamaged,
-           "a string of the catalogue is there twice");
-  }
+  std::vector<std::string_view> sorted(strings.texts_.begin(), strings.texts_.end());
+  sort_values(sorted.begin(), sorted.end());
+  expect(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), Reason::kDamaged,
+         "a string of the catalogue is there twice");
   return strings;
 }
 
@@ -31,6 +35,8 @@ Bytes Strings::pack(const Codec& codec) const {
 }
 
 std::int64_t Strings::number_of(std::string_view text) {
+  for (std::size_t known = numbers_.size(); known < texts_.size(); ++known)
+    numbers_.emplace(texts_[known], static_cast<std::int64_t>(known));
   const auto [found, is_new] =
       numbers_.try_emplace(std::string(text), static_cast<std::int64_t>(texts_.size()));
   if (is_new) texts_.emplace_back(text);

@@ -15,7 +15,7 @@ namespace gossamer {
 // The few texts that many rows share: roots, kinds, units, reasons. The first one is empty.
 class Strings {
  public:
-  Strings() { number_of(""); }
+  Strings() : texts_(1) {}
   // Reads what pack() gave; kDamaged unless the first is empty and none is there twice.
   static Strings read(ByteView bytes, Origin origin, const Codec& codec);
 
@@ -30,7 +30,7 @@ class Strings {
 
  private:
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::int64_t> numbers_;
+  std::unordered_map<std::string, std::int64_t> numbers_;  // of the first ones, until asked for
 };
 
 }  // namespace gossamer

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sort.h"
 #include "store/schema.h"
 
 namespace gossamer {
@@ -48,17 +49,14 @@ void check_within(const Table& table, std::size_t column, std::int64_t least, st
 }
 
 void verify_ids(const Table& documents) {
-  struct Ids {
-    std::int64_t first, end;
-  };
-  std::vector<Ids> ids;
+  std::vector<std::pair<std::int64_t, std::int64_t>> ids;  // first and end
   for (std::size_t row = 0; row < documents.size(); ++row) {
     const std::int64_t first = documents.columns[Document::kFirstChunk][row];
-    ids.push_back({first, first + documents.columns[Document::kChunks][row]});
+    ids.emplace_back(first, first + documents.columns[Document::kChunks][row]);
   }
-  std::sort(ids.begin(), ids.end(), [](const Ids& a, const Ids& b) { return a.first < b.first; });
+  sort_values(ids.begin(), ids.end());
   for (std::size_t i = 1; i < ids.size(); ++i)
-    check(ids[i - 1].end <= ids[i].first, "two chunks with the same id");
+    check(ids[i - 1].second <= ids[i].first, "two chunks with the same id");
 }
 
 void verify_titles(const Table& documents, const Ints& lengths) {

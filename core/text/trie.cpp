@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
+
 namespace gossamer {
 namespace {
 
@@ -19,8 +21,7 @@ struct Pending {
 
 Trie::Trie(std::span<const Entry> entries) {
   std::vector<Entry> sorted(entries.begin(), entries.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  sort_values(sorted.begin(), sorted.end());
   grow(1);
   std::vector<Pending> stack = {{kRoot, 0, sorted}};
   std::vector<std::uint8_t> bytes;

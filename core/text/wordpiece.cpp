@@ -1,9 +1,11 @@
 #include "text/wordpiece.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "text/unicode.h"
 
 namespace gossamer {
@@ -71,8 +73,11 @@ class Tokenizing {
 
  private:
   struct Mark {
-    char32_t point;
     std::uint8_t order;
+    std::size_t place;  // among those that stand together
+    char32_t point;
+
+    friend auto operator<=>(const Mark&, const Mark&) = default;
   };
 
   // A special token, or else one character, of any kind; gives the place behind it.
@@ -107,7 +112,7 @@ class Tokenizing {
   // others; those that stay are rare enough to be kept aside.
   void put_in_order(char32_t point, std::size_t start) {
     if (const std::uint8_t order = combining_class(point); order != 0) {
-      marks_.push_back({point, order});
+      marks_.push_back({order, marks_.size(), point});
       mark_starts_.push_back(start);
     } else {
       put_marks();
@@ -116,8 +121,7 @@ class Tokenizing {
   }
   void put_marks() {
     if (marks_.empty()) return;
-    std::stable_sort(marks_.begin(), marks_.end(),
-                     [](const Mark& a, const Mark& b) { return a.order < b.order; });
+    sort_values(marks_.begin(), marks_.end());
     for (std::size_t i = 0; i < marks_.size(); ++i) put(marks_[i].point, mark_starts_[i]);
     marks_.clear();
     mark_starts_.clear();
@@ -222,9 +226,14 @@ void WordPiece::add_specials(std::span<const std::string> specials) {
     const std::uint32_t id = id_of(special);
     if (!special.empty() && id != Trie::kNone) specials_.push_back({special, id});
   }
-  std::stable_sort(specials_.begin(), specials_.end(), [](const Special& a, const Special& b) {
-    return a.text.size() > b.text.size();
-  });
+  // The longest first; those of one length in the order in which they came.
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  for (std::size_t i = 0; i < specials_.size(); ++i)
+    order.emplace_back(SIZE_MAX - specials_[i].text.size(), i);
+  sort_values(order.begin(), order.end());
+  std::vector<Special> sorted;
+  for (const auto& [_, i] : order) sorted.push_back(std::move(specials_[i]));
+  specials_ = std::move(sorted);
 }
 
 void WordPiece::sort_bytes() {

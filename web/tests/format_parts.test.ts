@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
 import { GossamerError } from "../src/errors.ts";
-import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
 import { checkOf, digestOf } from "../src/format/hashes.ts";
 import { writeManifest } from "../src/format/manifest.ts";
@@ -12,9 +11,10 @@ import type { IndexParts } from "../src/format/parts.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { dataFile, readDamaged } from "./format_parts.ts";
+import { loadReader } from "./cores.ts";
 
 test("a single file has all texts of its chunks, as they were embedded", async () => {
-  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")));
+  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
 
   const texts = await chunkTexts(parts);
 
@@ -27,7 +27,7 @@ test("a single file has all texts of its chunks, as they were embedded", async (
 });
 
 test("words of a single file are in the chunks that it says", async () => {
-  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")));
+  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
   const texts = await chunkTexts(parts);
 
   const [leaf, nowhere] = await parts.words!.find(["leaf", "nowhere"]);
@@ -52,35 +52,35 @@ test("the engine gets its own sections, without vectors unless they are asked fo
 test("a folder is opened by its manifest, and only whole", async () => {
   const folder = await folderWith("index");
 
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
 
   assert.deepEqual(await chunkTexts(parts), await chunkTexts(await fileParts()));
   assert.equal(parts.words, null);
   parts.close();
 
   const sink = await folder.create("catalogue-1.gsc");
-  const damaged = writeCatalogue((await fileParts()).catalogue);
+  const damaged = (await fileParts()).catalogue.bytes.slice();
   damaged[damaged.length - 9]! ^= 1;
   await sink.write(damaged);
   await sink.close();
-  await assert.rejects(partsOfFolder(folder), { reason: "Damaged" });
+  await assert.rejects(partsOfFolder(folder, loadReader), { reason: "Damaged" });
 });
 
 test("a folder without an index says so", async () => {
   const folder = await (await memoryStorage()).folder("nothing");
 
-  await assert.rejects(partsOfFolder(folder), { reason: "NoIndex" });
+  await assert.rejects(partsOfFolder(folder, loadReader), { reason: "NoIndex" });
 });
 
 test("a file of vectors alone is no index to search", async () => {
   const file = writeContainer([{ kind: 1, bytes: new Uint8Array(136) }]);
 
-  await assert.rejects(partsOfFile(memorySource(file)), { reason: "NotGossamer" });
+  await assert.rejects(partsOfFile(memorySource(file), loadReader), { reason: "NotGossamer" });
 });
 
 test("damage to a single file is found before anything is made of it", async () => {
   const read = async (bytes: Uint8Array) => {
-    const parts = await partsOfFile(memorySource(bytes));
+    const parts = await partsOfFile(memorySource(bytes), loadReader);
     const [tea] = await parts.words!.find(["tea"]);
     return [await chunkTexts(parts), [...tea!.chunks], parts.manifest];
   };
@@ -95,7 +95,7 @@ test("what could not be fetched is asked for again", async () => {
     if (isBroken && at >= farAt) throw new GossamerError("Unreachable", "the server does not answer");
     return bytes.slice(at, at + length);
   };
-  const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined });
+  const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined }, loadReader);
 
   await assert.rejects(parts.texts.read(1, 0, 10), { reason: "Unreachable" });
   await assert.rejects(parts.words!.find(["tea"]), { reason: "Unreachable" });
@@ -119,7 +119,7 @@ async function longFile(): Promise<{ bytes: Uint8Array; farAt: number }> {
 }
 
 async function fileParts(): Promise<IndexParts> {
-  return partsOfFile(memorySource(dataFile("single.gossamer")));
+  return partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
 }
 
 async function chunkTexts(parts: IndexParts): Promise<string[]> {
@@ -140,9 +140,8 @@ async function chunkTexts(parts: IndexParts): Promise<string[]> {
 async function folderWith(name: string): Promise<Folder> {
   const folder = await (await memoryStorage()).folder(name);
   const container = await openContainer(memorySource(dataFile("single.gossamer")));
-  const catalogue = readCatalogue(await container.section(SECTIONS.catalogue));
   const files = {
-    "catalogue-1.gsc": writeCatalogue(catalogue),
+    "catalogue-1.gsc": await container.section(SECTIONS.catalogue),
     "texts-1.gst": await container.section(SECTIONS.texts),
   };
   for (const [file, bytes] of Object.entries(files)) {

@@ -2,19 +2,20 @@
 import { readFile, writeFile } from "node:fs/promises";
 
 import { memorySource } from "../src/bytes/memory.ts";
-import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
 import { openContainer, writeContainer } from "../src/format/container.ts";
 import { readManifest, writeManifest } from "../src/format/manifest.ts";
 import { openTexts, packTexts } from "../src/format/texts.ts";
 import { openWords, writeWords } from "../src/format/words.ts";
 import { rawZstdFrame } from "../src/format/zstd.ts";
+import { CHUNKS } from "./cores.ts";
 
 const [from, to] = process.argv.slice(2) as [string, string];
 const read = async (name: string) => new Uint8Array(await readFile(`${from}/${name}`));
 const write = (name: string, bytes: Uint8Array) => writeFile(`${to}/${name}`, bytes);
 
 for (const name of ["empty", "varied", "many"]) {
-  await write(`${name}.gsc`, writeCatalogue(readCatalogue(await read(`${name}.gsc`))));
+  const bytes = await read(`${name}.gsc`);
+  await write(`${name}.gsc`, CHUNKS.edit((lists) => lists.read(bytes).pack()));
 }
 await write("MANIFEST.gossamer", writeManifest(readManifest(await read("MANIFEST.gossamer"))));
 

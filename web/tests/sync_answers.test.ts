@@ -22,7 +22,8 @@ const honest = serverOf(
 );
 
 function toolsFor(edge: TestEdge, fetch: FetchLike = honest.fetch): FollowTools {
-  return { builder: edge.services.newBuilder, pack: async () => PACK, fetch, pause: async () => {} };
+  const { newBuilder: builder, chunks } = edge.services;
+  return { builder, chunks, pack: async () => PACK, fetch, pause: async () => {} };
 }
 
 /** An edge that has everything, and a way to change what it is answered. */

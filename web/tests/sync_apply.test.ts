@@ -11,6 +11,7 @@ import { baseOf, manifestIn } from "../src/sync/following.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { apply, committed, contentOf, isReason, newEdge, PACK, type TestEdge } from "./sync_edge.ts";
 import { expected, headIn, recorded, remade, TOKEN, type ExpectedStep } from "./sync_packages.ts";
+import { loadReader } from "./cores.ts";
 
 const QUESTION = "which animals live in the sea";
 const STEPS = expected.steps;
@@ -57,7 +58,7 @@ test("an edge without texts is in the same state as one with them", async () => 
     await checkStep(edge, step);
     assert.equal(await stateIn(edge), headIn(recorded(`codes-${number}`))["state"]);
   }
-  const parts = await partsOfFolder(edge.folder);
+  const parts = await partsOfFolder(edge.folder, loadReader);
 
   assert.deepEqual(parts.texts.segments, []);
 });
@@ -104,7 +105,7 @@ test("a document whose text the server could not read is there without it", asyn
   const whole = await readPackage(bytes, TOKEN);
   const texts = whole.read("texts", 1 << 20);
   await apply(edge, bytes);
-  const parts = await partsOfFolder(edge.folder);
+  const parts = await partsOfFolder(edge.folder, loadReader);
   const row = parts.catalogue.documentRows([first ?? 0])[0] ?? 0;
   const starts = Array.from(parts.catalogue.textLengths).slice(0, row);
   const at = starts.reduce((sum, length) => sum + length, 0);
@@ -116,7 +117,7 @@ test("a document whose text the server could not read is there without it", asyn
   await apply(other, remade(bytes, { sections: { texts: rest, absent } }));
 
   await checkStep(other, STEPS[0] as ExpectedStep);
-  const segments = (await partsOfFolder(other.folder)).catalogue.textPlaces.segments;
+  const segments = (await partsOfFolder(other.folder, loadReader)).catalogue.textPlaces.segments;
   assert.equal(segments.filter((segment) => segment === 2 ** 31).length, 1);
 });
 

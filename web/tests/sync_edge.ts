@@ -15,6 +15,7 @@ import { readPackage } from "../src/sync/package.ts";
 import type { ExpectedStep } from "./sync_packages.ts";
 import { TOKEN } from "./sync_packages.ts";
 import { builtWasm } from "./wasm_files.ts";
+import { loadReader } from "./cores.ts";
 
 const MODEL = new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url);
 export const PACK = new Uint8Array(readFileSync(MODEL));
@@ -46,13 +47,14 @@ export async function apply(
   const pkg = await readPackage(bytes, token);
   const { mode, texts } = pkg.head;
   const wanted = { mode, texts, base: baseOf(await manifestIn(folder)) };
-  const using = { url: URL_OF_SERVER, builder: services.newBuilder, pack: async () => PACK, ...tools };
+  const { newBuilder: builder, chunks } = services;
+  const using = { url: URL_OF_SERVER, builder, chunks, pack: async () => PACK, ...tools };
   return folder.whileWriting(() => applyPackage(folder, pkg, wanted, using));
 }
 
 /** What an edge holds, in the words of the recorded steps. */
 export async function contentOf({ folder }: TestEdge): Promise<Omit<ExpectedStep, "hits">> {
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const { catalogue } = parts;
   const sources = catalogue.paths.map((path, row) => ({
     path: path.replace(/^.*(?=\/notes\/)/, ""),

@@ -65,7 +65,8 @@ class Steps {
 }
 
 function toolsFor(edge: TestEdge, server: Steps, more: Partial<FollowTools> = {}): FollowTools {
-  const tools = { builder: edge.services.newBuilder, pack: async () => PACK, fetch: server.fetch };
+  const { newBuilder: builder, chunks } = edge.services;
+  const tools = { builder, chunks, pack: async () => PACK, fetch: server.fetch };
   return { ...tools, pause: async () => {}, ...more };
 }
 

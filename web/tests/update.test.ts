@@ -16,6 +16,7 @@ import {
 } from "../src/update/change.ts";
 import { codeOf, codesIn, fakeEmbedder, fakeEngine, type FakeEmbedder } from "./update_fakes.ts";
 import { builtWasm } from "./wasm_files.ts";
+import { loadReader } from "./cores.ts";
 
 const CHUNKS = await loadChunks(builtWasm);
 const TOOLS = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
@@ -38,7 +39,7 @@ async function bench(): Promise<Bench> {
 
 /** What can be found: the text of each chunk as it was embedded, by id; codes must fit the texts. */
 async function contentOf(folder: Folder): Promise<Map<number, string>> {
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const ids = [...parts.catalogue.chunkIds];
   const passages = await new Passages(parts.catalogue, parts.texts).read(ids, false);
   const codes = await codesOf(parts);
@@ -375,7 +376,7 @@ test("an index that was closed holds no file open, whatever was under way", asyn
       return { ...source, close: () => void open.delete(name) };
     },
   };
-  const parts = await partsOfFolder(counted);
+  const parts = await partsOfFolder(counted, loadReader);
   const { segment } = parts.catalogue.document(0);
   const whileOpen = [...open].map((name) => name.split("-")[0]);
 
@@ -408,7 +409,7 @@ test("another model is refused", async () => {
 test("an open index whose storage was cleared is not made anew", async () => {
   const { folder, disk, embedder, change } = await bench();
   await change({ adds: [{ id: "a", text: "one" }] });
-  const state = await partsOfFolder(folder);
+  const state = await partsOfFolder(folder, loadReader);
   disk.folders.get("notes")?.clear();
 
   const tools = { folder, embedder, ...TOOLS };
@@ -423,7 +424,7 @@ test("a file with another time and the same content is touched, not embedded", a
 
   const report = await change({ adds: [file("a/x.txt", "words", 2000)] });
 
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   assert.equal(report.unchanged, 1);
   assert.equal(embedder.texts.length, 1);
   assert.equal(parts.catalogue.source(0).mtimeNs, 2_000_000_000n);

@@ -4,11 +4,10 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
-import { loadBuilder, loadChunks, loadText } from "../src/core/load.ts";
+import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
-import { readCatalogue, writeCatalogue } from "../src/format/catalogue.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
-import { moveTexts, partOfCatalogue } from "../src/format/content.ts";
+import { moveTexts, partOfCatalogue } from "../src/format/changes.ts";
 import { crc32 } from "../src/format/hashes.ts";
 import { readManifest, readSingleManifest, writeManifest } from "../src/format/manifest.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
@@ -19,13 +18,13 @@ import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
 import { importFile } from "../src/update/import.ts";
+import { CHUNKS, loadReader, readCatalogue } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
 const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new URL(name, BUILT))) };
 const TEXT = await loadText(FILES);
 const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
-const CHUNKS = await loadChunks(FILES);
 const TOOLS = { builder: () => loadBuilder(FILES), chunks: async () => CHUNKS, pack: PACK };
 const EMBEDDER = staticEmbedder(TEXT.model(PACK));
 const OUTCOMES = ["taken", "Damaged", "NotGossamer", "UnknownVersion", "Truncated"];
@@ -44,9 +43,9 @@ function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const builder = () => loadBuilder(FILES);
-  const blob = await exportFile(parts, { text: TEXT, builder, pack: async () => PACK });
+  const blob = await exportFile(parts, { chunks: loadReader, text: TEXT, builder, pack: async () => PACK });
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
 }
@@ -74,7 +73,7 @@ test("a file that is imported is the index it was, and can be changed", async ()
   const file = await exported(folder);
   const other = await newFolder("other");
 
-  await importFile(memorySource(file), other);
+  await importFile(memorySource(file), other, { chunks: loadReader });
 
   assert.deepEqual(await contentOf(await exported(other)), await contentOf(file));
   const report = await change(other, { adds: TEXTS });
@@ -87,8 +86,8 @@ test("an import in place of an index takes its place whole", async () => {
   const file = await exported(folder);
   await change(folder, { removes: ["cat"] });
 
-  await assert.rejects(importFile(memorySource(file), folder), { reason: "InvalidArgument" });
-  await importFile(memorySource(file), folder, { replaces: true });
+  await assert.rejects(importFile(memorySource(file), folder, { chunks: loadReader }), { reason: "InvalidArgument" });
+  await importFile(memorySource(file), folder, { chunks: loadReader, replaces: true });
 
   assert.deepEqual(await contentOf(await exported(folder)), await contentOf(file));
 });
@@ -104,7 +103,7 @@ test("a damaged or cut file is refused, and nothing is left of it", async () => 
     for (const bytes of [broken, file.slice(0, at)]) {
       const other = await newFolder("other");
 
-      const outcome = await importFile(memorySource(bytes), other).then(
+      const outcome = await importFile(memorySource(bytes), other, { chunks: loadReader }).then(
         () => "taken",
         (error: { reason: string }) => error.reason,
       );
@@ -122,9 +121,9 @@ test("an empty index is exported and imported too", async () => {
   await change(folder, {});
   const other = await newFolder("other");
 
-  await importFile(memorySource(await exported(folder)), other);
+  await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.equal((await partsOfFolder(other)).catalogue.chunkCount, 0);
+  assert.equal((await partsOfFolder(other, loadReader)).catalogue.chunkCount, 0);
 });
 
 test("an imported file is another index than the one that was exported", async () => {
@@ -132,9 +131,9 @@ test("an imported file is another index than the one that was exported", async (
   await change(folder, { adds: TEXTS });
   const other = await newFolder("other");
 
-  await importFile(memorySource(await exported(folder)), other);
+  await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.notEqual((await partsOfFolder(other)).manifest.uuid, (await partsOfFolder(folder)).manifest.uuid);
+  assert.notEqual((await partsOfFolder(other, loadReader)).manifest.uuid, (await partsOfFolder(folder, loadReader)).manifest.uuid);
 });
 
 test("a damaged index can be replaced, one that follows a server cannot", async () => {
@@ -144,11 +143,11 @@ test("a damaged index can be replaced, one that follows a server cannot", async 
   const manifest = readManifest((await folder.readManifest()) ?? new Uint8Array());
   await folder.writeManifest(new TextEncoder().encode("no manifest"));
 
-  await importFile(memorySource(file), folder, { replaces: true });
+  await importFile(memorySource(file), folder, { chunks: loadReader, replaces: true });
 
-  assert.equal((await partsOfFolder(folder)).catalogue.sourceCount, 3);
+  assert.equal((await partsOfFolder(folder, loadReader)).catalogue.sourceCount, 3);
   await folder.writeManifest(writeManifest({ ...manifest, origin: { url: "http://server" } }));
-  await assert.rejects(importFile(memorySource(file), folder, { replaces: true }), { reason: "WrongState" });
+  await assert.rejects(importFile(memorySource(file), folder, { chunks: loadReader, replaces: true }), { reason: "WrongState" });
 });
 
 test("a listener that throws, also after all is written, does no harm", async () => {
@@ -160,10 +159,10 @@ test("a listener that throws, also after all is written, does no harm", async ()
   await applyChange(null, { adds: TEXTS }, tools);
   const other = await newFolder("other");
 
-  await importFile(memorySource(await exported(folder)), other, { onProgress });
+  await importFile(memorySource(await exported(folder)), other, { chunks: loadReader, onProgress });
 
   for (const one of [folder, other]) {
-    const parts = await partsOfFolder(one);
+    const parts = await partsOfFolder(one, loadReader);
     assert.equal((await parts.texts.read(parts.catalogue.document(0).segment, 0, 4)).length, 4);
   }
 });
@@ -174,7 +173,7 @@ test("texts that say they are more than their bytes can hold are not unpacked", 
   const file = await rewritten(await exported(folder), { [SECTIONS.texts]: blownUp(400) });
   const other = await newFolder("other");
 
-  const imported = importFile(memorySource(file), other);
+  const imported = importFile(memorySource(file), other, { chunks: loadReader });
 
   await assert.rejects(imported, { reason: "Damaged", message: /more than \d+ can hold/ });
   assert.deepEqual(await other.files(), []);
@@ -191,7 +190,7 @@ test("an import lets others run, and ends when it is cancelled", async (context)
   const stop = new AbortController();
   setTimeout(() => stop.abort()); // as a message that comes meanwhile
 
-  const imported = importFile(memorySource(file), other, { signal: stop.signal });
+  const imported = importFile(memorySource(file), other, { chunks: loadReader, signal: stop.signal });
 
   await assert.rejects(imported, { reason: "Cancelled" });
   assert.deepEqual(await other.files(), []);
@@ -206,18 +205,18 @@ test("parts that do not belong together are refused, though each is whole", asyn
   const catalogue = readCatalogue(await container.section(SECTIONS.catalogue));
   const texts = { [SECTIONS.texts]: (await packTexts([new Uint8Array(20)])).bytes };
   const cases: [Record<number, Uint8Array | null>, RegExp][] = [
-    [{ [SECTIONS.catalogue]: writeCatalogue(partOfCatalogue(catalogue, [0, 1])) }, /vectors do not belong/],
+    [{ [SECTIONS.catalogue]: partOfCatalogue(CHUNKS, catalogue, [0, 1]).bytes }, /vectors do not belong/],
     [{ [SECTIONS.ids]: Uint8Array.of(0, 3, 14) }, /other ids/],
     [{ [SECTIONS.ids]: Uint8Array.of(9, 1, 1) }, /ids do not fit/],
     [{ [SECTIONS.deleted]: new Uint8Array(8).fill(1, 0, 1) }, /2 vectors do not belong/],
     [{ [SECTIONS.codes]: null }, /no bytes for them/],
-    [{ [SECTIONS.catalogue]: writeCatalogue(moveTexts(catalogue, [1], 1, [1])) }, /share texts/],
+    [{ [SECTIONS.catalogue]: moveTexts(CHUNKS, catalogue, [1], 1, [1]).bytes }, /share texts/],
     [texts, /beyond the texts/],
   ];
   for (const [sections, message] of cases) {
     const other = await newFolder("other");
 
-    const imported = importFile(memorySource(await rewritten(file, sections)), other);
+    const imported = importFile(memorySource(await rewritten(file, sections)), other, { chunks: loadReader });
 
     await assert.rejects(imported, { reason: "Damaged", message });
     assert.deepEqual(await other.files(), []);

@@ -4,21 +4,21 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
-import { loadBuilder, loadChunks, loadText } from "../src/core/load.ts";
+import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
-import { CatalogueView } from "../src/format/catalogue_view.ts";
+import { renameRoots } from "../src/format/changes.ts";
 import { SECTIONS } from "../src/format/container.ts";
 import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
+import { CHUNKS, loadReader } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
 const FILES = { fetch: async (name: string) => new Uint8Array(readFileSync(new URL(name, BUILT))) };
 const TEXT = await loadText(FILES);
-const CHUNKS = await loadChunks(FILES);
 const PACK = new Uint8Array(readFileSync(new URL("pocket.gossamer", MODELS)));
 const EMBEDDER = staticEmbedder(TEXT.model(PACK));
 const TEXTS = [
@@ -27,7 +27,7 @@ const TEXTS = [
   { id: "cat", text: "Our cat sleeps in the sun all day long.", metadata: { year: 2024 } },
 ];
 
-const EXPORT = { text: TEXT, builder: () => loadBuilder(FILES), pack: async () => PACK };
+const EXPORT = { chunks: loadReader, text: TEXT, builder: () => loadBuilder(FILES), pack: async () => PACK };
 
 async function newFolder(name = "notes"): Promise<Folder> {
   return memoryStorage(makeDisk()).folder(name);
@@ -50,7 +50,7 @@ async function nearest(parts: IndexParts, question: string): Promise<string> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const blob = await exportFile(parts, EXPORT);
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
@@ -59,13 +59,13 @@ async function exported(folder: Folder): Promise<Uint8Array> {
 test("what is added is found by its meaning, and what is removed is not", async () => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const before = await nearest(await partsOfFolder(folder), "a hot drink");
+  const before = await nearest(await partsOfFolder(folder, loadReader), "a hot drink");
 
   const report = await change(folder, { removes: ["tea"], adds: [{ id: "rail", text: "A boat to Crete." }] });
 
   assert.equal(before, "tea");
   assert.deepEqual([report.removed, report.replaced, report.chunks], [1, 1, 2]);
-  assert.equal(await nearest(await partsOfFolder(folder), "sailing to an island"), "rail");
+  assert.equal(await nearest(await partsOfFolder(folder, loadReader), "sailing to an island"), "rail");
 });
 
 test("chunks of a changed file keep their codes", async () => {
@@ -78,7 +78,7 @@ test("chunks of a changed file keep their codes", async () => {
   const second = await change(folder, { adds: [file(`${sections.join("")}# Boats\n\nAll about boats.\n`)] });
 
   assert.ok(second.embedded < first.embedded);
-  assert.equal(await nearest(await partsOfFolder(folder), "boats"), "docs/x.md");
+  assert.equal(await nearest(await partsOfFolder(folder, loadReader), "boats"), "docs/x.md");
 });
 
 test("an exported file opens with its words, and is the same each time", async () => {
@@ -87,7 +87,7 @@ test("an exported file opens with its words, and is the same each time", async (
 
   const file = await exported(folder);
 
-  const parts = await partsOfFile(memorySource(file));
+  const parts = await partsOfFile(memorySource(file), loadReader);
   const [vienna, titled] = (await parts.words?.find(["vienna", "tea"])) ?? [];
   assert.deepEqual([...(vienna?.chunks ?? [])], [1]);
   assert.deepEqual([...(titled?.counts ?? [])], [2]);
@@ -111,7 +111,7 @@ test("of a file given twice in one change the last counts, and what both share i
     adds: [{ ...text, metadata: { year: 2 } }, { ...text, metadata: { year: 3 } }],
   });
 
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   assert.deepEqual([report.added, again.replaced, again.embedded], [2, 1, 0]);
   assert.equal(await nearest(parts, "boats"), "docs/x.md");
   assert.deepEqual(parts.catalogue.document(0).metadata, { year: 3 });
@@ -123,7 +123,7 @@ test("nothing of what was removed is in an exported file", async () => {
   await change(folder, { adds });
   await change(folder, { removes: adds.slice(1).map(({ id }) => id) });
 
-  const parts = await partsOfFile(memorySource(await exported(folder)));
+  const parts = await partsOfFile(memorySource(await exported(folder)), loadReader);
 
   assert.ok(parts.engine);
   assert.equal(parts.engine.sectionAt(SECTIONS.deleted), null);
@@ -134,19 +134,19 @@ test("nothing of what was removed is in an exported file", async () => {
 test("no folder of a machine is in an exported file", async () => {
   const folder = await newFolder();
   await change(folder, { adds: ["x", "y"].map((name) => file(`docs/${name}.md`, `Words of ${name}.`)) });
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const { catalogue } = parts;
-  const elsewhere = catalogue.words.map((word) => (word === "docs" ? "/home/ada/work/docs" : word));
+  const elsewhere = renameRoots(CHUNKS, catalogue, (root) => (root === "docs" ? "/home/ada/work/docs" : root));
   const model = { ...parts.manifest.model, name: "C:\\Users\\ada\\model" };
   const followed = {
     ...parts,
     manifest: { ...parts.manifest, model, roots: ["/home/ada/work/docs"] },
-    catalogue: new CatalogueView(elsewhere, catalogue.tables),
+    catalogue: elsewhere,
   };
 
   const whole = new Uint8Array(await (await exportFile(followed, EXPORT)).arrayBuffer());
 
-  const found = await partsOfFile(memorySource(whole));
+  const found = await partsOfFile(memorySource(whole), loadReader);
   assert.deepEqual(found.catalogue.paths, ["docs/x.md", "docs/y.md"]);
   assert.deepEqual([found.manifest.model.name, found.manifest.roots], ["model", []]);
   assert.ok(!Buffer.from(whole).includes("ada"));
@@ -157,7 +157,7 @@ test("an export lets others run, and ends when it is cancelled", async (context)
   await change(folder, { adds: TEXTS });
   let now = 0;
   context.mock.method(performance, "now", () => (now += 1000)); // each step takes long
-  const parts = await partsOfFolder(folder);
+  const parts = await partsOfFolder(folder, loadReader);
   const stop = new AbortController();
   setTimeout(() => stop.abort()); // as a message that comes meanwhile
 

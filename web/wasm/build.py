@@ -23,13 +23,13 @@ ZIG_VERSION = "0.17.0"
 MODULES = {
     "gossamer": (("engine", "resident"), False),
     "gossamer-relaxed": (("engine", "resident"), True),
-    "gossamer-text": (("text", "model"), False),
+    "gossamer-text": (("text", "model", "sources"), False),
     "gossamer-build": (("engine", "resident", "build"), False),
-    "gossamer-chunks": (("chunking",), False),
+    "gossamer-chunks": (("chunking", "sources", "changes"), False),
 }
 FOLDERS = (
     *("base", "text", "chunking", "lexical", "distance", "codes"),
-    *("graph", "vectors", "search", "storage", "index"),
+    *("graph", "vectors", "search", "storage", "index", "store"),
 )
 # Where queries spend their time; all else is made small.
 HOT = {

@@ -1,10 +1,13 @@
-// What gossamer-chunks.wasm does: documents cut into chunks. `loadChunks` (load.ts) gives it.
+// What gossamer-chunks.wasm does for changes: documents cut into chunks, catalogues edited. `loadChunks`
+// (load.ts) gives it.
 
 import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
 import type { Core } from "./memory.ts";
+import { editSources, readSources } from "./sources.ts";
+import type { SourceEditor } from "./sources.ts";
 
 /** Where each token of a text begins, in bytes. */
 export type TokenStarts = (text: Uint8Array) => Uint32Array;
@@ -15,7 +18,7 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
-export interface ChunkCore {
+export interface ChunkCore extends SourceEditor {
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
    *
    * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
@@ -26,12 +29,17 @@ export interface ChunkCore {
 /** Wraps instances of gossamer-chunks.wasm: after a failure another one is started, as what that one had
  * allocated is lost. */
 export function wasmChunks(start: () => Core): ChunkCore {
-  let core = start();
+  let started = start();
+  const core = (): Core => {
+    if (started.isBroken()) started = start();
+    return started;
+  };
   return {
+    readSources: (bytes) => readSources(core(), bytes),
+    edit: (use) => editSources(core(), use),
     cut(text, tokenStarts, { size, markup, line = "" }) {
-      if (core.isBroken()) core = start();
       try {
-        return spansOf(cutWith(core, text, tokenStarts, { size, markup, line }));
+        return spansOf(cutWith(core(), text, tokenStarts, { size, markup, line }));
       } catch (error) {
         if (!(error instanceof GossamerError) || error.reason !== "TooLarge") throw error;
         throw new GossamerError("Unreadable", "too large to be cut into chunks with the memory there is");

@@ -2,6 +2,7 @@
 // becomes of its failures. Views of its memory never leave this file: it may grow and move.
 
 import { CORE_REASONS, GossamerError } from "../errors.ts";
+import { unzstd } from "../format/zstd.ts";
 
 /** What is lent to a call: copied into the memory of the module. */
 export type Lent = Uint8Array | Uint32Array | Float32Array | Float64Array | null;
@@ -196,6 +197,15 @@ function importsOf(module: WebAssembly.Module, own: Host): WebAssembly.Imports {
   host["fail"] = (reason: number, address: number, length: number) => {
     const bytes = new Uint8Array(memory().buffer, address >>> 0, length).slice();
     throw new GossamerError(CORE_REASONS[reason] ?? "Damaged", new TextDecoder().decode(bytes));
+  };
+  host["unpack"] = (packed: number, packedSize: number, out: number, size: number) => {
+    const view = (at: number, length: number) => new Uint8Array(memory().buffer, at >>> 0, length);
+    try {
+      view(out, size).set(unzstd(view(packed, packedSize), size));
+      return 1;
+    } catch {
+      return 0;
+    }
   };
   host["find_tokens"] = (address: number, size: number) => own.findTokens?.(address, size) ?? 0;
   const system = imports["wasi_snapshot_preview1"];

@@ -1,4 +1,7 @@
-// What gossamer-text.wasm does: words, tokens and token-table models. `loadText` (load.ts) gives it.
+// What gossamer-text.wasm does: words, tokens, token-table models, and what a search reads of a catalogue.
+// `loadText` (load.ts) gives it.
+
+import type { SourceReader } from "./sources.ts";
 
 export interface LexicalTop {
   readonly numbers: number[]; // of chunks, best first
@@ -40,7 +43,7 @@ export interface StaticModel extends Tokenizer {
   embedQuestion(text: string): Float32Array;
 }
 
-export interface TextCore {
+export interface TextCore extends SourceReader {
   lexicalPass(question: string, allowed?: Uint8Array): LexicalPass;
   termsOf(question: string): string[];
   /** Every term of a text, in its order and as often as it stands there: what an index of words counts. */

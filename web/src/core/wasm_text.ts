@@ -2,6 +2,7 @@
 
 import { GossamerError } from "../errors.ts";
 import type { Core } from "./memory.ts";
+import { readSources } from "./sources.ts";
 import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
 
 const encoder = new TextEncoder();
@@ -39,6 +40,7 @@ export function wasmText(core: Core): TextCore {
       return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
     },
     model: (file) => openModel(core, file),
+    readSources: (bytes) => readSources(core, bytes),
     crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
     memoryBytes: () => core.memoryBytes(),
   };

@@ -2,10 +2,10 @@
 import { GossamerError } from "../errors.ts";
 import type { Span, Value } from "../records.ts";
 import type { Catalogue, DocumentRecord, Run, SourceRecord, Status } from "./catalogue.ts";
+import { VERBATIM } from "./catalogue.ts";
 import { childOf, columnOf, startsOf, wideOf } from "./columns.ts";
 import type { Table } from "./columns.ts";
 import { decodeText } from "./text.ts";
-import { chunkEnds, textLengths } from "./verify.ts";
 
 export const STATUSES: readonly Status[] = ["indexed", "skipped", "failed"];
 
@@ -25,8 +25,9 @@ export class CatalogueView implements Catalogue {
   readonly #lazy = new Map<string, unknown>();
 
   constructor(
+    readonly bytes: Uint8Array,
     readonly words: readonly string[],
-    readonly tables: Table,
+    private readonly tables: Table,
   ) {
     this.#documents = childOf(tables, "documents");
     this.#chunks = childOf(this.#documents, "chunks");
@@ -104,7 +105,12 @@ export class CatalogueView implements Catalogue {
   }
 
   get textLengths(): Float64Array {
-    return this.#once("textLengths", () => textLengths(this.tables));
+    return this.#once("textLengths", () => {
+      const [sizes, segments] = [columnOf(this.tables, "size"), columnOf(this.#documents, "segment")];
+      return columnOf(this.#documents, "length").map((length, row) =>
+        segments[row] === VERBATIM ? sizes[this.sourceRows[row]!]! : length,
+      );
+    });
   }
 
   get textPlaces(): { segments: Float64Array; offsets: Float64Array } {
@@ -281,7 +287,12 @@ export class CatalogueView implements Catalogue {
   }
 
   #chunkEnds(): Float64Array {
-    return this.#once("chunkEnds", () => chunkEnds(this.#documents));
+    return this.#once("chunkEnds", () => {
+      const [gaps, lengths] = [columnOf(this.#chunks, "gap"), columnOf(this.#chunks, "length")];
+      const firsts = new Set(this.#starts(this.#documents, "chunks"));
+      let end = 0;
+      return gaps.map((gap, row) => (end = (firsts.has(row) ? 0 : end) + gap + lengths[row]!));
+    });
   }
 
   #starts(table: Table, child: string): Float64Array {

@@ -1,15 +1,12 @@
-// From one catalogue to the next: sources replaced and removed, ids that only rise. The twin of
-// python/gossamer/store/changes.py.
+// From one catalogue to the next: sources replaced and removed, ids that only rise; and the same content in
+// other parts, in other places, in 16 bytes. The core does it; here is what is asked of it.
+import type { SourceEditor, SourceList, SourceLists } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { SOURCES } from "./catalogue.ts";
-import { CatalogueView, pathOf } from "./catalogue_view.ts";
-import { columnOf, joinTables, takeRows, wideOf, withColumns } from "./columns.ts";
-import type { Table } from "./columns.ts";
-import { canonicalOrder, canonicalWords, placeTexts, renumbered, withAwayTables } from "./content.ts";
-import { addSource, newDraft, tableOf } from "./put.ts";
+import { readCatalogue, type Catalogue } from "./catalogue.ts";
+import { pathOf } from "./catalogue_view.ts";
+import { startDigest } from "./hashes.ts";
+import { countChunks, recordsOf } from "./put.ts";
 import type { PutSource } from "./put.ts";
-import { verifyTables } from "./verify.ts";
 
 export type { ChunkedDocument, PutSource } from "./put.ts";
 
@@ -40,26 +37,27 @@ export interface ChangedCatalogue {
 }
 
 /** The next catalogue; the old one is as it was. */
-export function changeCatalogue(catalogue: Catalogue, change: CatalogueChange): ChangedCatalogue {
+export function changeCatalogue(
+  editor: SourceEditor,
+  catalogue: Catalogue,
+  change: CatalogueChange,
+): ChangedCatalogue {
+  const { put = [], touch = [], merge } = change;
   const leaving = rowsThatLeave(catalogue, change);
-  const words = new Map(catalogue.words.map((word, number) => [word, number]));
-  const numberOf = (word: string) => {
-    const number = words.get(word) ?? words.size;
-    words.set(word, number);
-    return number;
-  };
   const stay = [...catalogue.paths.keys()].filter((row) => !leaving.has(row));
-  const tables: [Table, ...Table[]] = [takeRows(touched(catalogue, change.touch ?? []), stay)];
-  const draft = newDraft(SOURCES);
+  const touches = touch.map((one) => ({ ...one, row: rowOf(catalogue, one) }));
   let nextChunkId = change.nextChunkId;
-  const ids = (change.put ?? []).map((put) => {
+  const ids = put.map((one) => {
     const first = nextChunkId;
-    nextChunkId = addSource(draft, put, first, numberOf);
+    nextChunkId += countChunks(one);
     return Array.from({ length: nextChunkId - first }, (_, i) => first + i);
   });
-  tables.push(tableOf(draft));
-  if (change.merge) tables.push(mergedTables(change.merge, numberOf));
-  const next = finish([...words.keys()], joinTables(tables));
+  const next = edited(editor, (lists) => {
+    let list = lists.read(catalogue.bytes).touch(touches).take(stay);
+    if (put.length) list = list.join(lists.make(recordsOf(put, change.nextChunkId)));
+    if (merge) list = list.join(listOf(lists, merge));
+    return list.take(list.order());
+  });
   const last = next.chunkIds.at(-1);
   if (last !== undefined && last >= nextChunkId) {
     throw new GossamerError("Damaged", `chunk ${last} is yet to come: the next one is ${nextChunkId}`);
@@ -67,12 +65,64 @@ export function changeCatalogue(catalogue: Catalogue, change: CatalogueChange): 
   return { catalogue: next, nextChunkId, ids };
 }
 
-function finish(words: readonly string[], joined: Table): Catalogue {
-  const [kept, tables] = canonicalWords(words, joined);
-  const unsorted = new CatalogueView(kept, tables);
-  const sorted = takeRows(tables, canonicalOrder(unsorted));
-  verifyTables(sorted, kept.length);
-  return new CatalogueView(kept, sorted);
+/** The catalogue of an index that holds nothing. */
+export function emptyCatalogue(editor: SourceEditor): Catalogue {
+  return edited(editor, (lists) => lists.make(new Uint8Array()));
+}
+
+/** A catalogue of these sources alone, in their order here. */
+export function partOfCatalogue(
+  editor: SourceEditor,
+  catalogue: Catalogue,
+  sourceRows: Iterable<number>,
+): Catalogue {
+  const rows = [...new Set(sourceRows)].sort((one, other) => one - other);
+  return edited(editor, (lists) => lists.read(catalogue.bytes).take(rows));
+}
+
+/** A catalogue whose documents in these rows have their texts elsewhere. */
+export function moveTexts(
+  editor: SourceEditor,
+  catalogue: Catalogue,
+  documentRows: ArrayLike<number>,
+  segment: number,
+  offsets: ArrayLike<number>,
+): Catalogue {
+  const places = catalogue.textPlaces;
+  const [segments, moved] = [places.segments.slice(), places.offsets.slice()];
+  for (let i = 0; i < documentRows.length; ++i) {
+    segments[documentRows[i]!] = segment;
+    moved[documentRows[i]!] = offsets[i]!;
+  }
+  return edited(editor, (lists) => lists.read(catalogue.bytes).placeTexts(segments, moved));
+}
+
+/** The catalogue with other roots, in the order of the new paths: `rename` says what each is called. */
+export function renameRoots(
+  editor: SourceEditor,
+  catalogue: Catalogue,
+  rename: (root: string) => string,
+): Catalogue {
+  return edited(editor, (lists) => {
+    const list = lists.read(catalogue.bytes).renameRoots(catalogue.words.map(rename));
+    return list.take(list.order());
+  });
+}
+
+/** 16 bytes for what is indexed: the same whatever changes led to it, and wherever texts are kept. */
+export function catalogueDigest(editor: SourceEditor, catalogue: Catalogue): Uint8Array {
+  const digest = startDigest();
+  digest.update(editor.edit((lists) => lists.read(catalogue.bytes).content()));
+  return digest.bytes();
+}
+
+function edited(editor: SourceEditor, make: (lists: SourceLists) => SourceList): Catalogue {
+  return readCatalogue(editor, editor.edit((lists) => make(lists).pack()));
+}
+
+function listOf(lists: SourceLists, merge: NonNullable<CatalogueChange["merge"]>): SourceList {
+  const list = lists.read(merge.catalogue.bytes);
+  return merge.places ? list.placeTexts(merge.places.segments, merge.places.offsets) : list;
 }
 
 /** The rows of old sources that are removed or replaced; DuplicateId for a source given twice. */
@@ -101,20 +151,6 @@ function rowsThatLeave(catalogue: Catalogue, change: CatalogueChange): Set<numbe
   return leaving;
 }
 
-function touched(catalogue: Catalogue, touches: NonNullable<CatalogueChange["touch"]>): Table {
-  const { tables } = catalogue;
-  if (touches.length === 0) return tables;
-  const times = wideOf(tables, "mtime_ns").slice();
-  const versions = columnOf(tables, "reader_version").slice();
-  for (const touch of touches) {
-    const row = rowOf(catalogue, touch);
-    times[row] = touch.mtimeNs;
-    versions[row] = touch.readerVersion;
-  }
-  const changed = withColumns(tables, { reader_version: versions });
-  return { ...changed, wide: new Map([...changed.wide, ["mtime_ns", times]]) };
-}
-
 function rowOf(catalogue: Catalogue, { isFile, path }: SourceName): number {
   const row = catalogue.find(isFile, path);
   if (row !== null) return row;
@@ -122,21 +158,4 @@ function rowOf(catalogue: Catalogue, { isFile, path }: SourceName): number {
     "UnknownId",
     `${JSON.stringify(path)} is not in the index, so it cannot be changed there`,
   );
-}
-
-function mergedTables(
-  { catalogue, places }: NonNullable<CatalogueChange["merge"]>,
-  numberOf: (word: string) => number,
-): Table {
-  const numbers = catalogue.words.map(numberOf);
-  if (!places) return renumbered(catalogue.tables, numbers);
-  const [segments, offsets] = [Float64Array.from(places.segments), Float64Array.from(places.offsets)];
-  if (segments.length !== catalogue.documentCount || offsets.length !== catalogue.documentCount) {
-    throw new GossamerError(
-      "InvalidArgument",
-      `places are a segment and an offset for each of ${catalogue.documentCount} documents, ` +
-        `got ${segments.length} and ${offsets.length}`,
-    );
-  }
-  return renumbered(placeTexts(withAwayTables(catalogue.tables), segments, offsets), numbers);
 }

@@ -3,6 +3,7 @@ import type { ByteSource } from "../bytes/source.ts";
 import type { EngineParts } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
+import type { SourceReader } from "../core/sources.ts";
 import { readCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { openContainer, SECTIONS } from "./container.ts";
@@ -55,8 +56,15 @@ export interface IndexParts {
   close(): void;
 }
 
+/** Gives what reads catalogues: a module that may have to be fetched. */
+export type LoadReader = () => Promise<SourceReader>;
+
 /** Opens a single file; the source is closed with the parts, or if this fails. */
-export async function partsOfFile(source: ByteSource, signal?: AbortSignal): Promise<IndexParts> {
+export async function partsOfFile(
+  source: ByteSource,
+  reader: LoadReader,
+  signal?: AbortSignal,
+): Promise<IndexParts> {
   try {
     const container = await openContainer(source, signal);
     const sections = await container.sections([SECTIONS.manifest, SECTIONS.catalogue], signal);
@@ -68,7 +76,7 @@ export async function partsOfFile(source: ByteSource, signal?: AbortSignal): Pro
         "the file holds vectors or a model, but no index to search; give a file that `gossamer export` wrote",
       );
     }
-    const catalogue = readCatalogue(catalogueBytes);
+    const catalogue = readCatalogue(await reader(), catalogueBytes);
     return {
       manifest: readSingleManifest(manifest),
       engine: container.sectionAt(SECTIONS.meta) ? container : null,
@@ -84,7 +92,11 @@ export async function partsOfFile(source: ByteSource, signal?: AbortSignal): Pro
 }
 
 /** Opens the index that a folder holds; NoIndex if it holds none. */
-export async function partsOfFolder(folder: Folder, signal?: AbortSignal): Promise<IndexParts> {
+export async function partsOfFolder(
+  folder: Folder,
+  reader: LoadReader,
+  signal?: AbortSignal,
+): Promise<IndexParts> {
   const bytes = await folder.readManifest();
   if (bytes === null) {
     const message = `there is no index named ${folder.name} in this browser; add something to it`;
@@ -95,7 +107,7 @@ export async function partsOfFolder(folder: Folder, signal?: AbortSignal): Promi
   try {
     const [vectors] = filesOfKind(manifest, "vectors");
     const engine = vectors ? await openContainer(await open(vectors), signal) : null;
-    const catalogue = await catalogueOf(manifest, open, signal);
+    const catalogue = await catalogueOf(manifest, open, reader, signal);
     const segments = filesOfKind(manifest, "texts").map((entry): [number, () => Promise<TextSegment>] => [
       numberOfFile(entry.name),
       () => openSegment(entry, open),
@@ -165,12 +177,13 @@ async function openSegment(
 async function catalogueOf(
   manifest: Manifest,
   open: (entry: FileEntry) => Promise<ByteSource>,
+  reader: LoadReader,
   signal?: AbortSignal,
 ): Promise<Catalogue> {
   const entry = filesOfKind(manifest, "catalogue")[0] as FileEntry;
   const source = await open(entry);
   const bytes = await source.read(0, source.size, signal).finally(() => source.close());
-  if (digestOf(bytes) === entry.digest) return readCatalogue(bytes);
+  if (digestOf(bytes) === entry.digest) return readCatalogue(await reader(), bytes);
   throw new GossamerError("Damaged", `the checksum of ${entry.name} does not fit; get the index again`);
 }
 

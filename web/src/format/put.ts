@@ -1,14 +1,13 @@
-// Sources and documents on their way into a catalogue: checked, and written as rows.
+// Sources and documents on their way into a catalogue: checked, and written as the core takes them.
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
-import type { DocumentRecord, SourceRecord } from "./catalogue.ts";
+import { VERBATIM, type DocumentRecord, type SourceRecord } from "./catalogue.ts";
 import { STATUSES, pathOf } from "./catalogue_view.ts";
-import { columnsInOrder } from "./columns.ts";
-import type { Schema, Table } from "./columns.ts";
 import { compareTexts, encodeText, inAscii } from "./text.ts";
 import { byteWriter } from "./varint.ts";
 import type { ByteWriter } from "./varint.ts";
-import { MOST_HEADINGS, VERBATIM } from "./verify.ts";
+
+const MOST_HEADINGS = 255; // that a chunk stands under
 
 /** A document to put into the catalogue: its chunks, and checkOf each embedded text. */
 export interface ChunkedDocument {
@@ -24,153 +23,58 @@ export interface PutSource {
   readonly documents: readonly ChunkedDocument[];
 }
 
-/** A table in the making: lists in place of columns. */
-export interface Draft {
-  readonly schema: Schema;
-  readonly rows: Record<string, number | bigint>[];
-  readonly children: ReadonlyMap<string, Draft>;
-  readonly content: ByteWriter;
+/** The chunks that a source brings. */
+export function countChunks({ documents }: PutSource): number {
+  return documents.reduce((sum, { spans }) => sum + spans.length, 0);
 }
 
-/** An empty one. */
-export function newDraft(schema: Schema): Draft {
-  const children = new Map(schema.children.map(([name, child]) => [name, newDraft(child)]));
-  return { schema, rows: [], children, content: byteWriter() };
-}
-
-/** The finished table. */
-export function tableOf(draft: Draft): Table {
-  const { schema, rows } = draft;
-  const columns = columnsInOrder(schema);
-  const content = draft.content.finish();
-  return {
-    schema,
-    count: schema.isBytes ? content.length : rows.length,
-    columns: new Map(
-      columns
-        .filter(({ isWide }) => !isWide)
-        .map(({ name }) => [name, Float64Array.from(rows, (row) => Number(row[name]))]),
-    ),
-    wide: new Map(
-      columns
-        .filter(({ isWide }) => isWide)
-        .map(({ name }) => [name, BigInt64Array.from(rows, (row) => BigInt(row[name]!))]),
-    ),
-    children: new Map([...draft.children].map(([name, child]) => [name, tableOf(child)])),
-    content,
-  };
-}
-
-/** Adds a source and its documents; gives the chunk id that follows. */
-export function addSource(
-  draft: Draft,
-  put: PutSource,
-  first: number,
-  numberOf: (word: string) => number,
-): number {
-  const { source } = put;
-  const kept = put.documents.filter((document) => document.spans.length > 0);
-  for (const document of kept) checkDocument(source, document);
-  draft.rows.push({
-    root: numberOf(source.root),
-    kind: numberOf(source.kind),
-    status: STATUSES.indexOf(source.status),
-    reason: numberOf(source.reason),
-    reader_version: source.readerVersion,
-    size: source.size,
-    mtime_ns: source.mtimeNs,
-    content_hash: BigInt.asIntN(64, source.contentHash),
-    documents: kept.length,
-    name: addBytes(draft, "name", encodeText(source.name)),
-  });
-  const documents = childDraft(draft, "documents");
+/** Sources as the core takes them, with ids for their chunks from `first` on: the fields of each record in
+ * the order of web/wasm/exports_changes.cpp. InvalidArgument says what is wrong with one. */
+export function recordsOf(puts: readonly PutSource[], first: number): Uint8Array {
+  const out = byteWriter();
   let next = first;
-  for (const document of kept) {
-    addDocument(documents, document, next, numberOf);
-    next += document.spans.length;
-  }
-  return next;
-}
-
-function addDocument(
-  draft: Draft,
-  document: ChunkedDocument,
-  firstChunk: number,
-  numberOf: (word: string) => number,
-): void {
-  const { record } = document;
-  const [start, end] = record.titleSpan ?? [0, 0];
-  draft.rows.push({
-    kind: numberOf(record.kind),
-    unit: numberOf(record.unit),
-    length: record.segment === VERBATIM ? 0 : record.textLength,
-    segment: record.segment,
-    offset: record.offset,
-    title_start: start,
-    title_length: end - start,
-    first_chunk: firstChunk,
-    key: addBytes(draft, "key", encodeText(record.key)),
-    title: addBytes(draft, "title", encodeText(record.title)),
-    metadata: addBytes(draft, "metadata", metadataBytes(record.metadata)),
-    places: addPlaces(childDraft(draft, "places"), record),
-    chunks: addChunks(childDraft(draft, "chunks"), document),
-  });
-}
-
-function addPlaces(draft: Draft, { places }: DocumentRecord): number {
-  let before = 0;
-  for (const [offset, number] of places) {
-    draft.rows.push({ gap: offset - before, number });
-    before = offset;
-  }
-  return places.length;
-}
-
-function addChunks(draft: Draft, { spans, checks }: ChunkedDocument): number {
-  const headings = childDraft(draft, "headings");
-  let before = 0;
-  let above: readonly Span[] = [];
-  spans.forEach((span, i) => {
-    const shared = sharedCount(above, span.context);
-    for (const [start, end] of span.context.slice(shared)) {
-      headings.rows.push({ before: span.start - end, length: end - start });
+  for (const { source, documents } of puts) {
+    const kept = documents.filter(({ spans }) => spans.length > 0);
+    for (const document of kept) checkDocument(source, document);
+    for (const text of [source.root, source.name, source.kind, source.reason]) putText(out, text);
+    putNumbers(out, STATUSES.indexOf(source.status), source.readerVersion, source.size);
+    out.u64(BigInt.asUintN(64, source.mtimeNs));
+    out.u64(BigInt.asUintN(64, source.contentHash));
+    putNumbers(out, kept.length);
+    for (const document of kept) {
+      putDocument(out, document, next);
+      next += document.spans.length;
     }
-    draft.rows.push({
-      gap: span.start - before,
-      length: span.end - span.start,
-      shared,
-      check: checks[i]! >>> 0,
-      headings: span.context.length - shared,
-    });
-    before = span.end;
-    above = span.context;
+  }
+  return out.finish();
+}
+
+function putDocument(out: ByteWriter, { record, spans, checks }: ChunkedDocument, first: number): void {
+  for (const text of [record.kind, record.unit, record.key, record.title]) putText(out, text);
+  putText(out, metadataText(record.metadata));
+  putNumbers(out, record.textLength, record.segment, record.offset, first, ...(record.titleSpan ?? [0, 0]));
+  putNumbers(out, record.places.length, ...record.places.flat());
+  putNumbers(out, spans.length);
+  spans.forEach(({ start, end, context }, i) => {
+    putNumbers(out, start, end, checks[i]! >>> 0, context.length, ...context.flat());
   });
-  return spans.length;
 }
 
-function addBytes(draft: Draft, name: string, bytes: Uint8Array): number {
-  childDraft(draft, name).content.bytes(bytes);
-  return bytes.length;
+function putText(out: ByteWriter, text: string): void {
+  const bytes = encodeText(text);
+  putNumbers(out, bytes.length);
+  out.bytes(bytes);
 }
 
-function childDraft(draft: Draft, name: string): Draft {
-  const child = draft.children.get(name);
-  if (!child) throw new GossamerError("InvalidArgument", `there is no child table ${name}`);
-  return child;
+function putNumbers(out: ByteWriter, ...numbers: number[]): void {
+  for (const number of numbers) out.f64(number);
 }
 
-function sharedCount(above: readonly Span[], context: readonly Span[]): number {
-  let shared = 0;
-  const isSame = () => above[shared]![0] === context[shared]![0] && above[shared]![1] === context[shared]![1];
-  while (shared < Math.min(above.length, context.length) && isSame()) ++shared;
-  return shared;
-}
-
-function metadataBytes(metadata: DocumentRecord["metadata"]): Uint8Array {
+function metadataText(metadata: DocumentRecord["metadata"]): string {
   const pairs = Object.entries(metadata).sort(([one], [other]) => compareTexts(one, other));
-  if (pairs.length === 0) return new Uint8Array();
+  if (pairs.length === 0) return "";
   const written = pairs.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",");
-  return encodeText(inAscii(`{${written}}`));
+  return inAscii(`{${written}}`);
 }
 
 /** Says what is wrong with a document before anything of it is taken in. */

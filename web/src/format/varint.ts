@@ -47,7 +47,8 @@ export interface ByteWriter {
   readonly length: number;
   varint(value: number): void;
   u32(value: number): void;
-  u64(value: number): void;
+  u64(value: number | bigint): void;
+  f64(value: number): void;
   bytes(bytes: Uint8Array): void;
   finish(): Uint8Array;
 }
@@ -83,6 +84,7 @@ export function byteWriter(): ByteWriter {
     },
     u32: (value) => put(4, (view, at) => view.setUint32(at, value, true)),
     u64: (value) => put(8, (view, at) => view.setBigUint64(at, BigInt(value), true)),
+    f64: (value) => put(8, (view, at) => view.setFloat64(at, value, true)),
     bytes: (bytes) => {
       const at = grow(bytes.length);
       whole.set(bytes, at);

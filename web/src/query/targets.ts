@@ -5,7 +5,7 @@ import { openCached } from "../bytes/cached.ts";
 import { openRemote } from "../bytes/remote.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
-import type { IndexParts } from "../format/parts.ts";
+import type { IndexParts, LoadReader } from "../format/parts.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
 import { askedServer } from "../sync/elsewhere.ts";
 import { serverOf } from "../sync/following.ts";
@@ -37,22 +37,28 @@ export function isAddress(target: string): boolean {
   return target.includes("://");
 }
 
+/** What all targets are opened with. */
+export interface TargetTools {
+  readonly storage: Storage;
+  readonly meter: Meter;
+  readonly reader: LoadReader;
+}
+
 /** Opens an index. NoIndex if there is none. */
 export async function openTarget(
   target: string | Blob | StoredName,
   options: OpenOptions,
-  storage: Storage,
-  meter: Meter,
+  tools: TargetTools,
 ): Promise<OpenedTarget> {
   throwIfAborted(options.signal);
-  if (target instanceof Blob) return openFile(target, options);
-  if (typeof target !== "string") return openName(target.name, options, storage, meter);
-  if (isAddress(target)) return openAddress(target, options, storage, meter);
-  return openName(target, options, storage, meter);
+  if (target instanceof Blob) return openFile(target, options, tools.reader);
+  if (typeof target !== "string") return openName(target.name, options, tools);
+  if (isAddress(target)) return openAddress(target, options, tools);
+  return openName(target, options, tools);
 }
 
-async function openFile(file: Blob, options: OpenOptions): Promise<OpenedTarget> {
-  const parts = await partsOfFile(blobSource(file), options.signal);
+async function openFile(file: Blob, options: OpenOptions, reader: LoadReader): Promise<OpenedTarget> {
+  const parts = await partsOfFile(blobSource(file), reader, options.signal);
   const server = askedOf(options, parts);
   return { parts, name: "", origin: "", folder: null, isLocal: true, server, notes: [], flush: async () => {} };
 }
@@ -60,8 +66,7 @@ async function openFile(file: Blob, options: OpenOptions): Promise<OpenedTarget>
 async function openAddress(
   url: string,
   options: OpenOptions,
-  storage: Storage,
-  meter: Meter,
+  { storage, meter, reader }: TargetTools,
 ): Promise<OpenedTarget> {
   const { signal, server } = options;
   const headers = server?.token && isOn(url, server.url) ? { authorization: `Bearer ${server.token}` } : {};
@@ -69,7 +74,7 @@ async function openAddress(
   if (options.keepLocal === false) {
     const source = await openRemote(url, asking);
     meter.watch(source);
-    const parts = await partsOfFile(source, signal);
+    const parts = await partsOfFile(source, reader, signal);
     const { notes } = source;
     const asked = askedOf(options, parts);
     const flush = async () => {};
@@ -82,7 +87,7 @@ async function openAddress(
   try {
     const source = await openCached(url, folder, asking);
     meter.watch(source);
-    const parts = await partsOfFile(source, signal);
+    const parts = await partsOfFile(source, reader, signal);
     const { notes, flush } = source;
     const asked = askedOf(options, parts);
     return { parts, name, origin: url, folder, isLocal: false, server: asked, notes, flush };
@@ -95,16 +100,16 @@ async function openAddress(
 async function openName(
   name: string,
   options: OpenOptions,
-  storage: Storage,
-  meter: Meter,
+  tools: TargetTools,
 ): Promise<OpenedTarget> {
+  const { storage, reader } = tools;
   if (!(await storage.names()).includes(name)) throw noIndex(name);
   const folder = await storage.folder(name);
   const manifest = await folder.readManifest();
   if (!manifest) throw noIndex(name);
   const url = readRecord(manifest);
-  if (url !== null) return openAddress(url, { ...options, name }, storage, meter);
-  const parts = await openFolder(folder, options.signal);
+  if (url !== null) return openAddress(url, { ...options, name }, tools);
+  const parts = await openFolder(folder, reader, options.signal);
   const origin = String(parts.manifest.origin["url"] ?? "");
   const followed = await serverOf(folder, parts.manifest);
   const server = askedOf(options, parts) ?? followed;
@@ -112,11 +117,11 @@ async function openName(
 }
 
 /** Opens what a folder keeps. Where files go because somebody commits, those that came are opened. */
-async function openFolder(folder: Folder, signal?: AbortSignal): Promise<IndexParts> {
+async function openFolder(folder: Folder, reader: LoadReader, signal?: AbortSignal): Promise<IndexParts> {
   for (let tries = 1; ; tries++) {
     const before = await folder.readManifest();
     try {
-      return await partsOfFolder(folder, signal);
+      return await partsOfFolder(folder, reader, signal);
     } catch (error) {
       const hasMoved = isLoss(error) && !isSame(before, await folder.readManifest());
       if (!hasMoved || tries >= MOST_TRIES) throw explainedLoss(folder.name, error);

@@ -19,6 +19,7 @@ import type { Kept } from "./opened.ts";
 import { checkQuery, runQuery } from "./run.ts";
 import type { Query } from "./run.ts";
 import { MOST_TRIES, explainedLoss, isLoss, openTarget } from "./targets.ts";
+import type { TargetTools } from "./targets.ts";
 import type { Services } from "./services.ts";
 
 const DEFAULT_BUDGET = 32 * 1024 * 1024;
@@ -70,7 +71,7 @@ export class WebIndex {
     const budget = checkBudget(options.memoryBudget ?? DEFAULT_BUDGET);
     const kept: Kept = { options, services, meter: makeMeter(), budget, watch: null };
     const storage = await services.storage();
-    const opened = await openTarget(target, options, storage, kept.meter);
+    const opened = await openTarget(target, options, toolsOf(kept, storage));
     const state = new OpenedState(opened, kept);
     if (options.warm) void state.use(() => state.warm()).catch(() => undefined); // searches say what is wrong
     return new WebIndex(target, state, kept, storage, isUnnamed);
@@ -193,7 +194,7 @@ export class WebIndex {
       if (this.#state !== old || this.#isClosed) return; // another search was first
       // What is kept of a remote file is in use as long as it is open, and may have to go.
       if (!old.target.isLocal) await old.retire();
-      const opened = await openTarget(this.#target, this.#kept.options, this.#storage, this.#kept.meter);
+      const opened = await openTarget(this.#target, this.#kept.options, toolsOf(this.#kept, this.#storage));
       const state = new OpenedState(opened, this.#kept);
       if (this.#isClosed) return state.close();
       this.#state = state;
@@ -299,4 +300,8 @@ function checkBudget(bytes: number): number {
     "InvalidArgument",
     `the memory budget must be at least ${LEAST_BUDGET} bytes, got ${bytes}`,
   );
+}
+
+function toolsOf({ meter, services }: Kept, storage: Storage): TargetTools {
+  return { storage, meter, reader: services.text };
 }

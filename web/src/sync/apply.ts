@@ -4,9 +4,10 @@
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
-import { AWAY, emptyCatalogue, readCatalogue } from "../format/catalogue.ts";
+import type { SourceEditor } from "../core/sources.ts";
+import { AWAY, readCatalogue } from "../format/catalogue.ts";
 import type { Catalogue } from "../format/catalogue.ts";
-import { changeCatalogue } from "../format/changes.ts";
+import { changeCatalogue, emptyCatalogue } from "../format/changes.ts";
 import { readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
 import { partsOfFolder } from "../format/parts.ts";
@@ -46,6 +47,7 @@ export interface Applied {
 export interface ApplyTools {
   readonly url: string; // of the server, for the manifest
   readonly builder: () => Promise<Engine>; // an engine that builds, for this change alone
+  readonly chunks: () => Promise<SourceEditor>;
   /** Codebook and calibration that ship with a model. MissingModel if they are not to be had. */
   readonly pack: (model: ModelStamp) => Promise<Uint8Array>;
   readonly mayGoBack?: boolean; // to a version that was seen before
@@ -88,10 +90,10 @@ export async function applyPackage(
     checkHead(pkg.head, manifest, wanted, tools.mayGoBack ?? false);
     await removeUnnamed(folder, manifest?.files ?? []);
     // A snapshot begins from nothing, and takes the place of all there is, whole or not.
-    const old = pkg.head.base ? await partsOfFolder(folder, tools.signal) : null;
+    const old = pkg.head.base ? await partsOfFolder(folder, tools.chunks, tools.signal) : null;
     const files = await newFiles(folder);
     try {
-      const step = readStep(pkg, old);
+      const step = readStep(pkg, old, await tools.chunks());
       return await run(step, manifest, folder, files, tools);
     } catch (error) {
       await files.abandon();
@@ -116,6 +118,8 @@ export async function renameOrigin(folder: Folder, url: string, epoch: string): 
 interface Step {
   readonly pkg: Package;
   readonly old: IndexParts | null;
+  readonly before: Catalogue; // that of the old state, or of nothing
+  readonly editor: SourceEditor;
   readonly stamp: ModelStamp;
   readonly settings: Settings;
   readonly news: Catalogue;
@@ -123,8 +127,8 @@ interface Step {
   readonly conflicts: readonly Conflict[];
 }
 
-function readStep(pkg: Package, old: IndexParts | null): Step {
-  const before = old?.catalogue ?? emptyCatalogue();
+function readStep(pkg: Package, old: IndexParts | null, editor: SourceEditor): Step {
+  const before = old?.catalogue ?? emptyCatalogue(editor);
   const removed = unpackRemoved(pkg.read("removed", MOST_JSON_BYTES)).flatMap(({ isFile, path }) => {
     const row = before.find(isFile, path);
     return row === null ? [] : [row]; // one that came and went between two pulls was never here
@@ -132,9 +136,11 @@ function readStep(pkg: Package, old: IndexParts | null): Step {
   return {
     pkg,
     old,
+    before,
+    editor,
     stamp: stampOf(pkg.head),
     settings: settingsOf(pkg.head),
-    news: readNews(pkg),
+    news: readNews(pkg, editor),
     removed,
     conflicts: unpackConflicts(pkg.read("conflicts", MOST_JSON_BYTES)),
   };
@@ -147,18 +153,17 @@ async function run(
   files: NewFiles,
   tools: ApplyTools,
 ): Promise<Applied> {
-  const { pkg, old, news, removed } = step;
+  const { pkg, before, editor, news, removed } = step;
   const { head } = pkg;
-  const before = old?.catalogue ?? emptyCatalogue();
   const texts = newTexts(files);
-  const { catalogue, nextChunkId } = changeCatalogue(before, {
+  const { catalogue, nextChunkId } = changeCatalogue(editor, before, {
     nextChunkId: head.nextChunkId,
     remove: removed.map((row) => ({ isFile: before.isFile(row), path: before.paths[row] ?? "" })),
     touch: unpackTouched(pkg.read("touched", MOST_JSON_BYTES)),
     merge: { catalogue: news, places: await placeTexts(pkg, news, texts, tools.signal) },
   });
   const made = await makeVectors(step, catalogue, tools);
-  const state = stateOf(catalogue, made.digest);
+  const state = stateOf(editor, catalogue, made.digest);
   if (state !== head.state) {
     throw new GossamerError(
       "Damaged",
@@ -177,7 +182,7 @@ async function run(
     }),
   };
   const { onProgress, signal } = tools;
-  await commitIndex(manifest, next, { folder, files, onProgress, signal });
+  await commitIndex(manifest, next, { folder, files, editor, onProgress, signal });
   const documentsRemoved = removed.reduce((sum, row) => sum + before.documentsOf(row).count, 0);
   return { documentsChanged: news.documentCount, documentsRemoved, conflicts: step.conflicts };
 }
@@ -201,9 +206,9 @@ function manifestAfter(
 }
 
 /** Reads the sources that are new or changed; where texts are is for the edge alone to say. */
-function readNews(pkg: Package): Catalogue {
-  if (!pkg.has("catalogue")) return emptyCatalogue();
-  const news = readCatalogue(pkg.read("catalogue", MOST_CATALOGUE_BYTES));
+function readNews(pkg: Package, editor: SourceEditor): Catalogue {
+  if (!pkg.has("catalogue")) return emptyCatalogue(editor);
+  const news = readCatalogue(editor, pkg.read("catalogue", MOST_CATALOGUE_BYTES));
   if (news.textPlaces.segments.every((segment) => segment === AWAY)) return news;
   throw new GossamerError("Damaged", "the package names places of texts, which only the edge can know");
 }

@@ -39,6 +39,7 @@ export interface PullWish {
 /** What packages are applied with. */
 export interface FollowTools extends DownloadOptions {
   readonly builder: ApplyTools["builder"];
+  readonly chunks: ApplyTools["chunks"];
   /** Codebook and calibration that ship with a model. MissingModel if they are not to be had. */
   readonly pack: (model: ModelStamp, server: { url: string; token: string }) => Promise<Uint8Array>;
   readonly fetch?: typeof fetch;
@@ -132,9 +133,9 @@ async function run(pulling: Pulling, base: Base | null, epoch: string): Promise<
   }
   try {
     const pkg = await readPackage(bytes, following.token);
-    const { builder, onProgress, signal } = tools;
+    const { builder, chunks, onProgress, signal } = tools;
     const pack: ApplyTools["pack"] = (model) => tools.pack(model, following);
-    const applying = { url: following.url, builder, pack, mayGoBack: again, onProgress, signal };
+    const applying = { url: following.url, builder, chunks, pack, mayGoBack: again, onProgress, signal };
     const applied = await applyPackage(folder, pkg, wanted, applying);
     await forgetPart(folder);
     return reportOf(pkg, applied, own);

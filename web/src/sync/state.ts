@@ -1,16 +1,16 @@
 // What server and edge compare to know that they hold the same. The twin of python/gossamer/sync/state.py.
 
+import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import type { Container } from "../format/container.ts";
 import { SECTIONS } from "../format/container.ts";
-import { catalogueDigest } from "../format/content.ts";
+import { catalogueDigest } from "../format/changes.ts";
 import { startDigest } from "../format/hashes.ts";
-import { i64Bytes } from "../format/planes.ts";
 
 /** Names a state in hexadecimal: what is indexed, and the digest of what is kept of it. */
-export function stateOf(catalogue: Catalogue, vectorsDigest: Uint8Array): string {
+export function stateOf(editor: SourceEditor, catalogue: Catalogue, vectorsDigest: Uint8Array): string {
   const digest = startDigest();
-  digest.update(catalogueDigest(catalogue));
+  digest.update(catalogueDigest(editor, catalogue));
   digest.update(vectorsDigest);
   return digest.hex();
 }
@@ -18,7 +18,7 @@ export function stateOf(catalogue: Catalogue, vectorsDigest: Uint8Array): string
 /** The digest of what an edge keeps of each chunk: rising ids, then their rows in the same order. */
 export function digestOfRows(ids: Float64Array, rows: Uint8Array): Uint8Array {
   const digest = startDigest();
-  digest.update(i64Bytes(ids));
+  digest.update(new Uint8Array(BigInt64Array.from(ids, BigInt).buffer));
   digest.update(rows);
   return digest.bytes();
 }

@@ -4,8 +4,8 @@
 import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import { emptyCatalogue, type Catalogue } from "../format/catalogue.ts";
-import type { ChunkedDocument } from "../format/changes.ts";
+import type { Catalogue } from "../format/catalogue.ts";
+import { emptyCatalogue, type ChunkedDocument } from "../format/changes.ts";
 import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
 import { partsOfFolder, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";
@@ -82,7 +82,7 @@ export async function applyChange(
   const safe = { ...tools, onProgress: safeProgress(tools.onProgress) };
   return folder.whileWriting(async () => {
     throwIfAborted(tools.signal);
-    const parts = await openParts(state, folder);
+    const parts = await openParts(state, tools);
     try {
       checkFits(parts, tools.embedder);
       await removeUnnamed(folder, parts?.manifest.files ?? []);
@@ -97,7 +97,10 @@ export async function applyChange(
   });
 }
 
-async function openParts(state: OpenState | null, folder: Folder): Promise<IndexParts | null> {
+async function openParts(
+  state: OpenState | null,
+  { folder, chunks }: ChangeTools,
+): Promise<IndexParts | null> {
   const bytes = await folder.readManifest();
   const uuid = bytes === null ? "" : readManifest(bytes).uuid;
   if (state && state.manifest.uuid !== uuid) {
@@ -106,7 +109,7 @@ async function openParts(state: OpenState | null, folder: Folder): Promise<Index
       `the index ${folder.name} is not in this browser's storage any more; open it again, or make it anew`,
     );
   }
-  return bytes === null ? null : partsOfFolder(folder);
+  return bytes === null ? null : partsOfFolder(folder, chunks);
 }
 
 function checkFits(parts: IndexParts | null, embedder: ChunkEmbedder): void {
@@ -145,7 +148,8 @@ async function run(
     signal,
   );
   try {
-    const updater = new Updater(parts, tools, vectors, newTexts(files), plan);
+    const chunks = await tools.chunks();
+    const updater = new Updater(parts, tools, chunks, vectors, newTexts(files), plan);
     updater.remove(change.removes ?? []);
     let done = 0;
     // The first of them may be large: it is being read already.
@@ -174,13 +178,14 @@ class Updater {
   constructor(
     parts: IndexParts | null,
     private readonly tools: ChangeTools,
+    readonly chunks: ChunkCore,
     readonly vectors: GrowingVectors,
     readonly texts: NewTexts,
     private readonly plan: { chunks: number }, // to embed, of the sources so far
   ) {
     const { embedder, chunkTokens } = tools;
     this.chunkTokens = parts?.manifest.model.chunkTokens ?? chunkTokens ?? embedder.maxTokens;
-    this.sources = new Sources(parts?.catalogue ?? emptyCatalogue(), parts?.manifest.nextChunkId ?? 1);
+    this.sources = new Sources(parts?.catalogue ?? emptyCatalogue(chunks), parts?.manifest.nextChunkId ?? 1);
   }
 
   remove(names: readonly string[]): void {
@@ -212,13 +217,12 @@ class Updater {
   }
 
   private async put({ source, prepare }: Looked, input: Input): Promise<void> {
-    const chunks = await this.tools.chunks();
     const tokenStarts = (text: Uint8Array): Uint32Array => this.tools.embedder.tokenStarts(text);
     const prepared = this.orFailed(
       input,
       () =>
         prepare((text, markup, line) =>
-          chunks.cut(text, tokenStarts, { size: this.chunkTokens, markup, line }),
+          this.chunks.cut(text, tokenStarts, { size: this.chunkTokens, markup, line }),
         ),
       (error) => this.sources.leaveOut(withoutText(source, error)),
     );
@@ -282,10 +286,10 @@ async function commit(
   updater: Updater,
 ): Promise<ChangeReport> {
   const { folder, signal, onProgress, embedder } = tools;
-  const { texts, vectors, sources, chunkTokens } = updater;
+  const { texts, vectors, sources, chunks, chunkTokens } = updater;
   const old = parts?.manifest ?? null;
   const next = {
-    catalogue: sources.finish(),
+    catalogue: sources.finish(chunks),
     texts,
     vectors: () => vectors.save(),
     manifest: (catalogue: Catalogue, named: readonly FileEntry[]) => {
@@ -294,6 +298,12 @@ async function commit(
       return nextManifest(old, catalogue, named, { embedder, chunkTokens, codeBytes, nextChunkId });
     },
   };
-  const { catalogue, manifest } = await commitIndex(old, next, { folder, files, onProgress, signal });
+  const { catalogue, manifest } = await commitIndex(old, next, {
+    folder,
+    files,
+    editor: chunks,
+    onProgress,
+    signal,
+  });
   return updater.report(catalogue, manifest.generation);
 }

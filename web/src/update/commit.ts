@@ -1,7 +1,8 @@
 // The last step of every change: what was made becomes the state of the index, at once or not at all.
 
 import { throwIfAborted } from "../errors.ts";
-import { writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import type { SourceEditor } from "../core/sources.ts";
+import type { Catalogue } from "../format/catalogue.ts";
 import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
@@ -22,6 +23,7 @@ export interface NextIndex {
 export interface CommitTools {
   readonly folder: Folder;
   readonly files: NewFiles;
+  readonly editor: SourceEditor;
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,19 +33,24 @@ export interface CommitTools {
 export async function commitIndex(
   old: Manifest | null,
   next: NextIndex,
-  { folder, files, onProgress, signal }: CommitTools,
+  { folder, files, editor, onProgress, signal }: CommitTools,
 ): Promise<{ catalogue: Catalogue; manifest: Manifest }> {
   const tell = safeProgress(onProgress);
   const written = (done: number): void => tell({ phase: "writing", done, total: 4 });
   written(0);
   const segment = await next.texts.finish();
   const entries = [...segmentsOf(old), ...(segment ? [segment] : [])];
-  const { catalogue, entries: settled } = await settleTexts(folder, files, next.catalogue, entries, signal);
+  const { catalogue, entries: settled } = await settleTexts(
+    { folder, files, editor },
+    next.catalogue,
+    entries,
+    signal,
+  );
   written(1);
   const named: FileEntry[] = [...settled];
   if (catalogue.chunkCount) named.push(await files.write("vectors", [next.vectors()]));
   written(2);
-  named.push(await files.write("catalogue", [writeCatalogue(catalogue)]));
+  named.push(await files.write("catalogue", [catalogue.bytes]));
   written(3);
   const manifest = next.manifest(catalogue, named);
   const bytes = writeManifest(manifest);

@@ -4,9 +4,10 @@ import { memorySource } from "../bytes/memory.ts";
 import type { Engine } from "../core/engine.ts";
 import type { TextCore } from "../core/text.ts";
 import { throwIfAborted } from "../errors.ts";
-import { writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import type { SourceEditor } from "../core/sources.ts";
+import type { Catalogue } from "../format/catalogue.ts";
 import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
-import { moveTexts } from "../format/content.ts";
+import { moveTexts } from "../format/changes.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, openEngineParts, type IndexParts } from "../format/parts.ts";
 import { packTexts } from "../format/texts.ts";
@@ -17,6 +18,7 @@ import { portable, shortModelName } from "./portable.ts";
 import { countWords } from "./words.ts";
 
 export interface ExportTools {
+  readonly chunks: () => Promise<SourceEditor>;
   readonly builder: () => Promise<Engine>; // an engine that builds; asked for if something was removed
   readonly pack: () => Promise<Uint8Array>; // codebook and calibration of the model, likewise
   readonly text?: Pick<TextCore, "termsOfText">; // counts words; a file without it has none
@@ -35,13 +37,14 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   const { signal } = tools;
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
-  const catalogue = portable(parts.catalogue);
+  const editor = await tools.chunks();
+  const catalogue = portable(editor, parts.catalogue);
   const { bytes: texts, offsets } = await packTexts(textsOf(parts, catalogue, tell, pause, signal));
-  const moved = moveTexts(catalogue, [...offsets.keys()], SINGLE_SEGMENT, offsets);
+  const moved = moveTexts(editor, catalogue, [...offsets.keys()], SINGLE_SEGMENT, offsets);
   const isEmpty = !parts.engine || moved.chunkCount === 0;
   const sections = new Map<number, Uint8Array>(isEmpty ? [] : await engineSections(parts.engine, tools));
   sections.set(SECTIONS.manifest, manifestOf(parts, moved));
-  sections.set(SECTIONS.catalogue, writeCatalogue(moved));
+  sections.set(SECTIONS.catalogue, moved.bytes);
   sections.set(SECTIONS.texts, texts);
   if (tools.text) {
     tell({ phase: "words", done: 0, total: 0 });

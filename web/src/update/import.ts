@@ -3,9 +3,10 @@
 
 import type { ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import { writeCatalogue, type Catalogue } from "../format/catalogue.ts";
+import type { SourceEditor } from "../core/sources.ts";
+import type { Catalogue } from "../format/catalogue.ts";
 import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
-import { moveTexts } from "../format/content.ts";
+import { moveTexts } from "../format/changes.ts";
 import { crc32c } from "../format/hashes.ts";
 import { liveIds } from "../format/ids.ts";
 import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
@@ -21,6 +22,7 @@ import { makePause, safeProgress, type Pause } from "./pause.ts";
 import { shortModelName, withShortRoots } from "./portable.ts";
 
 export interface ImportTools {
+  readonly chunks: () => Promise<SourceEditor>;
   readonly replaces?: boolean; // an index that is there; InvalidArgument without it
   readonly onProgress?: OnProgress;
   readonly signal?: AbortSignal;
@@ -41,7 +43,7 @@ const KEPT_ALL = 2;
 export async function importFile(
   source: ByteSource,
   folder: Folder,
-  tools: ImportTools = {},
+  tools: ImportTools,
 ): Promise<void> {
   try {
     await folder.whileWriting(async () => {
@@ -99,7 +101,7 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
   const container = await openContainer(source, signal);
-  const { manifest, catalogue } = await partsOfFile(source, signal);
+  const { manifest, catalogue } = await partsOfFile(source, tools.chunks, signal);
   checkSettings(manifest);
   checkCatalogue(catalogue, manifest.nextChunkId);
   tell({ phase: "texts", done: 0, total: 3 });
@@ -114,8 +116,10 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   }
   tell({ phase: "writing", done: 2, total: 3 });
   const rows = Array.from({ length: catalogue.documentCount }, (_, row) => row);
-  const moved = withShortRoots(moveTexts(catalogue, rows, texts.number, catalogue.textPlaces.offsets));
-  named.push(await files.write("catalogue", [writeCatalogue(moved)]));
+  const editor = await tools.chunks();
+  const placed = moveTexts(editor, catalogue, rows, texts.number, catalogue.textPlaces.offsets);
+  const moved = withShortRoots(editor, placed);
+  named.push(await files.write("catalogue", [moved.bytes]));
   const bytes = writeManifest(manifestOf(manifest, old, moved, named));
   readManifest(bytes); // nothing is committed that could not be read
   throwIfAborted(signal);

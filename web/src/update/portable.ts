@@ -1,17 +1,16 @@
 // An index as it may leave a machine: without folders of that machine. The twin of
 // python/gossamer/single/portable.py.
 
+import type { SourceEditor } from "../core/sources.ts";
 import { AWAY, VERBATIM, type Catalogue } from "../format/catalogue.ts";
-import { CatalogueView } from "../format/catalogue_view.ts";
-import { columnOf, takeRows, withColumns } from "../format/columns.ts";
-import { canonicalOrder, canonicalWords, partOfCatalogue } from "../format/content.ts";
+import { partOfCatalogue, renameRoots } from "../format/changes.ts";
 import { GossamerError } from "../errors.ts";
 
 const NAMELESS = "files"; // a folder without a name: the root of a disk
 
 /** The sources that are indexed, under short names of their folders; what was skipped tells of the
  * machine's own files alone. WrongState if texts of them are not here. */
-export function portable(catalogue: Catalogue): Catalogue {
+export function portable(editor: SourceEditor, catalogue: Catalogue): Catalogue {
   const { segments } = catalogue.textPlaces;
   if (segments.includes(AWAY) || segments.includes(VERBATIM)) {
     throw new GossamerError(
@@ -20,20 +19,16 @@ export function portable(catalogue: Catalogue): Catalogue {
     );
   }
   const rows = [...catalogue.paths.keys()].filter((row) => catalogue.source(row).status === "indexed");
-  return withShortRoots(partOfCatalogue(catalogue, rows));
+  return withShortRoots(editor, partOfCatalogue(editor, catalogue, rows));
 }
 
 /** The catalogue with folders named by the last part of their path, in the order of the new paths. */
-export function withShortRoots(catalogue: Catalogue): Catalogue {
-  const { words, tables } = catalogue;
-  const roots = columnOf(tables, "root");
-  const used = [...new Set(roots)].filter((number) => number !== 0).sort((one, other) => one - other);
-  const names = shortNames(used.map((number) => words[number] ?? ""));
-  const places = new Map(used.map((number, place) => [number, words.length + place]));
-  const renamed = withColumns(tables, { root: roots.map((number) => places.get(number) ?? 0) });
-  const [kept, sources] = canonicalWords([...words, ...names], renamed);
-  const order = canonicalOrder(new CatalogueView(kept, sources));
-  return new CatalogueView(kept, takeRows(sources, order));
+export function withShortRoots(editor: SourceEditor, catalogue: Catalogue): Catalogue {
+  const rows = Array.from({ length: catalogue.sourceCount }, (_, row) => row);
+  const roots = new Set(rows.map((row) => catalogue.source(row).root).filter((root) => root !== ""));
+  const used = catalogue.words.filter((word) => roots.has(word));
+  const names = new Map(shortNames(used).map((name, place) => [used[place], name]));
+  return renameRoots(editor, catalogue, (root) => names.get(root) ?? root);
 }
 
 /** A model's name; of one that lies in a folder of this machine the last part of its path. */

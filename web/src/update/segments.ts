@@ -1,6 +1,7 @@
 // Texts on their way into a folder, and segments that are better written anew.
 
-import { moveTexts } from "../format/content.ts";
+import type { SourceEditor } from "../core/sources.ts";
+import { moveTexts } from "../format/changes.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { AWAY, VERBATIM } from "../format/catalogue.ts";
 import { filesOfKind, numberOfFile, type FileEntry, type Manifest } from "../format/manifest.ts";
@@ -48,8 +49,7 @@ export interface SettledTexts {
 
 /** Puts small and half-dead segments together and drops dead ones. */
 export async function settleTexts(
-  folder: Folder,
-  files: NewFiles,
+  { folder, files, editor }: { folder: Folder; files: NewFiles; editor: SourceEditor },
   catalogue: Catalogue,
   entries: readonly FileEntry[],
   signal?: AbortSignal,
@@ -59,7 +59,7 @@ export async function settleTexts(
   const chosen = segmentsToRewrite(lengths, liveBytes(catalogue));
   let settled = catalogue;
   if (chosen.length) {
-    const rewritten = await rewrite(folder, files, catalogue, byNumber, chosen, signal);
+    const rewritten = await rewrite({ folder, files, editor }, catalogue, byNumber, chosen, signal);
     settled = rewritten.catalogue;
     byNumber.set(numberOfFile(rewritten.entry.name), rewritten.entry);
   }
@@ -130,8 +130,7 @@ async function withSegment(
 }
 
 async function rewrite(
-  folder: Folder,
-  files: NewFiles,
+  { folder, files, editor }: { folder: Folder; files: NewFiles; editor: SourceEditor },
   catalogue: Catalogue,
   entries: ReadonlyMap<number, FileEntry>,
   chosen: readonly number[],
@@ -158,5 +157,5 @@ async function rewrite(
     });
   }
   await writer.finish();
-  return { catalogue: moveTexts(catalogue, rows, file.number, moved), entry: await file.close() };
+  return { catalogue: moveTexts(editor, catalogue, rows, file.number, moved), entry: await file.close() };
 }

@@ -1,5 +1,6 @@
 // The sources of an index while they change: what is there, what comes, what goes.
 
+import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue, SourceRecord } from "../format/catalogue.ts";
 import { pathOf } from "../format/catalogue_view.ts";
 import { changeCatalogue, type PutSource, type SourceName } from "../format/changes.ts";
@@ -124,13 +125,13 @@ export class Sources {
   }
 
   /** The next catalogue. */
-  finish(): Catalogue {
+  finish(editor: SourceEditor): Catalogue {
     const touch = [...this.touched.values()].map((source) => ({ ...nameOf(source), ...source }));
     let catalogue = this.old;
     let nextChunkId = this.firstChunkId;
     this.steps.forEach((put, step) => {
       const first = step === 0 ? { remove: [...this.removed.values()], touch } : {};
-      ({ catalogue, nextChunkId } = changeCatalogue(catalogue, { nextChunkId, put, ...first }));
+      ({ catalogue, nextChunkId } = changeCatalogue(editor, catalogue, { nextChunkId, put, ...first }));
     });
     return catalogue;
   }

@@ -106,6 +106,7 @@ export async function exportIndex(services: Services, index: WebIndex, job: Job)
   return index.withState(({ target, model }) =>
     exportFile(target.parts, {
       text,
+      chunks: services.chunks,
       builder: services.newBuilder,
       pack: () => model.file(),
       signal: job.signal,
@@ -119,7 +120,11 @@ export async function importIndex(services: Services, name: string, file: Blob, 
   const storage = await services.storage();
   const folder = await storage.folder(name);
   try {
-    await importFile(blobSource(file), folder, { signal: job.signal, onProgress: job.progress });
+    await importFile(blobSource(file), folder, {
+      chunks: services.chunks,
+      signal: job.signal,
+      onProgress: job.progress,
+    });
   } catch (error) {
     await removeUnmade(storage, folder, error);
     throw error;

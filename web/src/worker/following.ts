@@ -72,6 +72,7 @@ async function keepModelOf(index: WebIndex): Promise<void> {
 function toolsOf(services: Services, model: FollowOptions["model"], job: Job): FollowTools {
   return {
     builder: services.newBuilder,
+    chunks: services.chunks,
     pack: (stamp, server) => {
       const where = { ...(model === undefined ? {} : { model }), server };
       return modelOf(stamp, "", where, services, makeMeter()).file();

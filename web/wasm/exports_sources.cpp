@@ -1,0 +1,121 @@
+// Catalogues in one piece, read and handed over as columns: see core/sources.ts.
+
+#include <algorithm>
+#include <memory>
+
+#include "source_lists.h"
+#include "store/schema.h"
+
+namespace gossamer::wasm {
+namespace {
+
+// Fills memory with what packed bytes unpack to; 0 if they are something else.
+extern "C" __attribute__((import_module("host"), import_name("unpack"))) int host_unpack(
+    const std::uint8_t* packed, std::size_t packed_size, std::uint8_t* out, std::size_t size);
+
+void put_text(Bytes& out, std::string_view text) {
+  out.insert(out.end(), text.begin(), text.end());
+}
+
+// Times and hashes have more bits than JavaScript's numbers.
+bool is_wide(const TableColumn& column) {
+  return column.form == TableColumn::Form::kHash8 || column.name == "mtime_ns";
+}
+
+// Names a table, its columns and its children as JSON, with the number of its rows.
+void describe(const Table& table, Bytes& out) {
+  put_text(out, "{\"count\":" + std::to_string(table.size()) + ",\"columns\":[");
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const TableColumn column = table.schema->column(i);
+    put_text(out, i == 0 ? "\"" : ",\"");
+    put_text(out, is_wide(column) ? "*" : "");
+    put_text(out, column.name);
+    put_text(out, "\"");
+  }
+  put_text(out, "],\"children\":{");
+  for (std::size_t i = 0; i < table.children.size(); ++i) {
+    put_text(out, i == 0 ? "\"" : ",\"");
+    put_text(out, table.schema->children[i].name);
+    put_text(out, "\":");
+    describe(table.children[i], out);
+  }
+  put_text(out, "}}");
+}
+
+double bits_of(std::int64_t value) {
+  double bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+double number_of(std::int64_t value) {
+  constexpr auto kMost = static_cast<std::int64_t>(kMostNumber);
+  expect(value >= -kMost && value <= kMost, Reason::kDamaged,
+         "the catalogue has numbers beyond 2^53");
+  return static_cast<double>(value);
+}
+
+void put_columns(const Table& table, Given& out) {
+  out.bytes.insert(out.bytes.end(), table.content.begin(), table.content.end());
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool keeps_bits = is_wide(table.schema->column(i));
+    for (const std::int64_t value : table.columns[i])
+      out.numbers.push_back(keeps_bits ? bits_of(value) : number_of(value));
+  }
+  for (const Table& child : table.children) put_columns(child, out);
+}
+
+}  // namespace
+
+const Codec& columns_codec() {
+  static const Codec codec{[](ByteView) { return Bytes(); },
+                           [](ByteView packed, std::span<std::uint8_t> out) {
+                             return host_unpack(packed.data(), packed.size(), out.data(),
+                                                out.size()) != 0;
+                           }};
+  return codec;
+}
+
+GOSSAMER_EXPORT(sources_read)
+SourceList* sources_read(const std::uint8_t* bytes, std::size_t size) {
+  return new SourceList(SourceList::read({bytes, size}, Origin::kOther, columns_codec()));
+}
+
+GOSSAMER_EXPORT(sources_free) void sources_free(SourceList* list) { delete list; }
+
+// What tables there are, as JSON.
+GOSSAMER_EXPORT(sources_describe) std::size_t sources_describe(const SourceList* list) {
+  Given& out = given();
+  out.bytes.clear();
+  describe(list->sources(), out.bytes);
+  out.first = out.bytes.data();
+  return out.bytes.size();
+}
+
+// The strings, end to end, and how long each is.
+GOSSAMER_EXPORT(sources_strings) std::size_t sources_strings(const SourceList* list) {
+  Given& out = given();
+  out.bytes.clear();
+  out.words.clear();
+  for (std::size_t i = 0; i < list->strings().size(); ++i) {
+    const std::string& text = list->strings()[static_cast<std::int64_t>(i)];
+    put_text(out.bytes, text);
+    out.words.push_back(static_cast<std::uint32_t>(text.size()));
+  }
+  out.first = out.words.data();
+  out.second = out.bytes.data();
+  return out.words.size();
+}
+
+// All columns, table by table, and all letters.
+GOSSAMER_EXPORT(sources_columns) std::size_t sources_columns(const SourceList* list) {
+  Given& out = given();
+  out.numbers.clear();
+  out.bytes.clear();
+  put_columns(list->sources(), out);
+  out.first = out.numbers.data();
+  out.second = out.bytes.data();
+  return out.numbers.size();
+}
+
+}  // namespace gossamer::wasm
