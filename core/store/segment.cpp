@@ -19,7 +19,7 @@ constexpr const char* kOutOfOrder = "the sources of a segment are out of order";
 const Codec kAsItIs{[](ByteView) { return Bytes(); },
                     [](ByteView, std::span<std::uint8_t>) { return false; }};
 // A few megabytes: those that a question and its hits read.
-constexpr std::size_t kRecentGroups = 16;
+constexpr std::size_t kRecentGroups = 32;
 
 struct DirectoryColumns {
   enum : std::size_t { kBytes, kSize, kChecksum, kSources, kDocuments, kChunks, kIsFile, kPaths };

@@ -82,7 +82,7 @@ def evaluate(
         k=k,
         questions=len(asked),
         is_made_from_text=questions is None,
-        chunks=len(state.layout.ids),
+        chunks=len(state.layout),
         compared_chunks=len(table.ids),
         index_bytes=status.total_bytes,
         text_bytes=status.text_bytes,
@@ -121,7 +121,7 @@ class _Searches:
                 self.truth.vectors[number],
                 self.truth.k,
                 recall=recall,
-                allow=self.truth.allowed(number, len(self.state.layout.ids)),
+                allow=self.truth.allowed(number, len(self.state.layout)),
             )
             session.run(self.table.vectors_of)
             found = session.nearest()

@@ -27,43 +27,31 @@ class ChunkLayout:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self.ids: Ints = snapshot.catalogue.chunk_ids
+
+    def __len__(self) -> int:
+        return self._snapshot.catalogue.chunk_count
 
     # A question by meaning alone needs none of these.
+
+    @cached_property
+    def ids(self) -> Ints:
+        """The ids of all chunks, rising."""
+        return self._snapshot.catalogue.chunk_ids
 
     @cached_property
     def document_rows(self) -> Ints:
         """The row of the document of each chunk."""
         return self._snapshot.catalogue.document_rows(self.ids)
 
-    @property
-    def _segments(self) -> Ints:
-        return self._snapshot.catalogue.text_places[0]
-
-    @property
-    def _offsets(self) -> Ints:
-        return self._snapshot.catalogue.text_places[1]
-
     @cached_property
     def _counted(self) -> tuple[Ints, Ints, Ints]:
         return counted_spans(self._snapshot.catalogue)
 
     @property
-    def _numbers(self) -> Ints:
-        return self._counted[0]
-
-    @property
-    def _starts(self) -> Ints:
-        return self._counted[1]
-
-    @property
-    def _ends(self) -> Ints:
-        return self._counted[2]
-
-    @property
     def has_away_texts(self) -> bool:
         """Whether texts are kept by a server alone, so that a pass leaves them out."""
-        return bool((self._segments == AWAY).any())
+        segments, _ = self._snapshot.catalogue.text_places
+        return bool((segments == AWAY).any())
 
     def numbers_of(self, is_allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Turn an answer for each document into one for each chunk."""
@@ -72,33 +60,33 @@ class ChunkLayout:
     @cached_property
     def files(self) -> Files:
         """The chunks whose text is in the user's own files."""
-        rows = self.document_rows[self._numbers]
-        (spans,) = np.nonzero(self._segments[rows] == VERBATIM)
+        catalogue = self._snapshot.catalogue
+        numbers, starts, ends = self._counted
+        rows = self.document_rows[numbers]
+        (spans,) = np.nonzero(catalogue.text_places[0][rows] == VERBATIM)
         rows = rows[spans]
         # Chunks of a document follow each other, and a file holds one document as it stands.
         is_first = np.ones(len(rows), bool)
         is_first[1:] = rows[1:] != rows[:-1]
         (firsts,) = np.nonzero(is_first)
-        catalogue = self._snapshot.catalogue
         sources = catalogue.source_rows[rows[firsts]].tolist()
         paths = catalogue.paths
         return Files(
             [paths[source] for source in sources],
             np.append(firsts, len(rows)),
-            Spans(self._starts[spans], self._ends[spans], self._numbers[spans]),
+            Spans(starts[spans], ends[spans], numbers[spans]),
         )
 
     def buffers(self) -> Iterator[Callable[[], Buffer]]:
         """Give the chunks whose text is stored, in pieces, each as a function that reads it."""
-        rows = self.document_rows[self._numbers]
-        segments = self._segments[rows]
+        numbers, starts, ends = self._counted
+        rows = self.document_rows[numbers]
+        segments, offsets = (column[rows] for column in self._snapshot.catalogue.text_places)
         for segment in np.unique(segments[(segments != VERBATIM) & (segments != AWAY)]).tolist():
             (spans,) = np.nonzero(segments == segment)
-            offsets = self._offsets[rows[spans]]
-            starts, ends = offsets + self._starts[spans], offsets + self._ends[spans]
-            order = np.argsort(offsets, kind="stable")
-            numbers = self._numbers[spans]
-            yield from self._pieces(segment, starts[order], ends[order], numbers[order])
+            here = spans[np.argsort(offsets[spans], kind="stable")]
+            begins, stops = offsets[here] + starts[here], offsets[here] + ends[here]
+            yield from self._pieces(segment, begins, stops, numbers[here])
 
     def _pieces(
         self, segment: int, starts: Ints, ends: Ints, numbers: Ints

@@ -289,7 +289,7 @@ def _explain(
     return Explanation(
         mode=query.mode,
         strategy=near.strategy,
-        chunks=len(index.layout.ids),
+        chunks=len(index.layout),
         allowed_chunks=None if query.allowed is None else int(query.allowed.sum()),
         codes_touched=near.codes_touched,
         chunks_embedded=near.embedded,
