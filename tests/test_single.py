@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from column_format import read_catalogue, write_catalogue
 from copies import copy_index
 from tiny_embedder import use_tiny
+from words_format import WordsReader
 
 from gossamer import _core, errors
 from gossamer.cli import cli
@@ -20,10 +21,10 @@ from gossamer.query.layout import counted_spans
 from gossamer.single import site
 from gossamer.single.container import Container, Section, container_parts, crc32c
 from gossamer.single.kinds import CATALOGUE, CODEBOOK, MANIFEST, ORDER, TEXTS, WORDS
-from gossamer.single.words import WordsReader, WordsWriter
 from gossamer.store import Catalogue
 from gossamer.store.texts import Texts, TextsWriter
 
+NO_NUMBERS = np.zeros(0, np.uint32)
 NOTES = {
     "lease.md": "# Lease\n\nThe lease is due for renewal on the third of March.\n\n"
     "## Rent\n\nRent is 900 a month, and rent rises with the lease.\n",
@@ -263,30 +264,31 @@ class TestWords:
         assert words.find("unheard") == words.find("") == {}
 
     def test_many_terms_and_large_numbers_come_through(self) -> None:
-        writer = WordsWriter()
+        writer = _core.PostingsWriter()
         expected: dict[str, dict[int, int]] = {}
         for chunk in (70_000, 3, 2, 20_000, 0):
             text = " ".join([f"term{n:05d}" for n in range(chunk % 1000, 700)] + ["all"] * 300)
-            writer.add(chunk, [text.encode(), b"zebra"])
+            writer.add(chunk, text.encode())
+            writer.add(chunk, b"zebra")
             terms = _core.spaced_terms(text.encode()).split()
             for term, times in Counter([*terms, "zebra"]).items():
                 expected.setdefault(term, {})[chunk] = times
 
-        words = WordsReader(writer.to_bytes(70_001))
+        words = WordsReader(writer.finish(70_001, NO_NUMBERS))
 
         assert words.terms == len(expected)
         assert {term: words.find(term) for term in expected} == expected
 
     def test_no_words_are_words_too(self) -> None:
-        words = WordsReader(WordsWriter().to_bytes(0))
+        words = WordsReader(_core.PostingsWriter().finish(0, NO_NUMBERS))
 
         assert list(words) == []
         assert words.find("any") == {}
 
     def test_damage_is_found_wherever_it_is(self) -> None:
-        writer = WordsWriter()
-        writer.add(0, [b"cat dog kelp"])
-        data = writer.to_bytes(1)
+        writer = _core.PostingsWriter()
+        writer.add(0, b"cat dog kelp")
+        data = writer.finish(1, NO_NUMBERS)
 
         for place in range(len(data)):
             hurt = bytearray(data)

@@ -20,6 +20,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "lexical/bm25.h"
+#include "lexical/postings.h"
 #include "lexical/query.h"
 #include "read_range.h"
 
@@ -293,6 +294,23 @@ void bind_terms(nb::module_& m) {
       nb::arg("text"), "The terms of a text, with spaces between them.");
 }
 
+void bind_postings(nb::module_& m) {
+  nb::class_<PostingsWriter>(m, "PostingsWriter")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](PostingsWriter& self, std::uint32_t chunk, const nb::bytes& text) {
+            self.add(chunk, text_of(text));
+          },
+          nb::arg("chunk"), nb::arg("text"))
+      .def(
+          "finish",
+          [](const PostingsWriter& self, std::uint32_t chunks, const NumberRow& numbers) {
+            return bytes_of(self.finish(chunks, {numbers.data(), numbers.size()}));
+          },
+          nb::arg("chunks"), nb::arg("numbers"));
+}
+
 void bind_pass(nb::module_& m) {
   nb::class_<LexicalPass>(m, "LexicalPass")
       .def(nb::init<const nb::bytes&, const std::optional<BoolRow>&>(), nb::arg("question"),
@@ -315,5 +333,6 @@ void bind_pass(nb::module_& m) {
 
 void bind_lexical(nanobind::module_& m) {
   gossamer::bind_terms(m);
+  gossamer::bind_postings(m);
   gossamer::bind_pass(m);
 }

@@ -603,6 +603,13 @@ def find_terms(text: bytes, question: bytes) -> list[tuple[int, int]]:
 def spaced_terms(text: bytes) -> str:
     """The terms of a text, with spaces between them."""
 
+class PostingsWriter:
+    def __init__(self) -> None: ...
+
+    def add(self, chunk: int, text: bytes) -> None: ...
+
+    def finish(self, chunks: int, numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes: ...
+
 class LexicalPass:
     def __init__(self, question: bytes, allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
 

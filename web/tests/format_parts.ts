@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { GossamerError } from "../src/errors.ts";
 
-/** A file that make_data.py wrote. */
+/** A golden file of the format, whose content expected.json says. */
 export function dataFile(name: string): Uint8Array {
   return new Uint8Array(readFileSync(new URL(`data/format/${name}`, import.meta.url)));
 }

@@ -5,7 +5,6 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { openContainer, writeContainer } from "../src/format/container.ts";
 import { readManifest, writeManifest } from "../src/format/manifest.ts";
 import { openTexts, packTexts } from "../src/format/texts.ts";
-import { openWords, writeWords } from "../src/format/words.ts";
 import { rawZstdFrame } from "../src/format/zstd.ts";
 import { CHUNKS } from "./cores.ts";
 
@@ -21,10 +20,6 @@ await write("MANIFEST.gossamer", writeManifest(readManifest(await read("MANIFEST
 
 const texts = await openTexts(memorySource(await read("texts-1.gst")));
 await write("texts-1.gst", (await packTexts([await texts.read(0, texts.length)])).bytes);
-
-const terms = JSON.parse(new TextDecoder().decode(await read("terms.json"))) as string[];
-const words = await openWords(memorySource(await read("words.gsw")));
-await write("words.gsw", writeWords(words.chunks, await words.find(terms)));
 
 const container = await openContainer(memorySource(await read("single.gossamer")));
 const sections = [...(await container.sections(container.kinds))];

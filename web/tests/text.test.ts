@@ -5,6 +5,10 @@ import { inflateSync } from "node:zlib";
 
 import { loadText } from "../src/core/load.ts";
 import { GossamerError } from "../src/errors.ts";
+import { memorySource } from "../src/bytes/memory.ts";
+import { openWords } from "../src/format/words.ts";
+import { rankByPostings } from "../src/lexical/words.ts";
+import { CHUNKS } from "./cores.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 interface Expected {
@@ -69,21 +73,20 @@ test("a piece has its line as id, one that is not there -1", () => {
   tokenizer.free();
 });
 
-test("counts from postings score as those of the pass over the texts", () => {
+test("counts from postings score as those of the pass over the texts", async () => {
   const question = "lease server x_axis";
   const counted = text.lexicalPass(question);
   addTexts(counted, encoded);
-  const known = text.lexicalPass(question);
-  let others = 0;
-  encoded.forEach((bytes, i) => {
-    const found = countsOf(known.terms, text.termsOfText(bytes));
-    if (found.length === 0) others += bytes.length;
-    else known.addCounts(i * 3, bytes.length, found.map(([term]) => term), found.map(([, n]) => n));
-  });
-  const without = encoded.filter((bytes) => countsOf(known.terms, text.termsOfText(bytes)).length === 0);
-  known.addOthers(without.length, others);
+  const counter = CHUNKS.countWords();
+  encoded.forEach((bytes, i) => counter.add(i, bytes));
+  const words = await openWords(memorySource(counter.finish(encoded.length)), text);
 
-  assert.deepEqual(known.top(10), counted.top(10));
+  const bytes = Float64Array.from(encoded, ({ length }) => length);
+  const ranking = await rankByPostings(text, words, { question, best: 10, bytes });
+
+  const top = counted.top(10);
+  assert.deepEqual(ranking.numbers.map((number) => 3 * number), top.numbers);
+  assert.deepEqual(ranking.scores, top.scores);
 });
 
 test("chunks that are not allowed are not counted", () => {
@@ -136,9 +139,4 @@ function addTexts(pass: ReturnType<typeof text.lexicalPass>, all: Uint8Array[]):
   const ends = Uint32Array.from(all, (bytes) => (end += bytes.length));
   const starts = Uint32Array.from(all, (bytes, i) => (ends[i] as number) - bytes.length);
   pass.addBuffer(whole, starts, ends, Uint32Array.from(all, (_, i) => i * 3));
-}
-
-function countsOf(terms: readonly string[], found: string[]): [term: number, count: number][] {
-  const counts = terms.map((term, i) => [i, found.filter((one) => one === term).length] as const);
-  return counts.filter(([, count]) => count > 0).map(([i, count]) => [i, count]);
 }

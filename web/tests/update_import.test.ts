@@ -45,7 +45,7 @@ function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
 async function exported(folder: Folder): Promise<Uint8Array> {
   const parts = await partsOfFolder(folder, loadReader);
   const builder = () => loadBuilder(FILES);
-  const blob = await exportFile(parts, { chunks: loadReader, text: TEXT, builder, pack: async () => PACK });
+  const blob = await exportFile(parts, { chunks: loadReader, builder, pack: async () => PACK });
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
 }

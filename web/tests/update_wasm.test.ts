@@ -27,7 +27,7 @@ const TEXTS = [
   { id: "cat", text: "Our cat sleeps in the sun all day long.", metadata: { year: 2024 } },
 ];
 
-const EXPORT = { chunks: loadReader, text: TEXT, builder: () => loadBuilder(FILES), pack: async () => PACK };
+const EXPORT = { chunks: loadReader, builder: () => loadBuilder(FILES), pack: async () => PACK };
 
 async function newFolder(name = "notes"): Promise<Folder> {
   return memoryStorage(makeDisk()).folder(name);

@@ -23,9 +23,9 @@ ZIG_VERSION = "0.17.0"
 MODULES = {
     "gossamer": (("engine", "resident"), False),
     "gossamer-relaxed": (("engine", "resident"), True),
-    "gossamer-text": (("text", "model", "sources"), False),
+    "gossamer-text": (("text", "model", "sources", "words"), False),
     "gossamer-build": (("engine", "resident", "build"), False),
-    "gossamer-chunks": (("chunking", "sources", "changes"), False),
+    "gossamer-chunks": (("chunking", "sources", "changes", "words", "counting"), False),
 }
 FOLDERS = (
     *("base", "text", "chunking", "lexical", "distance", "codes"),

@@ -13,8 +13,11 @@ namespace {
 extern "C" __attribute__((import_module("host"), import_name("unpack"))) int host_unpack(
     const std::uint8_t* packed, std::size_t packed_size, std::uint8_t* out, std::size_t size);
 
-void put_text(Bytes& out, std::string_view text) {
-  out.insert(out.end(), text.begin(), text.end());
+std::size_t give_text(const std::string& text) {
+  Bytes& bytes = given().bytes;
+  bytes.resize(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes.size();
 }
 
 // Times and hashes have more bits than JavaScript's numbers.
@@ -23,23 +26,23 @@ bool is_wide(const TableColumn& column) {
 }
 
 // Names a table, its columns and its children as JSON, with the number of its rows.
-void describe(const Table& table, Bytes& out) {
-  put_text(out, "{\"count\":" + std::to_string(table.size()) + ",\"columns\":[");
+void describe(const Table& table, std::string& out) {
+  out += "{\"count\":" + std::to_string(table.size()) + ",\"columns\":[";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const TableColumn column = table.schema->column(i);
-    put_text(out, i == 0 ? "\"" : ",\"");
-    put_text(out, is_wide(column) ? "*" : "");
-    put_text(out, column.name);
-    put_text(out, "\"");
+    out += i == 0 ? "\"" : ",\"";
+    if (is_wide(column)) out += '*';
+    out += column.name;
+    out += '"';
   }
-  put_text(out, "],\"children\":{");
+  out += "],\"children\":{";
   for (std::size_t i = 0; i < table.children.size(); ++i) {
-    put_text(out, i == 0 ? "\"" : ",\"");
-    put_text(out, table.schema->children[i].name);
-    put_text(out, "\":");
+    out += i == 0 ? "\"" : ",\"";
+    out += table.schema->children[i].name;
+    out += "\":";
     describe(table.children[i], out);
   }
-  put_text(out, "}}");
+  out += "}}";
 }
 
 double bits_of(std::int64_t value) {
@@ -85,23 +88,24 @@ GOSSAMER_EXPORT(sources_free) void sources_free(SourceList* list) { delete list;
 
 // What tables there are, as JSON.
 GOSSAMER_EXPORT(sources_describe) std::size_t sources_describe(const SourceList* list) {
-  Given& out = given();
-  out.bytes.clear();
-  describe(list->sources(), out.bytes);
-  out.first = out.bytes.data();
-  return out.bytes.size();
+  std::string text;
+  describe(list->sources(), text);
+  const std::size_t size = give_text(text);
+  given().first = given().bytes.data();
+  return size;
 }
 
 // The strings, end to end, and how long each is.
 GOSSAMER_EXPORT(sources_strings) std::size_t sources_strings(const SourceList* list) {
   Given& out = given();
-  out.bytes.clear();
+  std::string texts;
   out.words.clear();
   for (std::size_t i = 0; i < list->strings().size(); ++i) {
     const std::string& text = list->strings()[static_cast<std::int64_t>(i)];
-    put_text(out.bytes, text);
+    texts += text;
     out.words.push_back(static_cast<std::uint32_t>(text.size()));
   }
+  give_text(texts);
   out.first = out.words.data();
   out.second = out.bytes.data();
   return out.words.size();

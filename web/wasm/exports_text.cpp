@@ -124,14 +124,6 @@ GOSSAMER_EXPORT(terms_of) std::size_t terms_of(const std::uint8_t* question, std
 }
 
 // Every term of a text in its order, with spaces between: what an index of words counts.
-GOSSAMER_EXPORT(terms_of_text)
-std::size_t terms_of_text(const std::uint8_t* text, std::size_t size) {
-  const std::string terms = spaced_terms(text_of(text, size));
-  given().bytes.assign(terms.begin(), terms.end());
-  given().first = given().bytes.data();
-  return terms.size();
-}
-
 // Starts and ends by turns; the question stands behind the text.
 GOSSAMER_EXPORT(find_terms)
 std::size_t find_terms(const std::uint8_t* text, std::size_t size, std::size_t question_size) {

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from gossamer import _core
 from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
@@ -23,9 +24,7 @@ from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import CATALOGUE, MANIFEST, NAMES, ORDER, TEXTS, WORDS
 from gossamer.single.overwriting import check_export
 from gossamer.single.portable import Portable, manifest_values, portable
-from gossamer.single.words import WordsWriter
 from gossamer.store import Catalogue, Manifest
-from gossamer.store.columns import Ints
 from gossamer.store.ratio import least_packed
 from gossamer.store.texts import Packing, TextsWriter
 from gossamer.store.unwritable import explaining
@@ -180,7 +179,7 @@ class _Counting:
         self._ids = catalogue.chunk_ids
         self._catalogue = catalogue
         self._numbers, self._starts, self._ends = counted_spans(catalogue)
-        self._words = WordsWriter()
+        self._words = _core.PostingsWriter()
 
     def add(self, documents: range, texts: list[bytes]) -> None:
         """Count the chunks of documents, whose texts are these."""
@@ -194,16 +193,13 @@ class _Counting:
                 self._ends[here].tolist(),
                 strict=True,
             )
-            pieces: dict[int, list[bytes]] = {}
             for number, start, end in spans:
-                pieces.setdefault(number, []).append(text[start:end])
-            for number, parts in pieces.items():
-                self._words.add(number, parts)
+                self._words.add(number, text[start:end])
 
     def to_bytes(self, kept: Catalogue) -> bytes:
         """Give the words of the chunks that are kept, under their numbers there."""
-        numbers: Ints = np.searchsorted(kept.chunk_ids, self._ids)
-        return self._words.to_bytes(kept.chunk_count, numbers)
+        numbers = np.searchsorted(kept.chunk_ids, self._ids)
+        return self._words.finish(kept.chunk_count, numbers.astype(np.uint32))
 
 
 def _manifest_of(state: OpenedState, options: ExportOptions) -> Manifest:

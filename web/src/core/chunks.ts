@@ -8,6 +8,8 @@ import type { ChunkSpan, Span } from "../records.ts";
 import type { Core } from "./memory.ts";
 import { editSources, readSources } from "./sources.ts";
 import type { SourceEditor } from "./sources.ts";
+import { countWords, wordReader } from "./words.ts";
+import type { WordCounter, WordReader } from "./words.ts";
 
 /** Where each token of a text begins, in bytes. */
 export type TokenStarts = (text: Uint8Array) => Uint32Array;
@@ -18,7 +20,9 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
-export interface ChunkCore extends SourceEditor {
+export interface ChunkCore extends SourceEditor, WordReader {
+  /** Counts words, for a single file. */
+  countWords(): WordCounter;
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
    *
    * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
@@ -37,6 +41,9 @@ export function wasmChunks(start: () => Core): ChunkCore {
   return {
     readSources: (bytes) => readSources(core(), bytes),
     edit: (use) => editSources(core(), use),
+    countWords: () => countWords(core()),
+    wordHeadBytes: (start, size) => wordReader(core()).wordHeadBytes(start, size),
+    openWords: (head, size) => wordReader(core()).openWords(head, size),
     cut(text, tokenStarts, { size, markup, line = "" }) {
       try {
         return spansOf(cutWith(core(), text, tokenStarts, { size, markup, line }));

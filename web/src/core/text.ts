@@ -2,6 +2,7 @@
 // `loadText` (load.ts) gives it.
 
 import type { SourceReader } from "./sources.ts";
+import type { WordReader } from "./words.ts";
 
 export interface LexicalTop {
   readonly numbers: number[]; // of chunks, best first
@@ -43,11 +44,9 @@ export interface StaticModel extends Tokenizer {
   embedQuestion(text: string): Float32Array;
 }
 
-export interface TextCore extends SourceReader {
+export interface TextCore extends SourceReader, WordReader {
   lexicalPass(question: string, allowed?: Uint8Array): LexicalPass;
   termsOf(question: string): string[];
-  /** Every term of a text, in its order and as often as it stands there: what an index of words counts. */
-  termsOfText(text: Uint8Array): string[];
   /** Where words of the question stand in a text: bytes, start and end by turns. */
   findTerms(text: Uint8Array, question: string): Uint32Array;
   tokenizer(vocabulary: Uint8Array, isLowercase: boolean): Tokenizer;

@@ -3,6 +3,7 @@
 import { GossamerError } from "../errors.ts";
 import type { Core } from "./memory.ts";
 import { readSources } from "./sources.ts";
+import { wordReader } from "./words.ts";
 import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
 
 const encoder = new TextEncoder();
@@ -18,10 +19,6 @@ export function wasmText(core: Core): TextCore {
     termsOf: (question) =>
       lendText(encoder.encode(question), (address, size) =>
         parted(readText(core.call("terms_of", address, size)), "\n"),
-      ),
-    termsOfText: (text) =>
-      lendText(text, (address, size) =>
-        parted(readText(core.call("terms_of_text", address, size)), " "),
       ),
     findTerms: (text, question) => {
       // The question stands behind the text.
@@ -41,6 +38,7 @@ export function wasmText(core: Core): TextCore {
     },
     model: (file) => openModel(core, file),
     readSources: (bytes) => readSources(core, bytes),
+    ...wordReader(core),
     crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
     memoryBytes: () => core.memoryBytes(),
   };

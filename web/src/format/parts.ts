@@ -4,6 +4,7 @@ import type { EngineParts } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
 import type { SourceReader } from "../core/sources.ts";
+import type { WordReader } from "../core/words.ts";
 import { readCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { openContainer, SECTIONS } from "./container.ts";
@@ -56,8 +57,8 @@ export interface IndexParts {
   close(): void;
 }
 
-/** Gives what reads catalogues: a module that may have to be fetched. */
-export type LoadReader = () => Promise<SourceReader>;
+/** Gives what reads catalogues and words: a module that may have to be fetched. */
+export type LoadReader = () => Promise<SourceReader & WordReader>;
 
 /** Opens a single file; the source is closed with the parts, or if this fails. */
 export async function partsOfFile(
@@ -76,14 +77,20 @@ export async function partsOfFile(
         "the file holds vectors or a model, but no index to search; give a file that `gossamer export` wrote",
       );
     }
-    const catalogue = readCatalogue(await reader(), catalogueBytes);
+    const core = await reader();
+    const catalogue = readCatalogue(core, catalogueBytes);
+    const hasWords = container.sectionAt(SECTIONS.words) !== null;
+    const words = hasWords ? lazyWords(container, core, catalogue.chunkCount) : null;
     return {
       manifest: readSingleManifest(manifest),
       engine: container.sectionAt(SECTIONS.meta) ? container : null,
       catalogue,
       texts: textStore(textsOfFile(container)),
-      words: container.sectionAt(SECTIONS.words) ? lazyWords(container, catalogue.chunkCount) : null,
-      close: () => container.close(),
+      words,
+      close: () => {
+        words?.close();
+        container.close();
+      },
     };
   } catch (error) {
     source.close();
@@ -94,7 +101,7 @@ export async function partsOfFile(
 /** Opens the index that a folder holds; NoIndex if it holds none. */
 export async function partsOfFolder(
   folder: Folder,
-  reader: LoadReader,
+  reader: () => Promise<SourceReader>,
   signal?: AbortSignal,
 ): Promise<IndexParts> {
   const bytes = await folder.readManifest();
@@ -177,7 +184,7 @@ async function openSegment(
 async function catalogueOf(
   manifest: Manifest,
   open: (entry: FileEntry) => Promise<ByteSource>,
-  reader: LoadReader,
+  reader: () => Promise<SourceReader>,
   signal?: AbortSignal,
 ): Promise<Catalogue> {
   const entry = filesOfKind(manifest, "catalogue")[0] as FileEntry;
@@ -224,10 +231,10 @@ function textStore(segments: ReadonlyMap<number, () => Promise<TextSegment>>): T
 }
 
 /** Words that are opened when first asked for: a search without words needs none of their bytes. */
-function lazyWords(container: Container, chunks: number): Words {
+function lazyWords(container: Container, reader: WordReader, chunks: number): Words {
   let opened: Promise<Words> | null = null;
   const open = async () => {
-    const words = await openWords(container.slice(SECTIONS.words));
+    const words = await openWords(container.slice(SECTIONS.words), reader);
     if (words.chunks === chunks) return words;
     throw new GossamerError(
       "Damaged",
@@ -236,6 +243,7 @@ function lazyWords(container: Container, chunks: number): Words {
   };
   return {
     chunks,
+    close: () => void opened?.then((words) => words.close()).catch(() => undefined),
     find: async (terms, signal) => {
       opened ??= open();
       opened.catch(() => (opened = null)); // so that it is tried again

@@ -2,9 +2,8 @@
 
 import { memorySource } from "../bytes/memory.ts";
 import type { Engine } from "../core/engine.ts";
-import type { TextCore } from "../core/text.ts";
 import { throwIfAborted } from "../errors.ts";
-import type { SourceEditor } from "../core/sources.ts";
+import type { ChunkCore } from "../core/chunks.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
 import { moveTexts } from "../format/changes.ts";
@@ -18,10 +17,9 @@ import { portable, shortModelName } from "./portable.ts";
 import { countWords } from "./words.ts";
 
 export interface ExportTools {
-  readonly chunks: () => Promise<SourceEditor>;
+  readonly chunks: () => Promise<ChunkCore>;
   readonly builder: () => Promise<Engine>; // an engine that builds; asked for if something was removed
   readonly pack: () => Promise<Uint8Array>; // codebook and calibration of the model, likewise
-  readonly text?: Pick<TextCore, "termsOfText">; // counts words; a file without it has none
   readonly onProgress?: OnProgress;
   readonly signal?: AbortSignal;
 }
@@ -46,11 +44,9 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   sections.set(SECTIONS.manifest, manifestOf(parts, moved));
   sections.set(SECTIONS.catalogue, moved.bytes);
   sections.set(SECTIONS.texts, texts);
-  if (tools.text) {
-    tell({ phase: "words", done: 0, total: 0 });
-    const counted = { catalogue, texts: parts.texts };
-    sections.set(SECTIONS.words, await countWords(counted, tools.text, pause, signal));
-  }
+  tell({ phase: "words", done: 0, total: 0 });
+  const counted = { catalogue, texts: parts.texts };
+  sections.set(SECTIONS.words, await countWords(counted, editor.countWords(), pause, signal));
   throwIfAborted(signal);
   tell({ phase: "writing", done: 0, total: 0 });
   const whole = containerParts(inOrder(sections, ORDER));

@@ -3,7 +3,7 @@
 
 import type { ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import type { SourceEditor } from "../core/sources.ts";
+import type { ChunkCore } from "../core/chunks.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
 import { moveTexts } from "../format/changes.ts";
@@ -22,7 +22,7 @@ import { makePause, safeProgress, type Pause } from "./pause.ts";
 import { shortModelName, withShortRoots } from "./portable.ts";
 
 export interface ImportTools {
-  readonly chunks: () => Promise<SourceEditor>;
+  readonly chunks: () => Promise<ChunkCore>;
   readonly replaces?: boolean; // an index that is there; InvalidArgument without it
   readonly onProgress?: OnProgress;
   readonly signal?: AbortSignal;

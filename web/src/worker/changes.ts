@@ -102,10 +102,8 @@ export function removeSources(
 
 /** The index as one file. */
 export async function exportIndex(services: Services, index: WebIndex, job: Job): Promise<Blob> {
-  const text = await services.text();
   return index.withState(({ target, model }) =>
     exportFile(target.parts, {
-      text,
       chunks: services.chunks,
       builder: services.newBuilder,
       pack: () => model.file(),
