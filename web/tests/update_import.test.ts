@@ -207,7 +207,7 @@ test("parts that do not belong together are refused, though each is whole", asyn
   const cases: [Record<number, Uint8Array | null>, RegExp][] = [
     [{ [SECTIONS.catalogue]: partOfCatalogue(CHUNKS, catalogue, [0, 1]).bytes }, /vectors do not belong/],
     [{ [SECTIONS.ids]: Uint8Array.of(0, 3, 14) }, /other ids/],
-    [{ [SECTIONS.ids]: Uint8Array.of(9, 1, 1) }, /ids do not fit/],
+    [{ [SECTIONS.ids]: Uint8Array.of(9, 1, 1) }, /than its ids need/],
     [{ [SECTIONS.deleted]: new Uint8Array(8).fill(1, 0, 1) }, /2 vectors do not belong/],
     [{ [SECTIONS.codes]: null }, /no bytes for them/],
     [{ [SECTIONS.catalogue]: moveTexts(CHUNKS, catalogue, [1], 1, [1]).bytes }, /share texts/],

@@ -2,6 +2,7 @@
 // makes a new one.
 
 #include "source_lists.h"
+#include "storage/ids.h"
 #include "store/source_rows.h"
 
 namespace gossamer::wasm {
@@ -151,6 +152,24 @@ GOSSAMER_EXPORT(sources_content) std::size_t sources_content(const SourceList* l
       [&](ByteView piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
   given().first = bytes.data();
   return bytes.size();
+}
+
+// The ids of an engine's nodes, in their order, without those that are deleted: its sections of
+// either, which may be absent, the second behind the first.
+GOSSAMER_EXPORT(live_ids)
+std::size_t live_ids(const std::uint8_t* sections, std::size_t ids_size, std::size_t deleted_size,
+                     std::size_t nodes) {
+  const ByteView deleted(sections + ids_size, deleted_size);
+  expect(deleted.empty() || deleted.size() == (nodes + 63) / 64 * 8, Reason::kDamaged,
+         "deleted nodes do not fit");
+  const IdMap ids =
+      ids_size == 0 ? IdMap::identity(nodes) : IdMap::from_bytes({sections, ids_size}, nodes);
+  std::vector<std::uint64_t> live;
+  for (std::size_t node = 0; node < nodes; ++node)
+    if (deleted.empty() || (deleted[node / 8] >> (node % 8) & 1) == 0)
+      live.push_back(ids.id(static_cast<NodeId>(node)));
+  give_ids(live);
+  return live.size();
 }
 
 }  // namespace gossamer::wasm

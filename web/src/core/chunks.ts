@@ -6,7 +6,7 @@ import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
 import type { Core } from "./memory.ts";
-import { editSources, readSources } from "./sources.ts";
+import { editSources, liveIds, readSources } from "./sources.ts";
 import type { SourceEditor } from "./sources.ts";
 import { countWords, wordReader } from "./words.ts";
 import type { WordCounter, WordReader } from "./words.ts";
@@ -41,6 +41,7 @@ export function wasmChunks(start: () => Core): ChunkCore {
   return {
     readSources: (bytes) => readSources(core(), bytes),
     edit: (use) => editSources(core(), use),
+    liveIds: (nodes, ids, deleted) => liveIds(core(), nodes, ids, deleted),
     countWords: () => countWords(core()),
     wordHeadBytes: (start, size) => wordReader(core()).wordHeadBytes(start, size),
     openWords: (head, size) => wordReader(core()).openWords(head, size),

@@ -45,6 +45,9 @@ export interface SourceLists {
 export interface SourceEditor extends SourceReader {
   /** What `use` makes of lists, all of which are gone afterwards. */
   edit<T>(use: (lists: SourceLists) => T): T;
+  /** The ids of so many nodes of an engine that are not deleted, by its sections of ids and of deleted
+   * nodes. */
+  liveIds(nodes: number, ids?: Uint8Array, deleted?: Uint8Array): Float64Array;
 }
 
 /** Reads a catalogue with a module that can. */
@@ -73,6 +76,18 @@ export function editSources<T>(core: Core, use: (lists: SourceLists) => T): T {
   } finally {
     if (!core.isBroken()) for (const address of opened) core.call("sources_free", address);
   }
+}
+
+/** What SourceEditor.liveIds gives, by a module that can. */
+export function liveIds(
+  core: Core,
+  nodes: number,
+  ids: Uint8Array = new Uint8Array(),
+  deleted: Uint8Array = new Uint8Array(),
+): Float64Array {
+  return core.lend([joinBytes([ids, deleted])], (at) =>
+    core.numbers(core.call("live_ids", at as number, ids.length, deleted.length, nodes)),
+  );
 }
 
 const ADDRESS = Symbol("address");

@@ -4,8 +4,8 @@ import type { ChunkSpan, Span } from "../records.ts";
 import { VERBATIM, type DocumentRecord, type SourceRecord } from "./catalogue.ts";
 import { STATUSES, pathOf } from "./catalogue_view.ts";
 import { compareTexts, encodeText, inAscii } from "./text.ts";
-import { byteWriter } from "./varint.ts";
-import type { ByteWriter } from "./varint.ts";
+import { byteWriter } from "./byte_writer.ts";
+import type { ByteWriter } from "./byte_writer.ts";
 
 const MOST_HEADINGS = 255; // that a chunk stands under
 

@@ -4,11 +4,11 @@
 import type { ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { ChunkCore } from "../core/chunks.ts";
+import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
 import { moveTexts } from "../format/changes.ts";
 import { crc32c } from "../format/hashes.ts";
-import { liveIds } from "../format/ids.ts";
 import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, partsOfFile } from "../format/parts.ts";
 import { openTexts } from "../format/texts.ts";
@@ -101,6 +101,7 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
   const container = await openContainer(source, signal);
+  const editor = await tools.chunks();
   const { manifest, catalogue } = await partsOfFile(source, tools.chunks, signal);
   checkSettings(manifest);
   checkCatalogue(catalogue, manifest.nextChunkId);
@@ -111,12 +112,11 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   const named: FileEntry[] = [texts.entry];
   if (catalogue.chunkCount) {
     const sections = await container.sections(ENGINE_KINDS, signal); // which compares checksums
-    checkEngine(sections, manifest, catalogue);
+    checkEngine(sections, manifest, catalogue, editor);
     named.push(await files.write("vectors", containerParts(inOrder(sections, ENGINE_KINDS))));
   }
   tell({ phase: "writing", done: 2, total: 3 });
   const rows = Array.from({ length: catalogue.documentCount }, (_, row) => row);
-  const editor = await tools.chunks();
   const placed = moveTexts(editor, catalogue, rows, texts.number, catalogue.textPlaces.offsets);
   const moved = withShortRoots(editor, placed);
   named.push(await files.write("catalogue", [moved.bytes]));
@@ -233,6 +233,7 @@ function checkEngine(
   sections: ReadonlyMap<number, Uint8Array>,
   { model, settings }: Manifest,
   catalogue: Catalogue,
+  editor: SourceEditor,
 ): void {
   const meta = sections.get(SECTIONS.meta);
   if (!meta || meta.length < 24) throw damaged("there are chunks but no vectors");
@@ -249,10 +250,10 @@ function checkEngine(
   const nodes = Number(view.getBigUint64(16, true));
   const rows = sections.get(codeBytes ? SECTIONS.codes : SECTIONS.vectors);
   if (!rows || rows.length < nodes) throw damaged(`there are ${nodes} vectors, and no bytes for them`);
-  const ids = liveIds(nodes, catalogue.chunkCount, {
-    ids: sections.get(SECTIONS.ids),
-    deleted: sections.get(SECTIONS.deleted),
-  }).sort();
+  const ids = editor.liveIds(nodes, sections.get(SECTIONS.ids), sections.get(SECTIONS.deleted)).sort();
+  if (ids.length !== catalogue.chunkCount) {
+    throw damaged(`${ids.length} vectors do not belong to ${catalogue.chunkCount} chunks`);
+  }
   if (ids.every((id, place) => id === catalogue.chunkIds[place])) return;
   throw damaged("vectors have other ids than the chunks");
 }
