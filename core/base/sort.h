@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <utility>
 
 namespace gossamer {
 
@@ -27,6 +29,10 @@ void sort_by_gaps(Iterator begin, Iterator end) {
     }
   }
 }
+
+// What is sorted by a number, and among equals by another: one type for all, so that there is one
+// such sort in a module.
+using SortKey = std::pair<std::int64_t, std::int64_t>;
 
 // std::sort for values that are told apart by `<`, so that every way of sorting gives the same. In
 // WebAssembly the library's takes many kilobytes for each type.

@@ -49,7 +49,7 @@ void check_within(const Table& table, std::size_t column, std::int64_t least, st
 }
 
 void verify_ids(const Table& documents) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> ids;  // first and end
+  std::vector<SortKey> ids;  // first and end
   for (std::size_t row = 0; row < documents.size(); ++row) {
     const std::int64_t first = documents.columns[Document::kFirstChunk][row];
     ids.emplace_back(first, first + documents.columns[Document::kChunks][row]);

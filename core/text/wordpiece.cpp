@@ -1,7 +1,6 @@
 #include "text/wordpiece.h"
 
 #include <algorithm>
-#include <compare>
 #include <limits>
 
 #include "base/error.h"
@@ -72,14 +71,6 @@ class Tokenizing {
   }
 
  private:
-  struct Mark {
-    std::uint8_t order;
-    std::size_t place;  // among those that stand together
-    char32_t point;
-
-    friend auto operator<=>(const Mark&, const Mark&) = default;
-  };
-
   // A special token, or else one character, of any kind; gives the place behind it.
   std::size_t take_special(std::size_t at) {
     for (const WordPiece::Special& special : pieces_.specials_) {
@@ -112,7 +103,8 @@ class Tokenizing {
   // others; those that stay are rare enough to be kept aside.
   void put_in_order(char32_t point, std::size_t start) {
     if (const std::uint8_t order = combining_class(point); order != 0) {
-      marks_.push_back({order, marks_.size(), point});
+      marks_.emplace_back(std::int64_t{order} << 32 | static_cast<std::int64_t>(marks_.size()),
+                          point);
       mark_starts_.push_back(start);
     } else {
       put_marks();
@@ -122,7 +114,8 @@ class Tokenizing {
   void put_marks() {
     if (marks_.empty()) return;
     sort_values(marks_.begin(), marks_.end());
-    for (std::size_t i = 0; i < marks_.size(); ++i) put(marks_[i].point, mark_starts_[i]);
+    for (std::size_t i = 0; i < marks_.size(); ++i)
+      put(static_cast<char32_t>(marks_[i].second), mark_starts_[i]);
     marks_.clear();
     mark_starts_.clear();
   }
@@ -192,7 +185,8 @@ class Tokenizing {
   std::string word_;
   std::vector<std::uint32_t> starts_;  // of each byte of the word
   std::size_t points_ = 0;             // of the word, even when it is too long to be kept
-  std::vector<Mark> marks_;
+  // Each by its order and then by its place among those that stand together.
+  std::vector<SortKey> marks_;
   std::vector<std::size_t> mark_starts_;
 };
 
@@ -227,12 +221,13 @@ void WordPiece::add_specials(std::span<const std::string> specials) {
     if (!special.empty() && id != Trie::kNone) specials_.push_back({special, id});
   }
   // The longest first; those of one length in the order in which they came.
-  std::vector<std::pair<std::size_t, std::size_t>> order;
+  std::vector<SortKey> order;
   for (std::size_t i = 0; i < specials_.size(); ++i)
-    order.emplace_back(SIZE_MAX - specials_[i].text.size(), i);
+    order.emplace_back(-static_cast<std::int64_t>(specials_[i].text.size()), i);
   sort_values(order.begin(), order.end());
   std::vector<Special> sorted;
-  for (const auto& [_, i] : order) sorted.push_back(std::move(specials_[i]));
+  for (const auto& [_, i] : order)
+    sorted.push_back(std::move(specials_[static_cast<std::size_t>(i)]));
   specials_ = std::move(sorted);
 }
 
