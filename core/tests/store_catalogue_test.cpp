@@ -96,11 +96,11 @@ class States {
           start, start + static_cast<std::size_t>(document.length));
       REQUIRE(std::string(text.begin(), text.end()) == text_of(static_cast<std::uint64_t>(first)));
     }
-    Strings strings;
-    const Table tables = catalogue_->tables(strings);
-    REQUIRE(tables.size() == expected.size());
-    for (std::size_t row = 0; row < tables.size(); ++row)
-      REQUIRE(SourceRows(tables, strings).name(row).path ==
+    const SourceList list = catalogue_->list();
+    const SourceRows rows(list.sources(), list.strings());
+    REQUIRE(rows.size() == expected.size());
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      REQUIRE(rows.name(row).path ==
               catalogue_->source(row).group->rows.name(catalogue_->source(row).row).path);
   }
 

@@ -1,0 +1,119 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "store/source_list.h"
+#include "store/source_rows.h"
+#include "store_fixture.h"
+
+using namespace gossamer;
+using namespace gossamer::testing;
+
+namespace {
+
+SourceRecord source_of(const std::string& root, const std::string& name, std::int64_t first) {
+  SourceRecord source;
+  source.root = root;
+  source.name = name;
+  source.kind = "text";
+  source.size = 30;
+  DocumentRecord document;
+  document.kind = "text";
+  document.segment = root.empty() ? 5 : kVerbatim;
+  document.length = 30;
+  document.offset = root.empty() ? 7 : 0;
+  document.first_chunk = first;
+  document.chunks = {{{{0, 10}, {}}, 1}, {{{10, 30}, {{0, 4}}}, 2}};
+  source.documents = {document};
+  return source;
+}
+
+SourceList list_of(const std::vector<SourceRecord>& records) {
+  Strings strings;
+  Table sources(sources_schema());
+  for (const SourceRecord& record : records) append_source(record, strings, sources);
+  return {std::move(strings), std::move(sources)};
+}
+
+std::vector<std::string> names_of(const SourceList& list) {
+  const SourceRows rows(list.sources(), list.strings());
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < rows.size(); ++row) names.push_back(rows.name(row).path);
+  return names;
+}
+
+Bytes content_of(const SourceList& list) {
+  Bytes content;
+  list.give_content(
+      [&](ByteView piece) { content.insert(content.end(), piece.begin(), piece.end()); });
+  return content;
+}
+
+const SourceRecord kFile = source_of("/r", "b", 1), kText = source_of("", "a", 11),
+                   kOther = source_of("/q", "c", 21);
+
+}  // namespace
+
+TEST_CASE("a list comes back from its bytes") {
+  const SourceList list = list_of({kFile, kText});
+
+  const SourceList again = SourceList::read(list.pack(kRuns), Origin::kOther, kRuns);
+
+  CHECK(names_of(again) == std::vector<std::string>{"/r/b", "a"});
+  CHECK(again.pack(kRuns) == list.pack(kRuns));
+  CHECK(again.text_lengths() == Ints{30, 30});
+}
+
+TEST_CASE("the same content gives the same bytes, whatever led to it") {
+  const SourceList one = list_of({kFile, kText, kOther});
+  const SourceList other = list_of({kOther}).join(list_of({kText})).join(list_of({kFile}));
+
+  CHECK(one.take(one.order()).pack(kRuns) == other.take(other.order()).pack(kRuns));
+  CHECK(content_of(one) == content_of(other));
+  CHECK(content_of(one) == content_of(one.put_texts_away()));
+  CHECK(content_of(one) != content_of(list_of({kFile, kText})));
+}
+
+TEST_CASE("strings that no row needs are forgotten") {
+  const SourceList list = list_of({kFile, kOther});
+
+  const SourceList part = list.take(std::vector<std::size_t>{1});
+
+  CHECK(part.strings().size() == 3);  // nothing, the root, the kind
+  CHECK(names_of(part) == std::vector<std::string>{"/q/c"});
+  CHECK_THROWS_AS(list.take(std::vector<std::size_t>{2}), Error);
+}
+
+TEST_CASE("a text that was its file keeps its length when it is put elsewhere") {
+  const SourceList placed = list_of({kFile}).place_texts(Ints{9}, Ints{100});
+
+  const DocumentRecord document = SourceRows(placed.sources(), placed.strings()).document_alone(0);
+  CHECK(document.segment == 9);
+  CHECK(document.offset == 100);
+  CHECK(document.length == 30);
+  CHECK_THROWS_AS(list_of({kFile}).place_texts(Ints{}, Ints{}), Error);
+}
+
+TEST_CASE("roots get other names, and sources the order of these") {
+  const SourceList list = list_of({kOther, kFile});
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < list.strings().size(); ++i) {
+    const std::string& text = list.strings()[static_cast<std::int64_t>(i)];
+    names.push_back(text == "/q" ? "z" : text == "/r" ? "docs" : text);
+  }
+
+  const SourceList renamed = list.rename_roots(names);
+
+  CHECK(names_of(renamed.take(renamed.order())) == std::vector<std::string>{"docs/b", "z/c"});
+}
+
+TEST_CASE("sources are touched by row") {
+  const SourceList touched =
+      list_of({kFile, kText}).touch(std::vector<SourceList::Touch>{{1, -5, 3}});
+
+  const SourceRecord record = SourceRows(touched.sources(), touched.strings()).source_alone(1);
+  CHECK(record.time_ns == -5);
+  CHECK(record.reader_version == 3);
+}
