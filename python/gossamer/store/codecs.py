@@ -8,7 +8,7 @@ from functools import lru_cache
 from gossamer import _core
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 
-__all__ = ["BLOCK_BYTES", "QUICK", "TRAVEL", "USUAL"]
+__all__ = ["BLOCK_BYTES", "QUICK", "TRAVEL", "USUAL", "learn"]
 
 BLOCK_BYTES = 1 << 17  # of text that are packed as one
 _SAMPLE_BYTES = 1 << 13
@@ -35,18 +35,18 @@ def _unpack_text(packed: bytes, dictionary: bytes, size: int) -> bytes | None:
         return None
 
 
-def _learn(text: bytes) -> bytes:
-    """Learn a dictionary from the first texts."""
+def learn(text: bytes) -> bytes:
+    """Learn a dictionary from the first texts; none from what has nothing in common."""
     samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
     try:
         return train_dict(
             samples, min(_DICTIONARY_MOST, len(text) // _DICTIONARY_SHARE)
         ).dict_content
     except ZstdError:
-        return b""  # a text that has nothing in common with itself
+        return b""
 
 
-def _codecs(columns: int, texts: int, learn: Callable[[bytes], bytes] | None) -> _core.Codecs:
+def _codecs(columns: int, texts: int, learns: Callable[[bytes], bytes] | None) -> _core.Codecs:
     """Give what packs columns and texts at these levels."""
 
     def pack_column(plane: bytes) -> bytes:
@@ -56,11 +56,11 @@ def _codecs(columns: int, texts: int, learn: Callable[[bytes], bytes] | None) ->
         known = _dictionary(dictionary)
         return compress(text, texts, zstd_dict=known and known.as_digested_dict)
 
-    return _core.Codecs(pack_column, _unpack_column, pack_text, _unpack_text, learn)
+    return _core.Codecs(pack_column, _unpack_column, pack_text, _unpack_text, learns)
 
 
 # A group of columns is small: what 19 takes is not noticed.
-USUAL = _codecs(19, 12, _learn)
+USUAL = _codecs(19, 12, learn)
 # A tenth of the time and a little more room, until it is written anew.
 QUICK = _codecs(19, 3, None)
 # For what goes to other machines. All columns at once: 19 takes 13 times as long and saves 2 %.

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.files import make_file, map_file
-from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
+from gossamer.store.codecs import learn
+from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly
 
-__all__ = ["QUICK", "USUAL", "Packing", "Texts", "TextsWriter"]
+__all__ = ["Packing", "Texts", "TextsWriter"]
 
 _MAGIC = b"GSMTEXTS"
 _VERSION = 1
@@ -32,8 +33,6 @@ _MOST_BLOCK_BYTES = 1 << 20
 _MOST_DICTIONARY_BYTES = 1 << 20
 # A dictionary pays once there is a megabyte of text; it is learnt from the first four.
 _LEARN_LEAST, _LEARN_MOST = 1 << 20, 1 << 22
-_SAMPLE_BYTES = 1 << 13
-_DICTIONARY_SHARE, _DICTIONARY_MOST = 40, 112_640
 _CACHED_BLOCKS = 16
 
 
@@ -46,16 +45,11 @@ class Packing:
     has_dictionary: bool = True
 
 
-USUAL = Packing()
-# A tenth of the time and a little more room, until it is written anew.
-QUICK = Packing(level=3, has_dictionary=False)
-
-
 class TextsWriter:
     """A segment in the making; `close` it before it is read."""
 
-    def __init__(self, path: Path, packing: Packing = USUAL) -> None:
-        self._packing = packing
+    def __init__(self, path: Path, packing: Packing | None = None) -> None:
+        self._packing = packing or Packing()
         make_file(path, is_new=True)
         self._file = open(path, "r+b")  # noqa: SIM115 - closed by close() or abandon()
         self._pending = bytearray()
@@ -104,8 +98,8 @@ class TextsWriter:
         del self._pending[:at]
 
     def _begin(self) -> None:
-        is_learning = self._packing.has_dictionary
-        dictionary = _learn(bytes(self._pending[:_LEARN_MOST])) if is_learning else b""
+        is_learning = self._packing.has_dictionary and len(self._pending) >= _LEARN_LEAST
+        dictionary = learn(bytes(self._pending[:_LEARN_MOST])) if is_learning else b""
         packed = compress(dictionary, 19) if dictionary else b""
         self._dictionary = ZstdDict(dictionary) if dictionary else None
         sizes = (self._packing.block_bytes, len(dictionary), len(packed))
@@ -212,19 +206,6 @@ class _Segment:
             return ZstdDict(decompress_exactly(data, size))
         except (ZstdError, ValueError) as error:
             raise Damaged(f"the dictionary of {self._name} does not unpack: {error}") from None
-
-
-def _learn(text: bytes) -> bytes:
-    """Learn a dictionary from the beginning of a segment; none from a little text."""
-    if len(text) < _LEARN_LEAST:
-        return b""
-    samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
-    try:
-        return train_dict(
-            samples, min(_DICTIONARY_MOST, len(text) // _DICTIONARY_SHARE)
-        ).dict_content
-    except ZstdError:
-        return b""  # a text that has nothing in common with itself
 
 
 def _pack(text: bytes, dictionary: ZstdDict | None, level: int) -> bytes:
