@@ -216,7 +216,7 @@ void FileImage::add_pieces(SectionKind kind, std::vector<ByteView> pieces,
   owners_.push_back(std::move(owner));
 }
 
-std::vector<ByteView> FileImage::finish() {
+std::vector<ByteView> FileImage::finish(std::size_t least) {
   static constexpr std::array<std::uint8_t, kAlignment> kPadding{};
   ByteWriter table;
   std::vector<ByteView> parts;
@@ -236,6 +236,11 @@ std::vector<ByteView> FileImage::finish() {
     table.put<std::uint64_t>(offset);
     table.put<std::uint64_t>(end - offset);
     table.put<std::uint64_t>(0);
+  }
+  if (end < least) {
+    owned_.emplace_back(least - end);
+    parts.push_back(owned_.back());
+    end = least;
   }
   const Bytes entries = table.take();
   ByteWriter header;

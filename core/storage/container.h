@@ -68,8 +68,8 @@ class FileImage {
   // The same of bytes that lie in pieces.
   void add_pieces(SectionKind kind, std::vector<ByteView> pieces,
                   std::shared_ptr<const void> owner);
-  // The parts of the file; call once, after the last section.
-  std::vector<ByteView> finish();
+  // The parts of the file, of at least so many bytes; call once, after the last section.
+  std::vector<ByteView> finish(std::size_t least = 0);
 
  private:
   std::deque<Bytes> owned_;  // a deque: views into its elements stay valid

@@ -34,6 +34,7 @@ NB_MODULE(_core, m) {
   bind_text(m);
   bind_chunking(m);
   bind_static_model(m);
+  bind_container(m);
   bind_store(m);
   bind_source_list(m);
 }

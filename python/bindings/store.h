@@ -4,5 +4,7 @@
 
 // The store: segments, the catalogue over them, drafts of new ones.
 void bind_store(nanobind::module_& m);
+// Files of sections.
+void bind_container(nanobind::module_& m);
 // Sources in one piece, as they travel.
 void bind_source_list(nanobind::module_& m);

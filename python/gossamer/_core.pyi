@@ -3,6 +3,7 @@ import enum
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -670,6 +671,18 @@ class StaticModel:
     def tokenizer(self) -> WordPiece: ...
 
     def embed(self, texts: Sequence[bytes], threads: int = 1) -> tuple[NDArray[numpy.float32], NDArray[numpy.uint32]]: ...
+
+class Container:
+    def __init__(self, file: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def lengths(self) -> dict[int, int]: ...
+
+    def has(self, kind: int) -> bool: ...
+
+    def section(self, kind: int) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+def container_parts(sections: Sequence[tuple[int, numpy.typing.NDArray[numpy.uint8]]], least: int) -> list[numpy.typing.NDArray[numpy.uint8]]: ...
 
 class Codecs:
     def __init__(self, pack: Callable[[bytes], bytes], unpack: Callable[[bytes, int], bytes | None], pack_text: Callable[[bytes, bytes], bytes], unpack_text: Callable[[bytes, bytes, int], bytes | None], learn: Callable[[bytes], bytes] | None) -> None: ...

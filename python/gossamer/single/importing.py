@@ -64,9 +64,10 @@ def import_single_file(
     if path.is_dir():
         raise InvalidArgument(f"{path} is a folder; give a file that `gossamer export` wrote")
     try:
-        container = Container(map_file(path))
+        file = map_file(path)
+        container = Container(file)
         with _taking_back(folder), begin(folder, "import") as writer, _spool(folder) as aside:
-            found = _read(container, aside, model)
+            found = _read(container, len(file), aside, model)
             _commit(found, writer, replace, progress or _silent)
     except FileNotFoundError as error:
         if error.filename is not None and Path(error.filename) == path:
@@ -87,7 +88,7 @@ class _Found:
     engine: Path | None  # None while nothing is indexed
 
 
-def _read(container: Container, aside: Path, model: str) -> _Found:
+def _read(container: Container, file_bytes: int, aside: Path, model: str) -> _Found:
     manifest = _name_model(_read_manifest(container), model)
     catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
     section = container.section(TEXTS)
@@ -95,7 +96,7 @@ def _read(container: Container, aside: Path, model: str) -> _Found:
     path.write_bytes(section.data)
     texts = Texts({SEGMENT: path})
     _check_catalogue(catalogue, manifest)
-    _check_texts(catalogue, texts.lengths[SEGMENT], len(container))
+    _check_texts(catalogue, texts.lengths[SEGMENT], file_bytes)
     engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
     catalogue = with_short_roots(catalogue, np.arange(catalogue.source_count)).catalogue
     return _Found(manifest, catalogue, texts, engine)
