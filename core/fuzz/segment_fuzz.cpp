@@ -76,7 +76,7 @@ void read_all(const Catalogue& catalogue) {
   SegmentImage image(catalogue.stamp(), 64, kPlain);
   std::vector<std::size_t> all(catalogue.parts().size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  merge_segments(catalogue, all, catalogue.stamp(), nullptr, true, image);
+  merge_segments(catalogue, all, catalogue.stamp(), nullptr, true, 1, image);
   FileImage file;
   image.finish(file);
   file.finish();

@@ -127,7 +127,7 @@ Bytes codes_of(const SourceRecord& source, const GivenCodes& given, std::size_t 
 
 void merge_segments(const Catalogue& catalogue, std::span<const std::size_t> chosen,
                     CodeStamp stamp, const GivenCodes* given, bool packs_anew,
-                    SegmentImage& image) {
+                    std::int64_t id_shift, SegmentImage& image) {
   const std::vector<LivePart>& parts = catalogue.parts();
   std::vector<std::uint64_t> others;
   for (std::size_t number = 0; number < parts.size(); ++number)
@@ -148,10 +148,10 @@ void merge_segments(const Catalogue& catalogue, std::span<const std::size_t> cho
     for (DocumentRecord& document : source.documents)
       if (document.segment == kHere) document.offset = moves[stop->segment].of(document.offset);
     const RowRange chunks = stop->group->rows.chunks_of_source(stop->row);
-    if (chunks.size() == 0) {
-      image.add(source, {});
-    } else if (given != nullptr || stamp.bytes == 0) {
-      image.add(source, given == nullptr ? Bytes() : codes_of(source, *given, stamp.bytes));
+    const Bytes own = given == nullptr ? Bytes() : codes_of(source, *given, stamp.bytes);
+    for (DocumentRecord& document : source.documents) document.first_chunk += id_shift;
+    if (chunks.size() == 0 || given != nullptr || stamp.bytes == 0) {
+      image.add(source, own);
     } else {
       const Segment& from = *parts[chosen[stop->segment]].segment;
       expect(from.stamp() == stamp, Reason::kDamaged,

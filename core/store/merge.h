@@ -18,9 +18,11 @@ struct GivenCodes {
 
 // Writes what is live of some segments of a state as one, with what they take away from the others.
 // Blocks of text are taken over as they are, unless they are small or half of them is gone: those,
-// or all (`packs_anew`), are packed again. The segments outlive what is written.
+// or all (`packs_anew`), are packed again. Ids are raised by `id_shift`, for an index that comes to
+// another one. The segments outlive what is written.
 void merge_segments(const Catalogue& catalogue, std::span<const std::size_t> chosen,
-                    CodeStamp stamp, const GivenCodes* given, bool packs_anew, SegmentImage& image);
+                    CodeStamp stamp, const GivenCodes* given, bool packs_anew,
+                    std::int64_t id_shift, SegmentImage& image);
 
 // Which segments to write as one after a commit that made the last `fresh` of them: the newest,
 // while the one before is not much larger than they are together, and those of which much is gone.

@@ -272,8 +272,8 @@ std::unique_ptr<SegmentParts> merge(const Catalogue& catalogue,
                                     const std::vector<std::size_t>& chosen,
                                     const StampPair& given_stamp,
                                     const std::optional<std::pair<IdRow, ByteMatrix>>& given,
-                                    bool packs_anew, std::size_t block_bytes,
-                                    const Codecs& codecs) {
+                                    bool packs_anew, std::size_t block_bytes, const Codecs& codecs,
+                                    std::int64_t id_shift) {
   for (const std::size_t number : chosen)
     expect(number < catalogue.parts().size(), Reason::kInvalidArgument,
            "there is no segment of this number");
@@ -288,7 +288,7 @@ std::unique_ptr<SegmentParts> merge(const Catalogue& catalogue,
     codes.codes = {rows.data(), rows.size()};
   }
   const nb::gil_scoped_release release;
-  merge_segments(catalogue, chosen, stamp, given ? &codes : nullptr, packs_anew, *image);
+  merge_segments(catalogue, chosen, stamp, given ? &codes : nullptr, packs_anew, id_shift, *image);
   return std::make_unique<SegmentParts>(std::move(image));
 }
 
@@ -473,8 +473,8 @@ void bind_catalogue(nb::module_& m) {
       .def("verify", &Catalogue::verify, nb::call_guard<nb::gil_scoped_release>())
       .def("segments_to_merge", &segments_to_merge, nb::arg("fresh"))
       .def("merge", &merge, nb::arg("chosen"), nb::arg("stamp"), nb::arg("given").none(),
-           nb::arg("packs_anew"), nb::arg("block_bytes"), nb::arg("codecs"), nb::keep_alive<0, 1>(),
-           nb::keep_alive<0, 7>());
+           nb::arg("packs_anew"), nb::arg("block_bytes"), nb::arg("codecs"),
+           nb::arg("id_shift") = 0, nb::keep_alive<0, 1>(), nb::keep_alive<0, 7>());
 }
 
 }  // namespace

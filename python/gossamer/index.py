@@ -26,7 +26,7 @@ from gossamer.sources.folder import WalkOptions
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Settings, Writer, begin
 from gossamer.store.check import Finding, check
-from gossamer.store.folder import read_manifest
+from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gossamer.sync.follow import PullReport
     from gossamer.sync.records import Conflict
     from gossamer.sync.send import PushReport
+    from gossamer.update.adopt import AdoptReport
 
 __all__ = ["Index"]
 
@@ -370,6 +371,28 @@ class Index:
             with closing(session):
                 session.commit(True, is_compact=True)
         return before, self.status().total_bytes
+
+    def adopt(
+        self, other: str | os.PathLike[str], *, trust: bool = False, wait_s: float = 0.0
+    ) -> AdoptReport:
+        """Put all that the index in another folder holds into this one; say what came.
+
+        Nothing is read or embedded again: its texts and codes are taken over, and its files are
+        followed from now on. Its sources take the place of those of the same path or id. The
+        other index stays as it is. Untrusted if that was neither made nor accepted on this
+        machine, unless it is to be trusted. ModelMismatch, WrongState or InvalidArgument if the
+        two are not of one kind.
+        """
+        from gossamer.update.adopt import adopt_index
+
+        folder = absolute(other)
+        if folder == self.folder:
+            raise InvalidArgument("an index holds already what it holds; give another one")
+        snapshot = open_index(folder, trust=trust)
+        if not snapshot.is_trusted:
+            raise snapshot.refusal("it is not put into another one")
+        with self._begin_change("adopt", wait_s) as writer:
+            return adopt_index(writer, self._opened.model, snapshot)
 
     def export(
         self,

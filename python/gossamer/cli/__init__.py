@@ -29,6 +29,7 @@ _COMMANDS = {
     "conflicts": "conflicts",
     "export": "export_",
     "import": "import_",
+    "adopt": "adopt",
     "compact": "compact",
     "check": "check",
     "trust": "trust",

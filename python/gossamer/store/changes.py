@@ -183,6 +183,30 @@ class Changes:
         self.merge(part, (segments, offsets))
         self.write_large()
 
+    def adopt(self, other: SegmentCatalogue) -> None:
+        """Put all of another index in as one segment, with texts and codes; nothing is embedded.
+
+        Its sources take the place of those of the same path or id. Its chunks keep their ids if
+        these are yet to come here; else all are raised until they are. InvalidArgument unless the
+        codes of both are of one codebook.
+        """
+        if other.core.stamp != self.stamp:
+            raise InvalidArgument(
+                "the codes of the two indexes are of different codebooks; add the files instead"
+            )
+        ids = other.chunk_ids
+        shift = max(0, self.next_chunk_id - int(ids[0])) if len(ids) else 0
+        for is_file, path in zip((other.tables["root"] != 0).tolist(), other.paths, strict=True):
+            self._take_place_of(is_file, path)
+        every = list(range(len(other.segments)))
+        parts = other.core.merge(every, self.stamp, None, False, BLOCK_BYTES, self._codecs, shift)
+        self.segments.append(self._write(self._next_number(), parts))
+        self._written = _core.Catalogue(self.segments)
+        if len(ids):
+            self.next_chunk_id = int(ids[-1]) + shift + 1
+        self.has_verbatim |= bool((other.text_places[0] == VERBATIM).any())
+        self.counts.update(counts_of(other))
+
     def touch(self, is_file: bool, path: str, mtime_ns: int, reader_version: int) -> None:
         """Note another time and reader of a source by its name; UnknownId if it is not there."""
         self.touch_source(self._row_of(is_file, path), mtime_ns, reader_version)
