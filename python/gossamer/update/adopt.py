@@ -82,5 +82,5 @@ def _check(own: Manifest, theirs: Manifest) -> None:
     for manifest in (own, theirs):
         if manifest.settings.keep == "all":
             raise InvalidArgument(
-                "an index that keeps all vectors has them in a file of its own; add the files instead"
+                "an index that keeps all vectors has them in its own file; add the files instead"
             )
