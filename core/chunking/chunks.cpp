@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // Below this a single character with its context might not fit.
 constexpr std::size_t kLeastSize = 32;
+// What readers of others' indexes take for a heading at most.
+constexpr std::size_t kMostHeadingBytes = 1 << 16;
 // No model takes so many, and sums of sizes stay below 2^32.
 constexpr std::size_t kMostSize = 1 << 20;
 // A tokenizer may see one token in a megabyte of encoded data; nobody reads a chunk like that.
@@ -99,7 +101,11 @@ class Chunker {
 
   // Adds the chunks of the text from `begin` on.
   void chunk(const Outline& outline, std::size_t begin) {
-    HeadingPath path(text_, outline.headings, line_, size_ / 5 - line_tokens_);
+    std::vector<Heading> headings = outline.headings;
+    for (Heading& heading : headings)
+      if (heading.words.end - heading.words.start > kMostHeadingBytes)
+        heading.words.end = heading.words.start;  // one word without end: it only ends a section
+    HeadingPath path(text_, headings, line_, size_ / 5 - line_tokens_);
     while (begin < text_.size()) {
       const std::size_t end = end_of_stretch(text_, begin, outline.cuts);
       Stretch stretch{text_, begin, end, {}};

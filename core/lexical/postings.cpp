@@ -61,7 +61,7 @@ Header read_header(ByteView start, std::uint64_t size) {
   header.postings_bytes = in.get<std::uint64_t>();
   header.heads_bytes = in.get<std::uint32_t>();
   header.heads_checksum = in.get<std::uint32_t>();
-  const std::uint64_t heads_end = PostingsView::kHeaderBytes + header.heads_bytes;
+  const std::uint64_t heads_end = std::uint64_t{PostingsView::kHeaderBytes} + header.heads_bytes;
   check(heads_end <= size && header.postings_bytes <= size - heads_end &&
             header.blocks == (std::uint64_t{header.terms} + kBlockTerms - 1) / kBlockTerms &&
             header.heads_bytes >= header.blocks * std::uint64_t{kLeastHeadBytes},
@@ -165,14 +165,16 @@ Bytes PostingsWriter::finish(std::uint32_t chunks, std::span<const std::uint32_t
 }
 
 std::size_t PostingsView::head_bytes(ByteView start, std::uint64_t size) {
-  return kHeaderBytes + read_header(start, size).heads_bytes;
+  const std::uint64_t bytes = std::uint64_t{kHeaderBytes} + read_header(start, size).heads_bytes;
+  check(bytes <= SIZE_MAX, "heads that no memory holds");
+  return static_cast<std::size_t>(bytes);
 }
 
 PostingsView::PostingsView(ByteView head, std::uint64_t size) : size_(size) {
   const Header header = read_header(head, size);
   chunks_ = header.chunks;
   terms_ = header.terms;
-  blocks_at_ = kHeaderBytes + header.heads_bytes;
+  blocks_at_ = std::uint64_t{kHeaderBytes} + header.heads_bytes;
   postings_at_ = size - header.postings_bytes;
   ByteReader whole(head.subspan(kHeaderBytes), kWhat);
   const ByteView heads = whole.take(header.heads_bytes);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint8_t kRuns = 0;
 constexpr std::uint64_t kNarrow = std::numeric_limits<std::uint32_t>::max();
 
-std::uint64_t read_bits(ByteView bytes, std::size_t bit, unsigned width) {
+std::uint64_t read_bits(ByteView bytes, std::uint64_t bit, unsigned width) {
   std::uint64_t value = 0;
   for (unsigned done = 0; done < width;) {
     const std::size_t at = (bit + done) / 8;
@@ -201,10 +201,11 @@ IdMap IdMap::from_bytes(ByteView bytes, std::size_t count) {
   if (bytes[0] == kRuns) return read_runs(bytes, count);
   const unsigned width = bytes[0];
   expect(width <= 63, Reason::kDamaged, "ids: more than 63 bits an id");
-  expect((bytes.size() - 1) == (count * width + 7) / 8, Reason::kDamaged,
+  expect(bytes.size() - 1 == (std::uint64_t{count} * width + 7) / 8, Reason::kDamaged,
          "ids: the section has another length than its ids need");
   std::vector<std::uint64_t> ids(count);
-  for (std::size_t i = 0; i < count; ++i) ids[i] = read_bits(bytes, 8 + i * width, width);
+  for (std::size_t i = 0; i < count; ++i)
+    ids[i] = read_bits(bytes, 8 + std::uint64_t{i} * width, width);
   return IdMap(ids);
 }
 

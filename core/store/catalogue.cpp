@@ -251,13 +251,13 @@ SourceList Catalogue::list() const {
   SourceList all;
   for (const LivePart& part : parts_) {
     const SegmentView& sources = part.segment->sources();
+    const Ints strings = all.number_strings(sources.strings());
     for (std::size_t number = 0; number < sources.group_count(); ++number) {
       const std::shared_ptr<const Group> group = sources.read_apart(number);
       std::vector<std::size_t> rows;
       for (std::size_t row = 0; row < group->rows.size(); ++row)
         if (!part.sources.has(group->before.sources + row)) rows.push_back(row);
-      all.append(sources.strings(), group->sources, rows,
-                 static_cast<std::int64_t>(part.segment->number()));
+      all.append(strings, group->sources, rows, static_cast<std::int64_t>(part.segment->number()));
     }
   }
   return all;

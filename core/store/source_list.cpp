@@ -45,13 +45,15 @@ Strings sort_strings(const Strings& strings, Table& sources) {
   std::sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) {
     return strings[static_cast<std::int64_t>(a)] < strings[static_cast<std::int64_t>(b)];
   });
-  Strings sorted;
+  std::vector<std::string> sorted;
   Ints numbers(strings.size());
-  for (const std::size_t i : kept)
-    numbers[i] = sorted.number_of(strings[static_cast<std::int64_t>(i)]);
+  for (const std::size_t i : kept) {
+    numbers[i] = static_cast<std::int64_t>(sorted.size());
+    sorted.push_back(strings[static_cast<std::int64_t>(i)]);
+  }
   visit_strings(sources, 0, 0,
                 [&](std::int64_t& number) { number = numbers[static_cast<std::size_t>(number)]; });
-  return sorted;
+  return Strings::of(std::move(sorted));
 }
 
 ByteView bytes_of(const Ints& values) {
@@ -90,7 +92,7 @@ SourceList SourceList::read(ByteView bytes, Origin origin, const Codec& codec) {
   expect(length <= in.remaining(), Reason::kTruncated, "the catalogue ends too early");
   const ByteView strings = in.take(static_cast<std::size_t>(length));
   SourceList list(
-      Strings::read(strings, origin, codec),
+      Strings::read(strings, origin, codec, kMostAlone),
       unpack_table(in.take(in.remaining()), sources_schema(), origin, codec, kMostAlone));
   verify_sources(list.sources_, list.strings_.size(), origin);
   return list;
@@ -129,13 +131,19 @@ SourceList SourceList::take(std::span<const std::size_t> rows) const {
   return taken;
 }
 
-void SourceList::append(const Strings& strings, const Table& sources,
-                        std::span<const std::size_t> rows, std::int64_t segment) {
+Ints SourceList::number_strings(const Strings& strings) {
   Ints numbers;
   for (std::size_t i = 0; i < strings.size(); ++i)
     numbers.push_back(strings_.number_of(strings[static_cast<std::int64_t>(i)]));
+  return numbers;
+}
+
+void SourceList::append(const Ints& numbers, const Table& sources,
+                        std::span<const std::size_t> rows, std::int64_t segment) {
   const std::size_t first = sources_.size(), first_document = documents().size();
-  if (rows.size() == sources.size() && std::is_sorted(rows.begin(), rows.end()))
+  bool is_whole = rows.size() == sources.size();
+  for (std::size_t i = 0; i < rows.size() && is_whole; ++i) is_whole = rows[i] == i;
+  if (is_whole)
     sources_.append(sources);
   else
     sources_.append(sources, rows);
@@ -150,7 +158,7 @@ SourceList SourceList::join(const SourceList& other) const {
   SourceList joined(*this);
   std::vector<std::size_t> all(other.sources_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  joined.append(other.strings_, other.sources_, all);
+  joined.append(joined.number_strings(other.strings_), other.sources_, all);
   return joined;
 }
 

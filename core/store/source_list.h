@@ -30,9 +30,10 @@ class SourceList {
   static SourceList read(ByteView bytes, Origin origin, const Codec& codec);
   Bytes pack(const Codec& codec) const;
 
-  // Takes rows of other tables over, for who makes a list: texts that are kept there are in this
-  // segment.
-  void append(const Strings& strings, const Table& sources, std::span<const std::size_t> rows,
+  // For who makes a list of other tables: the numbers that their strings have here, and then their
+  // rows. Texts that are kept there are in this segment.
+  Ints number_strings(const Strings& strings);
+  void append(const Ints& numbers, const Table& sources, std::span<const std::size_t> rows,
               std::int64_t segment = kHere);
 
   const Strings& strings() const { return strings_; }

@@ -7,8 +7,8 @@
 
 namespace gossamer {
 
-Strings Strings::read(ByteView bytes, Origin origin, const Codec& codec) {
-  const Table table = unpack_table(bytes, strings_schema(), origin, codec);
+Strings Strings::read(ByteView bytes, Origin origin, const Codec& codec, std::uint64_t most) {
+  const Table table = unpack_table(bytes, strings_schema(), origin, codec, most);
   const Ints starts = table.starts(0);
   const auto* content = reinterpret_cast<const char*>(table.children[0].content.data());
   Strings strings;
@@ -21,6 +21,12 @@ Strings Strings::read(ByteView bytes, Origin origin, const Codec& codec) {
   sort_values(sorted.begin(), sorted.end());
   expect(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), Reason::kDamaged,
          "a string of the catalogue is there twice");
+  return strings;
+}
+
+Strings Strings::of(std::vector<std::string> sorted) {
+  Strings strings;
+  strings.texts_ = std::move(sorted);
   return strings;
 }
 
@@ -37,10 +43,11 @@ Bytes Strings::pack(const Codec& codec) const {
 std::int64_t Strings::number_of(std::string_view text) {
   for (std::size_t known = numbers_.size(); known < texts_.size(); ++known)
     numbers_.emplace(texts_[known], static_cast<std::int64_t>(known));
-  const auto [found, is_new] =
-      numbers_.try_emplace(std::string(text), static_cast<std::int64_t>(texts_.size()));
-  if (is_new) texts_.emplace_back(text);
-  return found->second;
+  if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+  const auto number = static_cast<std::int64_t>(texts_.size());
+  numbers_.emplace(text, number);
+  texts_.emplace_back(text);
+  return number;
 }
 
 }  // namespace gossamer

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/bytes.h"
@@ -17,7 +19,10 @@ class Strings {
  public:
   Strings() : texts_(1) {}
   // Reads what pack() gave; kDamaged unless the first is empty and none is there twice.
-  static Strings read(ByteView bytes, Origin origin, const Codec& codec);
+  static Strings read(ByteView bytes, Origin origin, const Codec& codec,
+                      std::uint64_t most = kMostOfMany);
+  // Takes texts that are known to be sorted and distinct, the first one empty.
+  static Strings of(std::vector<std::string> sorted);
 
   Bytes pack(const Codec& codec) const;
 
@@ -30,7 +35,8 @@ class Strings {
 
  private:
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::int64_t> numbers_;  // of the first ones, until asked for
+  // No hashes: texts of strangers may be made to have the same one.
+  std::map<std::string, std::int64_t, std::less<>> numbers_;  // of the first ones, until asked for
 };
 
 }  // namespace gossamer

@@ -13,7 +13,7 @@ constexpr std::size_t kLengthBytes = 5;
 // What a table may unpack to: hostile bytes must not fill the memory. Own tables of earlier
 // releases were padded for a larger ratio.
 constexpr std::uint64_t kMostRatio = 16, kMostOwnRatio = 256;
-// The sum of as many counts as memory can hold stays below 2^63.
+// Far more than the rows of any table; sums are compared as they grow.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 40;
 
 using Form = TableColumn::Form;
@@ -129,7 +129,10 @@ class Unpacker {
       : in_(bytes, kWhat),
         codec_(codec),
         most_(origin == Origin::kOwn ? kMostAlone + kMostOwnRatio * bytes.size()
-                                     : most + kMostRatio * bytes.size()) {}
+                                     : most + kMostRatio * bytes.size()) {
+    // Where addresses have 32 bits no count may be cut to fit.
+    most_ = std::min<std::uint64_t>(most_, SIZE_MAX);
+  }
 
   Table unpack(const Schema& schema) {
     Table table(schema);
@@ -160,6 +163,8 @@ class Unpacker {
       expect(count >= 0 && count < kMostCount, Reason::kDamaged,
              "the catalogue says that a row owns a number of others that cannot be");
       sum += static_cast<std::uint64_t>(count);
+      // A row takes a byte at least.
+      expect(sum <= most_, Reason::kDamaged, "the catalogue says it holds more than its bytes can");
     }
     return sum;
   }

@@ -72,9 +72,10 @@ void verify_places(const Table& documents, const Ints& lengths) {
   const Ints& gaps = documents.children[Document::kPlace].columns[PlaceColumns::kGap];
   for (std::size_t row = 0; row < documents.size(); ++row) {
     std::int64_t at = 0;
-    for (std::int64_t i = starts[row]; i < starts[row + 1]; ++i)
+    for (std::int64_t i = starts[row]; i < starts[row + 1]; ++i) {
       at += gaps[static_cast<std::size_t>(i)];
-    check(at <= lengths[row], "a place that lies beyond its document");
+      check(at <= lengths[row], "a place that lies beyond its document");
+    }
   }
 }
 

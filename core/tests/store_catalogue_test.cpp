@@ -61,7 +61,7 @@ class States {
 
   void merge(const std::vector<std::size_t>& chosen, bool packs_anew) {
     SegmentImage made(kStamp, 64, kCodecs);
-    merge_segments(*catalogue_, chosen, kStamp, nullptr, packs_anew, made);
+    merge_segments(*catalogue_, chosen, kStamp, nullptr, packs_anew, 0, made);
     FileImage image;
     made.finish(image);
     std::vector<LivePart> rest;

@@ -32,6 +32,7 @@ __all__ = [
     "open_regular",
     "open_to_append",
     "read_small",
+    "release_pages",
     "sync_folder",
     "write_file",
 ]
@@ -185,6 +186,14 @@ def map_file(path: Path, *, follow: bool = True) -> NDArray[np.uint8]:
             raise Truncated("the file is empty; copy or build it again")
         mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return np.frombuffer(mapped, np.uint8)
+
+
+def release_pages(mapped: NDArray[np.uint8]) -> None:
+    """Give the memory of a mapped file back that was read; it is read again when it is touched."""
+    whole: Any = mapped.base
+    if hasattr(mmap, "MADV_DONTNEED") and isinstance(whole, memoryview | mmap.mmap):
+        whole = whole.obj if isinstance(whole, memoryview) else whole
+        whole.madvise(mmap.MADV_DONTNEED)
 
 
 def _public_mode(path: Path) -> int:

@@ -27,6 +27,7 @@ from gossamer.store.records import AWAY, ChunkedDocument, DocumentRecord
 from gossamer.store.texts import Packing, TextsWriter
 from gossamer.sync.package import Package, write_package
 from gossamer.sync.records import Head
+from gossamer.text.zstd import compress
 
 _GB = 1 << 30
 # Opens a file as a command would, in a process of its own, and says what memory that took.
@@ -239,6 +240,52 @@ def test_a_catalogue_takes_no_more_than_its_size_allows(tmp_path: Path, options:
 
     assert said == "done" or said.startswith("Damaged")
     assert memory < most_unpacked((tmp_path / "in").stat().st_size)
+
+
+def test_counts_whose_sum_wraps_around_are_refused():
+    """Rows of a table of words say that they have 2^64 + 10 letters in all."""
+    count = (1 << 24) + 64
+    lengths = np.full(count, (1 << 40) - 1, np.int64)
+    lengths[:2] = 0, 1 << 32
+    excess = int((lengths >> 20).sum()) * (1 << 20) + int((lengths & ((1 << 20) - 1)).sum())
+    excess -= (1 << 64) + 10
+    place = count - 1
+    while excess > 0:
+        taken = min(excess, (1 << 40) - 1)
+        lengths[place] -= taken
+        excess -= taken
+        place -= 1
+    words = count.to_bytes(8, "little") + _column(lengths) + _plane(b"0123456789")
+    words += bytes(8 * count // 16 + 1 - len(words))
+    rest = write_catalogue(*read_catalogue(Catalogue.empty().to_bytes()))[20:]
+    data = b"GSMCATAL" + (1).to_bytes(4, "little") + len(words).to_bytes(8, "little") + words + rest
+
+    with pytest.raises(Damaged, match="more than its bytes can"):
+        Catalogue.open(data)
+
+
+def _column(values: np.ndarray) -> bytes:
+    rows = values.view(np.uint8).reshape(-1, 8)
+    return bytes([5]) + b"".join(_plane(rows[:, plane].tobytes()) for plane in range(5))
+
+
+def _plane(data: bytes) -> bytes:
+    packed = compress(data, 1)
+    return b"\1" + len(packed).to_bytes(5, "little") + packed
+
+
+def test_many_words_that_are_alike_are_no_reason_to_refuse():
+    changes = changes_to()
+    for number in range(6000):
+        reason = f"{number:06d} " + "too large to be read " * 19
+        changes.replace_source(SourceRecord("", f"t{number}", 1, 1, 1, reason=reason))
+
+    words, tables = read_catalogue(finish(changes).to_bytes())
+    opened = Catalogue.open(write_catalogue(words, tables))  # padded as earlier releases did
+
+    row = opened.find_text("t5999")
+    assert row is not None
+    assert opened.source(row).reason.startswith("005999 too large")
 
 
 def test_what_is_written_may_always_be_read():

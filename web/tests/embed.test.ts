@@ -28,7 +28,8 @@ let embedder: Embedder;
 
 before(async () => {
   const wasm = await readFile(new URL("../wasm/built/gossamer-text.wasm", HERE));
-  text = wasmText(startCore(await WebAssembly.compile(wasm)));
+  const module = await WebAssembly.compile(wasm);
+  text = wasmText(startCore(module), () => startCore(module));
   model = text.model(file);
   embedder = staticEmbedder(model);
 });

@@ -12,7 +12,9 @@ import {
 } from "../src/format/changes.ts";
 import type { ChunkedDocument } from "../src/format/changes.ts";
 import { checkOf, hashOfBytes, hexOf } from "../src/format/hashes.ts";
+import { loadText } from "../src/core/load.ts";
 import { CHUNKS, readCatalogue } from "./cores.ts";
+import { builtWasm } from "./wasm_files.ts";
 import { dataFile, expected, readDamaged, readHostile } from "./format_parts.ts";
 import type { ExpectedCatalogue } from "./format_parts.ts";
 
@@ -121,6 +123,31 @@ test("paths are sorted by characters, as Python sorts them", () => {
   const sorted = ["a", "a\uffee", "a\u{1f375}", "z", "é", "\ud800", "\ue000", "\uffee", "\u{1f375}"];
   assert.deepEqual(catalogue.paths, sorted);
   assert.deepEqual(readCatalogue(catalogue.bytes).paths, sorted);
+});
+
+test("a document has as many places as its rows, and what is made here is not a stranger's", () => {
+  const places = Array.from({ length: 100_000 }, (_, i) => [i, i] as const);
+  const { record } = documentOf(300_000);
+  const spans = [{ start: 0, end: 300_000, context: [[0, 100_000] as const] }];
+  const document = { record: { ...record, places }, spans, checks: [1] };
+
+  const { catalogue } = changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), {
+    nextChunkId: 1,
+    put: [{ source: sourceNamed("a"), documents: [document] }],
+  });
+
+  assert.equal(catalogue.document(0).places.length, 100_000);
+  assert.throws(() => readCatalogue(catalogue.bytes), reason("Damaged")); // a heading of 100,000 bytes
+});
+
+test("catalogues that are refused leave nothing in the memory of a search", async () => {
+  const text = await loadText(builtWasm);
+  const before = text.memoryBytes();
+  const whole = dataFile("many.gsc");
+
+  for (let i = 0; i < 200; ++i) assert.throws(() => text.readSources(whole.slice(0, -9)));
+
+  assert.equal(text.memoryBytes(), before);
 });
 
 test("hashes are those of Python", () => {

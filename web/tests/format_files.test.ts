@@ -224,6 +224,30 @@ test("words that are written come back, blocks of them and none", async () => {
   }
 });
 
+test("words that are closed while they are read say so, and nothing else is freed", async () => {
+  const other = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);
+  const before = await other.find(["tea"]);
+  const words = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);
+
+  const found = words.find(["tea", "leaf"]);
+  words.close();
+  words.close();
+
+  await assert.rejects(found, { reason: "WrongState" });
+  await assert.rejects(words.find(["tea"]), { reason: "WrongState" });
+  assert.deepEqual(await other.find(["tea"]), before);
+});
+
+test("words are counted to the end though another job fails", () => {
+  const counter = CHUNKS.countWords();
+  counter.add(0, new TextEncoder().encode("tea"));
+
+  assert.throws(() => CHUNKS.readSources(new Uint8Array(9)), { reason: "NotGossamer" });
+
+  assert.ok(counter.finish(1).length > 40);
+  counter.free();
+});
+
 test("damaged words are refused", async () => {
   const terms = Object.keys(expected.words);
   const read = async (bytes: Uint8Array) => {

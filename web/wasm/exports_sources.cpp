@@ -80,8 +80,9 @@ const Codec& columns_codec() {
 }
 
 GOSSAMER_EXPORT(sources_read)
-SourceList* sources_read(const std::uint8_t* bytes, std::size_t size) {
-  return new SourceList(SourceList::read({bytes, size}, Origin::kOther, columns_codec()));
+SourceList* sources_read(const std::uint8_t* bytes, std::size_t size, bool is_own) {
+  const Origin origin = is_own ? Origin::kOwn : Origin::kOther;
+  return new SourceList(SourceList::read({bytes, size}, origin, columns_codec()));
 }
 
 GOSSAMER_EXPORT(sources_free) void sources_free(SourceList* list) { delete list; }

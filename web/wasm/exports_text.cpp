@@ -123,7 +123,6 @@ GOSSAMER_EXPORT(terms_of) std::size_t terms_of(const std::uint8_t* question, std
   return give_terms(LexicalQuery(text_of(question, size)));
 }
 
-// Every term of a text in its order, with spaces between: what an index of words counts.
 // Starts and ends by turns; the question stands behind the text.
 GOSSAMER_EXPORT(find_terms)
 std::size_t find_terms(const std::uint8_t* text, std::size_t size, std::size_t question_size) {

@@ -20,6 +20,7 @@ from gossamer.errors import (
     InvalidArgument,
     ModelMismatch,
     NotGossamer,
+    Truncated,
     UnknownVersion,
     WrongState,
 )
@@ -73,7 +74,7 @@ def import_single_file(
         if error.filename is not None and Path(error.filename) == path:
             raise InvalidArgument(f"there is no file {path}") from None
         raise
-    except (Damaged, NotGossamer, UnknownVersion) as error:
+    except (Damaged, NotGossamer, Truncated, UnknownVersion) as error:
         where = "" if str(error).startswith(str(path)) else f"{path}: "
         raise type(error)(f"{where}{error}") from None
 

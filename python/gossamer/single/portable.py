@@ -48,12 +48,12 @@ def with_short_roots(catalogue: Catalogue, rows: Ints, root_name: str = "") -> P
 
     `rows` are those of the sources elsewhere; they come back in the new order.
     """
-    words = catalogue.words
+    words = list(catalogue.words)
     used = [number for number in np.unique(catalogue.tables["root"]).tolist() if number]
     for number, name in zip(
         used, _short_names([words[number] for number in used], root_name), strict=True
     ):
-        words = [*words[:number], name, *words[number + 1 :]]
+        words[number] = name
     renamed = catalogue.listing.rename_roots([encode_name(word) for word in words])
     order = renamed.order()
     return Portable(Catalogue(renamed.take(order)), rows[order])
@@ -85,15 +85,15 @@ def _short_names(roots: list[str], root_name: str) -> list[str]:
         )
     if root_name and len(roots) == 1:
         return [root_name]
-    names: list[str] = []
+    names: dict[str, None] = {}
     for root in roots:
         last = _last_part(root) or _NAMELESS
         name, number = last, 1
         while name in names:
             number += 1
             name = f"{last}-{number}"
-        names.append(name)
-    return [f"{root_name}/{name}" for name in names] if root_name else names
+        names[name] = None
+    return [f"{root_name}/{name}" for name in names] if root_name else list(names)
 
 
 def _last_part(path: str) -> str:

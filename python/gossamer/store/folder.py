@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -23,7 +24,7 @@ from gossamer.errors import (
     Truncated,
     Untrusted,
 )
-from gossamer.files import map_file, open_regular
+from gossamer.files import map_file, open_regular, release_pages
 from gossamer.places import indexes_folder
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.codecs import USUAL
@@ -53,8 +54,16 @@ __all__ = [
 _TRIES = 20
 
 
+@dataclass(frozen=True, eq=False)
+class _OpenSegment:
+    """A segment, and its file in memory."""
+
+    segment: _core.Segment
+    file: NDArray[np.uint8]
+
+
 # Segments that are open, as long as anybody has them.
-_opened: WeakValueDictionary[tuple[object, ...], _core.Segment] = WeakValueDictionary()
+_opened: WeakValueDictionary[tuple[object, ...], _OpenSegment] = WeakValueDictionary()
 
 
 class Snapshot:
@@ -78,7 +87,8 @@ class Snapshot:
         self._codebooks = self._map("codebook")
 
     def _open_segments(self) -> None:
-        segments = [self._open_segment(entry) for entry in self.manifest.files_of("segment")]
+        self._opened = [self._open_segment(entry) for entry in self.manifest.files_of("segment")]
+        segments = [one.segment for one in self._opened]
         if not self.is_trusted:
             unpacked = sum(segment.unpacked_bytes for segment in segments)
             if unpacked > most_unpacked(sum(entry.size for entry in self.manifest.files)):
@@ -88,7 +98,7 @@ class Snapshot:
         if not self.is_trusted:
             _check_ids(self.catalogue, self.manifest)
 
-    def _open_segment(self, entry: FileEntry) -> _core.Segment:
+    def _open_segment(self, entry: FileEntry) -> _OpenSegment:
         """Open a segment, or take the one that another state has open: it never changes."""
         path = _check_size(self.folder, entry)
         status = path.lstat()
@@ -96,15 +106,14 @@ class Snapshot:
         if (known := _opened.get(key)) is not None:
             return known
         try:
-            segment = _core.Segment(
-                entry.number, map_file(path, follow=False), self.is_trusted, USUAL
-            )
+            file = map_file(path, follow=False)
+            opened = _OpenSegment(_core.Segment(entry.number, file, self.is_trusted, USUAL), file)
         except NotGossamer as error:
             raise Damaged(f"{entry.name}: {error}") from None
         except GossamerError as error:
             raise type(error)(f"{entry.name}: {error}") from None
-        _opened[key] = segment
-        return segment
+        _opened[key] = opened
+        return opened
 
     def _open_catalogue(self) -> None:
         """Open an index of version 1, which has one catalogue and texts apart from it."""
@@ -163,7 +172,11 @@ class Snapshot:
                 codebook, calibration = own
             if codebook is None:
                 raise MissingCodebook("the codes of this index need the model's codebook to open")
-            return VectorIndex(self.catalogue.core.open_codes(codebook, calibration))
+            index = VectorIndex(self.catalogue.core.open_codes(codebook, calibration))
+            if len(self._opened) > 1:  # they were gathered, and are not read again
+                for one in self._opened:
+                    release_pages(one.file)
+            return index
         except GossamerError as error:
             raise type(error)(f"{self.folder}: {error}") from None
 

@@ -39,12 +39,13 @@ export function wasmChunks(start: () => Core): ChunkCore {
     return started;
   };
   return {
-    readSources: (bytes) => readSources(core(), bytes),
+    readSources: (bytes, isOwn = false) => readSources(core(), bytes, isOwn),
     edit: (use) => editSources(core(), use),
     liveIds: (nodes, ids, deleted) => liveIds(core(), nodes, ids, deleted),
-    countWords: () => countWords(core()),
+    // Instances of their own: these stay, and any other call that fails ends the common one.
+    countWords: () => countWords(start()),
     wordHeadBytes: (start, size) => wordReader(core()).wordHeadBytes(start, size),
-    openWords: (head, size) => wordReader(core()).openWords(head, size),
+    openWords: (head, size) => wordReader(start()).openWords(head, size),
     cut(text, tokenStarts, { size, markup, line = "" }) {
       try {
         return spansOf(cutWith(core(), text, tokenStarts, { size, markup, line }));

@@ -27,7 +27,8 @@ export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
 
 /** Words, tokens and token-table models. */
 export async function loadText(wasm: WasmFiles): Promise<TextCore> {
-  return wasmText(startCore(await compiled(wasm, "gossamer-text.wasm")));
+  const module = await compiled(wasm, "gossamer-text.wasm");
+  return wasmText(startCore(module), () => startCore(module, 1));
 }
 
 /** What cuts documents into chunks. */

@@ -13,8 +13,9 @@ export interface SourceTables {
 }
 
 export interface SourceReader {
-  /** Reads a catalogue; NotGossamer, UnknownVersion, Truncated or Damaged for anything else. */
-  readSources(bytes: Uint8Array): SourceTables;
+  /** Reads a catalogue; NotGossamer, UnknownVersion, Truncated or Damaged for anything else. One that was
+   * not made here may take less memory for its size. */
+  readSources(bytes: Uint8Array, isOwn?: boolean): SourceTables;
 }
 
 /** A catalogue in the memory of the core, while it is edited. Each step gives another one. */
@@ -37,6 +38,7 @@ export interface SourceList {
 }
 
 export interface SourceLists {
+  /** Of what readSources read, and of what was made here. */
   read(bytes: Uint8Array): SourceList;
   /** Of records as format/put.ts writes them. */
   make(records: Uint8Array): SourceList;
@@ -51,8 +53,8 @@ export interface SourceEditor extends SourceReader {
 }
 
 /** Reads a catalogue with a module that can. */
-export function readSources(core: Core, bytes: Uint8Array): SourceTables {
-  const list = readList(core, bytes);
+export function readSources(core: Core, bytes: Uint8Array, isOwn: boolean): SourceTables {
+  const list = readList(core, bytes, isOwn);
   try {
     return { words: wordsOf(core, list), tables: tablesOf(core, list) };
   } finally {
@@ -69,7 +71,7 @@ export function editSources<T>(core: Core, use: (lists: SourceLists) => T): T {
   };
   try {
     return use({
-      read: (bytes) => keep(readList(core, bytes)),
+      read: (bytes) => keep(readList(core, bytes, true)),
       make: (records) =>
         keep(core.lend([records], (at) => core.call("sources_make", at as number, records.length))),
     });
@@ -138,8 +140,8 @@ function listAt(core: Core, address: number, keep: (address: number) => SourceLi
   return list;
 }
 
-function readList(core: Core, bytes: Uint8Array): number {
-  return core.lend([bytes], (at) => core.call("sources_read", at as number, bytes.length));
+function readList(core: Core, bytes: Uint8Array, isOwn: boolean): number {
+  return core.lend([bytes], (at) => core.call("sources_read", at as number, bytes.length, isOwn ? 1 : 0));
 }
 
 function wordsOf(core: Core, list: number): string[] {

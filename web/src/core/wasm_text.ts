@@ -9,8 +9,9 @@ import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Wraps an instance of gossamer-text.wasm. */
-export function wasmText(core: Core): TextCore {
+/** Wraps an instance of gossamer-text.wasm; catalogues are read by others, each by one that `start` gives:
+ * what a call leaves in memory that fails would stay there for good. */
+export function wasmText(core: Core, start: () => Core): TextCore {
   const lendText = <T>(text: Uint8Array, use: (address: number, size: number) => T): T =>
     core.lend([text], (address) => use(address as number, text.length));
   const readText = (count: number): string => decoder.decode(core.bytes(count));
@@ -37,7 +38,7 @@ export function wasmText(core: Core): TextCore {
       return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
     },
     model: (file) => openModel(core, file),
-    readSources: (bytes) => readSources(core, bytes),
+    readSources: (bytes, isOwn = false) => readSources(start(), bytes, isOwn),
     ...wordReader(core),
     crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
     memoryBytes: () => core.memoryBytes(),

@@ -62,9 +62,16 @@ export function countWords(core: Core): WordCounter {
     add: (chunk, text) =>
       core.lend([text], (at) => void core.call("counting_add", counter, chunk, at as number, text.length)),
     finish: (chunks) => core.bytes(core.call("counting_finish", counter, chunks)),
-    free: () => {
-      if (!core.isBroken()) core.call("counting_free", counter);
-    },
+    free: once(() => core.call("counting_free", counter), core),
+  };
+}
+
+/** Frees once, however often it is called. */
+function once(free: () => void, core: Core): () => void {
+  let isFree = false;
+  return () => {
+    if (!isFree && !core.isBroken()) free();
+    isFree = true;
   };
 }
 
@@ -94,8 +101,6 @@ function wordTable(core: Core, words: number): WordTable {
       const both = core.words(2 * count);
       return { chunks: both.slice(0, count), counts: both.slice(count) };
     },
-    free: () => {
-      if (!core.isBroken()) core.call("words_free", words);
-    },
+    free: once(() => core.call("words_free", words), core),
   };
 }

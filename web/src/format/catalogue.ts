@@ -86,8 +86,9 @@ export interface Catalogue {
   contexts(ids: ArrayLike<number>): Span[][];
 }
 
-/** Reads a catalogue; NotGossamer, UnknownVersion, Truncated or Damaged for anything else. */
-export function readCatalogue(reader: SourceReader, bytes: Uint8Array): Catalogue {
-  const { words, tables } = reader.readSources(bytes);
+/** Reads a catalogue, that of a stranger unless it was made here (`isOwn`); NotGossamer, UnknownVersion,
+ * Truncated or Damaged for anything else. */
+export function readCatalogue(reader: SourceReader, bytes: Uint8Array, isOwn = false): Catalogue {
+  const { words, tables } = reader.readSources(bytes, isOwn);
   return new CatalogueView(bytes, words, tables);
 }

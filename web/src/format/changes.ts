@@ -117,7 +117,7 @@ export function catalogueDigest(editor: SourceEditor, catalogue: Catalogue): Uin
 }
 
 function edited(editor: SourceEditor, make: (lists: SourceLists) => SourceList): Catalogue {
-  return readCatalogue(editor, editor.edit((lists) => make(lists).pack()));
+  return readCatalogue(editor, editor.edit((lists) => make(lists).pack()), true);
 }
 
 function listOf(lists: SourceLists, merge: NonNullable<CatalogueChange["merge"]>): SourceList {

@@ -190,7 +190,7 @@ async function catalogueOf(
   const entry = filesOfKind(manifest, "catalogue")[0] as FileEntry;
   const source = await open(entry);
   const bytes = await source.read(0, source.size, signal).finally(() => source.close());
-  if (digestOf(bytes) === entry.digest) return readCatalogue(await reader(), bytes);
+  if (digestOf(bytes) === entry.digest) return readCatalogue(await reader(), bytes, true);
   throw new GossamerError("Damaged", `the checksum of ${entry.name} does not fit; get the index again`);
 }
 
@@ -236,6 +236,7 @@ function lazyWords(container: Container, reader: WordReader, chunks: number): Wo
   const open = async () => {
     const words = await openWords(container.slice(SECTIONS.words), reader);
     if (words.chunks === chunks) return words;
+    words.close();
     throw new GossamerError(
       "Damaged",
       `the words are of ${words.chunks} chunks and the catalogue of ${chunks}; get the file again`,

@@ -53,10 +53,12 @@ function putDocument(out: ByteWriter, { record, spans, checks }: ChunkedDocument
   for (const text of [record.kind, record.unit, record.key, record.title]) putText(out, text);
   putText(out, metadataText(record.metadata));
   putNumbers(out, record.textLength, record.segment, record.offset, first, ...(record.titleSpan ?? [0, 0]));
-  putNumbers(out, record.places.length, ...record.places.flat());
+  putNumbers(out, record.places.length);
+  for (const place of record.places) putNumbers(out, ...place);
   putNumbers(out, spans.length);
   spans.forEach(({ start, end, context }, i) => {
-    putNumbers(out, start, end, checks[i]! >>> 0, context.length, ...context.flat());
+    putNumbers(out, start, end, checks[i]! >>> 0, context.length);
+    for (const heading of context) putNumbers(out, ...heading);
   });
 }
 

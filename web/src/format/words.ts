@@ -3,6 +3,7 @@
 import type { ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
 import type { WordPlace, WordReader } from "../core/words.ts";
+import { GossamerError } from "../errors.ts";
 
 /** Where a term stands. */
 export interface Postings {
@@ -32,14 +33,23 @@ export async function openWords(
   const needed = reader.wordHeadBytes(start, size);
   const head = needed <= start.length ? start.subarray(0, needed) : await source.read(0, needed, signal);
   const table = reader.openWords(head, size);
+  let isClosed = false;
+  const stayOpen = (): void => {
+    if (isClosed) throw new GossamerError("WrongState", "the index was closed; open it again");
+  };
   return {
     chunks: table.chunks,
-    close: () => table.free(),
+    close: () => {
+      if (!isClosed) table.free();
+      isClosed = true;
+    },
     find: async (terms, wish) => {
+      stayOpen();
       const blocks = terms.map((term) => table.blockOf(term));
       const wanted = new Map(blocks.flatMap((block) => (block ? [[block.number, block]] : [])));
       const inOrder = [...wanted.values()].sort((one, other) => one.at - other.at);
       const read = await readMany(source, inOrder, wish);
+      stayOpen();
       const bytesOf = new Map(inOrder.map(({ number }, i) => [number, read[i] as Uint8Array]));
       const places = terms.map((term, i) => {
         const number = blocks[i]?.number;
@@ -47,6 +57,7 @@ export async function openWords(
         return number === undefined || !bytes ? null : table.find(number, bytes, term);
       });
       const lists = await readMany(source, places.filter((place) => place !== null), wish);
+      stayOpen();
       let next = 0;
       const postingsAt = (place: WordPlace | null | undefined) =>
         place ? table.read(place, lists[next++] as Uint8Array) : NOWHERE;
