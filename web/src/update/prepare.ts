@@ -44,7 +44,7 @@ export function lookAt(input: Input): Looked {
     root: "",
     name: input.id,
     size: text.length,
-    mtimeNs: nanoseconds(Date.now()),
+    mtimeNs: nanoseconds(1000 * Math.floor(Date.now() / 1000)), // as Python notes it
     contentHash: hashOfGiven(input),
     kind: "text",
     status: "indexed" as const,
