@@ -190,10 +190,9 @@ def map_file(path: Path, *, follow: bool = True) -> NDArray[np.uint8]:
 
 def release_pages(mapped: NDArray[np.uint8]) -> None:
     """Give the memory of a mapped file back that was read; it is read again when it is touched."""
-    whole: Any = mapped.base
-    if hasattr(mmap, "MADV_DONTNEED") and isinstance(whole, memoryview | mmap.mmap):
-        whole = whole.obj if isinstance(whole, memoryview) else whole
-        whole.madvise(mmap.MADV_DONTNEED)
+    file = getattr(mapped.base, "obj", None)  # of the view that numpy has
+    if hasattr(mmap, "MADV_DONTNEED") and isinstance(file, mmap.mmap):
+        file.madvise(mmap.MADV_DONTNEED)
 
 
 def _public_mode(path: Path) -> int:

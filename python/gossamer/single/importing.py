@@ -164,8 +164,7 @@ def _check_catalogue(catalogue: Catalogue, manifest: Manifest) -> None:
         catalogue.source(row)
     for row in range(catalogue.document_count):
         catalogue.document(row)
-    keys = set(zip((catalogue.tables["root"] != 0).tolist(), catalogue.paths, strict=True))
-    if len(keys) != catalogue.source_count:
+    if len(set(catalogue.names)) != catalogue.source_count:
         raise Damaged("the catalogue has a source twice")
 
 

@@ -160,6 +160,11 @@ class Catalogue:
         except UnicodeDecodeError as error:
             raise Damaged(f"a path in the catalogue is no text: {error}") from None
 
+    @property
+    def names(self) -> list[tuple[bool, str]]:
+        """What names every source, by row: whether it is a file, and its path or id."""
+        return list(zip((self.tables["root"] != 0).tolist(), self.paths, strict=True))
+
     def find_path(self, path: str | PurePath) -> int | None:
         """Give the row of a file's source by its absolute path; None if it is not there."""
         return self._rows_of_files.get(as_posix(path))
@@ -333,13 +338,11 @@ class Catalogue:
 
     @cached_property
     def _rows_of_files(self) -> dict[str, int]:
-        is_file = (self.tables["root"] != 0).tolist()
-        return {path: row for row, path in enumerate(self.paths) if is_file[row]}
+        return {path: row for row, (is_file, path) in enumerate(self.names) if is_file}
 
     @cached_property
     def _rows_of_texts(self) -> dict[str, int]:
-        is_file = (self.tables["root"] != 0).tolist()
-        return {path: row for row, path in enumerate(self.paths) if not is_file[row]}
+        return {path: row for row, (is_file, path) in enumerate(self.names) if not is_file}
 
     @cached_property
     def _stats(self) -> list[tuple[int, int]]:

@@ -142,7 +142,7 @@ class Changes:
         here = segments[(segments != VERBATIM) & (segments != AWAY)]
         if len(here) and (here != self.number).any():
             raise InvalidArgument(f"texts are in segments that are not there: {np.unique(here)}")
-        names = list(zip((other.tables["root"] != 0).tolist(), other.paths, strict=True))
+        names = other.names
         if len(set(names)) < len(names):
             raise DuplicateId("a source was given twice in one step; give it once")
         for is_file, path in names:
@@ -196,12 +196,11 @@ class Changes:
             )
         ids = other.chunk_ids
         shift = max(0, self.next_chunk_id - int(ids[0])) if len(ids) else 0
-        for is_file, path in zip((other.tables["root"] != 0).tolist(), other.paths, strict=True):
+        for is_file, path in other.names:
             self._take_place_of(is_file, path)
         every = list(range(len(other.segments)))
         parts = other.core.merge(every, self.stamp, None, False, BLOCK_BYTES, self._codecs, shift)
-        self.segments.append(self._write(self._next_number(), parts))
-        self._written = _core.Catalogue(self.segments)
+        self._add_segment(self._next_number(), parts)
         if len(ids):
             self.next_chunk_id = int(ids[-1]) + shift + 1
         self.has_verbatim |= bool((other.text_places[0] == VERBATIM).any())
@@ -234,9 +233,12 @@ class Changes:
         """Write what there is as a segment if it is large; all its chunks have codes by now."""
         draft = self._draft
         if draft.chunk_count >= _MOST_CHUNKS or draft.text_bytes >= _MOST_TEXT_BYTES:
-            self.segments.append(self._write(self.number, draft.finish()))
-            self._written = _core.Catalogue(self.segments)
+            self._add_segment(self.number, draft.finish())
             self._begin_draft()
+
+    def _add_segment(self, number: int, parts: _core.SegmentParts) -> None:
+        self.segments.append(self._write(number, parts))
+        self._written = _core.Catalogue(self.segments)
 
     def finish(self) -> list[_core.Segment]:
         """Give the segments that the old state and these changes make, nothing of them merged."""

@@ -56,6 +56,15 @@ interface Host {
   findTokens: ((address: number, size: number) => number) | null;
 }
 
+/** Frees once, however often it is called. */
+export function once(free: () => void): () => void {
+  let isFree = false;
+  return () => {
+    if (!isFree) free();
+    isFree = true;
+  };
+}
+
 type Exported = (...values: number[]) => number;
 
 function coreOf(instance: WebAssembly.Instance, host: Host, mostFailures: number): Core {

@@ -1,7 +1,7 @@
 // TextCore over gossamer-text.wasm.
 
 import { GossamerError } from "../errors.ts";
-import type { Core } from "./memory.ts";
+import { once, type Core } from "./memory.ts";
 import { readSources } from "./sources.ts";
 import { wordReader } from "./words.ts";
 import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
@@ -155,12 +155,3 @@ function describe(json: string): { name: string; fingerprint: string } {
 }
 
 const parted = (text: string, separator: string): string[] => (text === "" ? [] : text.split(separator));
-
-/** Frees once, however often it is called. */
-function once(free: () => void): () => void {
-  let isFree = false;
-  return () => {
-    if (!isFree) free();
-    isFree = true;
-  };
-}

@@ -2,7 +2,7 @@
 
 import { joinBytes } from "../bytes/join.ts";
 import { encodeText } from "../format/text.ts";
-import type { Core } from "./memory.ts";
+import { once, type Core } from "./memory.ts";
 
 /** A stretch of the words of an index. */
 export interface WordRange {
@@ -62,17 +62,15 @@ export function countWords(core: Core): WordCounter {
     add: (chunk, text) =>
       core.lend([text], (at) => void core.call("counting_add", counter, chunk, at as number, text.length)),
     finish: (chunks) => core.bytes(core.call("counting_finish", counter, chunks)),
-    free: once(() => core.call("counting_free", counter), core),
+    free: freeing(core, "counting_free", counter),
   };
 }
 
-/** Frees once, however often it is called. */
-function once(free: () => void, core: Core): () => void {
-  let isFree = false;
-  return () => {
-    if (!isFree && !core.isBroken()) free();
-    isFree = true;
-  };
+/** Frees what a module holds, once; one that is broken holds nothing any more. */
+function freeing(core: Core, name: string, address: number): () => void {
+  return once(() => {
+    if (!core.isBroken()) core.call(name, address);
+  });
 }
 
 function wordTable(core: Core, words: number): WordTable {
@@ -101,6 +99,6 @@ function wordTable(core: Core, words: number): WordTable {
       const both = core.words(2 * count);
       return { chunks: both.slice(0, count), counts: both.slice(count) };
     },
-    free: once(() => core.call("words_free", words), core),
+    free: freeing(core, "words_free", words),
   };
 }

@@ -68,7 +68,10 @@ export async function partsOfFile(
 ): Promise<IndexParts> {
   try {
     const container = await openContainer(source, signal);
-    const sections = await container.sections([SECTIONS.manifest, SECTIONS.catalogue], signal);
+    const [sections, core] = await Promise.all([
+      container.sections([SECTIONS.manifest, SECTIONS.catalogue], signal),
+      reader(),
+    ]);
     const manifest = sections.get(SECTIONS.manifest);
     const catalogueBytes = sections.get(SECTIONS.catalogue);
     if (!manifest || !catalogueBytes) {
@@ -77,7 +80,6 @@ export async function partsOfFile(
         "the file holds vectors or a model, but no index to search; give a file that `gossamer export` wrote",
       );
     }
-    const core = await reader();
     const catalogue = readCatalogue(core, catalogueBytes);
     const hasWords = container.sectionAt(SECTIONS.words) !== null;
     const words = hasWords ? lazyWords(container, core, catalogue.chunkCount) : null;

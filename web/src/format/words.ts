@@ -40,8 +40,8 @@ export async function openWords(
   return {
     chunks: table.chunks,
     close: () => {
-      if (!isClosed) table.free();
       isClosed = true;
+      table.free();
     },
     find: async (terms, wish) => {
       stayOpen();
@@ -53,8 +53,7 @@ export async function openWords(
       const bytesOf = new Map(inOrder.map(({ number }, i) => [number, read[i] as Uint8Array]));
       const places = terms.map((term, i) => {
         const number = blocks[i]?.number;
-        const bytes = number === undefined ? undefined : bytesOf.get(number);
-        return number === undefined || !bytes ? null : table.find(number, bytes, term);
+        return number === undefined ? null : table.find(number, bytesOf.get(number) as Uint8Array, term);
       });
       const lists = await readMany(source, places.filter((place) => place !== null), wish);
       stayOpen();
