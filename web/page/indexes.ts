@@ -110,11 +110,12 @@ export async function addFiles(collected: Collected, hooks: Hooks): Promise<void
     const report = into
       ? await into.index.addFiles(files, tools)
       : await makeIndex(name, files, tools);
-    showReport(report, name, [...replacedNotes(report, files), ...notes]);
     if (into) {
       await refresh();
       hooks.opened(into.target);
     } else if (report.chunks > 0) await open({ kind: "name", name }, hooks);
+    // Last: who reads it may ask at once, and means what was added.
+    showReport(report, name, [...replacedNotes(report, files), ...notes]);
   });
 }
 
@@ -124,8 +125,8 @@ export async function importFile(file: File, hooks: Hooks): Promise<void> {
     const name = freeName(file.name.replace(ENDING, ""), await gossamer().names());
     const index = await gossamer().open(file, { name, signal });
     await index.close();
-    showNote(`“${name}” is in this browser now.`);
     await open({ kind: "name", name }, hooks);
+    showNote(`“${name}” is in this browser now.`);
   });
 }
 
