@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from column_format import read_catalogue, write_catalogue
 from copies import copy_index
+from segment_format import BLOCKS, DIRECTORY, GROUPS, STRINGS, read_segment, write_segment
 from tiny_embedder import use_tiny
 from words_format import WordsReader
 
@@ -20,9 +20,9 @@ from gossamer.index import Index
 from gossamer.query.layout import counted_spans
 from gossamer.single import site
 from gossamer.single.container import Container, Section, container_parts, crc32c
-from gossamer.single.kinds import CATALOGUE, CODEBOOK, MANIFEST, ORDER, TEXTS, WORDS
-from gossamer.store import Catalogue
-from gossamer.store.texts import Texts, TextsWriter
+from gossamer.single.kinds import CODEBOOK, MANIFEST, ORDER, SEGMENT, WORDS
+from gossamer.store.codecs import BLOCK_BYTES, USUAL
+from gossamer.store.segments import NO_CODES, SegmentCatalogue, SegmentTexts
 
 NO_NUMBERS = np.zeros(0, np.uint32)
 NOTES = {
@@ -173,13 +173,12 @@ class TestExport:
 
         kinds = list(Container(map_file(tmp_path / "one.gossamer")).lengths)
         assert kinds == [kind for kind in ORDER if kind in kinds]
-        assert {MANIFEST, CATALOGUE, TEXTS, WORDS, CODEBOOK, 1, 3} <= set(kinds)
+        assert {MANIFEST, STRINGS, GROUPS, BLOCKS, WORDS, CODEBOOK, 1, 3} <= set(kinds)
 
     def test_no_path_of_this_machine_is_in_the_file(self, index: Index, tmp_path: Path) -> None:
         index.export(tmp_path / "one.gossamer")
 
-        container = Container(map_file(tmp_path / "one.gossamer"))
-        catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
+        catalogue = SegmentCatalogue([segment_of(tmp_path / "one.gossamer")], ())
         assert catalogue.paths == sorted(["algue", "kelp", *(f"files/{name}" for name in NOTES)])
         assert str(tmp_path).encode() not in (tmp_path / "one.gossamer").read_bytes()
 
@@ -195,8 +194,7 @@ class TestExport:
 
         def sources(root_name: str) -> list[str]:
             index.export(tmp_path / "one.gossamer", root_name=root_name)
-            section = Container(map_file(tmp_path / "one.gossamer")).section(CATALOGUE)
-            return Catalogue.open(section.tobytes()).paths
+            return SegmentCatalogue([segment_of(tmp_path / "one.gossamer")], ()).paths
 
         assert sources("") == ["notes-2/one.txt", "notes/one.txt"]
         assert sources("site") == ["site/notes-2/one.txt", "site/notes/one.txt"]
@@ -245,9 +243,8 @@ class TestWords:
     def test_words_say_what_the_lexical_pass_counts(self, index: Index, tmp_path: Path) -> None:
         index.export(tmp_path / "one.gossamer")
         container = Container(map_file(tmp_path / "one.gossamer"))
-        catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
-        (tmp_path / "texts").write_bytes(container.section(TEXTS).tobytes())
-        texts = Texts({1: tmp_path / "texts"})
+        segment = segment_of(tmp_path / "one.gossamer")
+        catalogue, texts = SegmentCatalogue([segment], ()), SegmentTexts([segment])
         _, offsets = catalogue.text_places
         counted: dict[str, Counter[int]] = {}
         for number, start, end in zip(*counted_spans(catalogue), strict=True):
@@ -365,7 +362,8 @@ class TestImport:
     @pytest.mark.parametrize(
         ("values", "error"),
         [
-            ({"single": 2}, errors.UnknownVersion),
+            ({"single": 3}, errors.UnknownVersion),
+            ({"version": 1, "single": 2}, errors.UnknownVersion),
             ({"format": "other"}, errors.Damaged),
             ({"next_chunk_id": 1}, errors.Damaged),
             ({"settings": {"code_bytes": 9}}, errors.Damaged),
@@ -385,7 +383,7 @@ class TestImport:
             )
         assert not (tmp_path / "again").exists()
 
-    @pytest.mark.parametrize("kind", [1, 3, MANIFEST, CATALOGUE, TEXTS])
+    @pytest.mark.parametrize("kind", [1, 3, MANIFEST, STRINGS, DIRECTORY, GROUPS, 52, BLOCKS])
     def test_a_section_that_is_missing_leaves_nothing(
         self, index: Index, tmp_path: Path, kind: int
     ) -> None:
@@ -398,7 +396,7 @@ class TestImport:
             )
         assert not (tmp_path / "again").exists()
 
-    @pytest.mark.parametrize("kind", [1, 3, CATALOGUE, TEXTS])
+    @pytest.mark.parametrize("kind", [1, 3, STRINGS, DIRECTORY, GROUPS, 52, BLOCKS])
     def test_sections_of_another_index_do_not_fit(
         self, index: Index, tmp_path: Path, kind: int
     ) -> None:
@@ -419,38 +417,47 @@ class TestImport:
 
     def test_texts_that_would_fill_the_disk_are_refused(self, index: Index, tmp_path: Path) -> None:
         index.export(tmp_path / "one.gossamer")
-        writer = TextsWriter(tmp_path / "bomb")
+        draft = _core.SegmentDraft(NO_CODES, BLOCK_BYTES, USUAL)
         for _ in range(80):
-            writer.add(bytes(1 << 20))
-        writer.close()
-        bomb = (tmp_path / "bomb").read_bytes()
+            draft.add_text(bytes(1 << 20))
+        bomb = Container(np.concatenate(draft.finish().parts()))
+        given = {kind: bomb.section(kind).tobytes() for kind in (51, 52, BLOCKS) if bomb.has(kind)}
 
         with pytest.raises(errors.Damaged, match="may hold"):
             Index.import_file(
-                rewritten(
-                    tmp_path / "one.gossamer", lambda sections: sections.update({TEXTS: bomb})
-                ),
+                rewritten(tmp_path / "one.gossamer", lambda sections: sections.update(given)),
                 tmp_path / "again",
             )
 
-    def test_frames_that_are_not_compressed_are_read_too(
+    def test_blocks_that_are_not_compressed_are_read_too(
         self, index: Index, tmp_path: Path
     ) -> None:
+        """As a page writes them."""
+        raw = _core.Codecs(
+            lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None, learn=None
+        )
         index.export(tmp_path / "one.gossamer")
+        catalogue = _core.Catalogue([segment_of(tmp_path / "one.gossamer")])
+        merged = Container(
+            np.concatenate(catalogue.merge([0], NO_CODES, None, True, 100, raw).parts())
+        )
+        given = {kind: merged.section(kind).tobytes() for kind in SEGMENT if merged.has(kind)}
 
         again = Index.import_file(
-            rewritten(tmp_path / "one.gossamer", with_raw_texts), tmp_path / "again"
+            rewritten(tmp_path / "one.gossamer", lambda sections: sections.update(given)),
+            tmp_path / "again",
         )
 
         assert answers(again) == answers(index)
 
     def test_absolute_folders_in_a_file_become_names(self, index: Index, tmp_path: Path) -> None:
+        index.remove(["algue", "kelp"])  # which would stand elsewhere in the order of names
         index.export(tmp_path / "one.gossamer")
 
         def change(sections: dict[int, bytes]) -> None:
-            words, tables = read_catalogue(sections[CATALOGUE])
+            words, tables = read_segment(sections)
             words = [b"/etc/files" if word == b"files" else word for word in words]
-            sections[CATALOGUE] = write_catalogue(words, tables)
+            write_segment(sections, words, tables)
 
         again = Index.import_file(rewritten(tmp_path / "one.gossamer", change), tmp_path / "again")
 
@@ -463,29 +470,24 @@ class TestImport:
             Index.import_file(tmp_path / "vectors", tmp_path / "again")
 
 
-def with_raw_texts(sections: dict[int, bytes]) -> None:
-    """Write the texts as a page does: zstd frames of one block that is not compressed."""
-    import struct
-    import tempfile
-    import zlib
-
-    with tempfile.TemporaryDirectory() as aside:
-        (Path(aside) / "texts").write_bytes(sections[TEXTS])
-        texts = Texts({1: Path(aside) / "texts"})
-        length, size = texts.lengths[1], 1 << 13
-        whole = texts.read(1, 0, length)
-    blocks = [_raw_frame(whole[at : at + size]) for at in range(0, length, size)]
-    head = struct.pack("<8sIIII", b"GSMTEXTS", 1, size, 0, 0)
-    table = b"".join(struct.pack("<II", len(one), zlib.crc32(one)) for one in blocks)
-    table += struct.pack("<QI", length, len(blocks))
-    checksum = zlib.crc32(head + table).to_bytes(4, "little")
-    sections[TEXTS] = head + b"".join(blocks) + table + checksum
+def segment_of(path: Path) -> _core.Segment:
+    """The segment of a single file."""
+    container = Container(map_file(path))
+    sections = [Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)]
+    return _core.Segment(1, np.concatenate(container_parts(sections)), True, USUAL)
 
 
-def _raw_frame(text: bytes) -> bytes:
-    # Single segment, 4 bytes of content size; one last block of type 0 (raw).
-    head = b"\x28\xb5\x2f\xfd" + bytes([0b1010_0000]) + len(text).to_bytes(4, "little")
-    return head + (len(text) << 3 | 1).to_bytes(3, "little") + text
+class TestVersion1:
+    def test_a_file_of_an_earlier_release_is_imported(self, tmp_path: Path) -> None:
+        old = Path(__file__).parent / "data" / "single-v1" / "notes.gossamer"
+
+        index = Index.import_file(old, tmp_path / "index")
+
+        (hit,) = index.search("what do whales eat", 1)
+        assert (hit.source, hit.first) == ("notes/whales.md", 1)
+        (memo,) = index.search("boiler", 1, where="year == 2024")
+        assert memo.text.startswith("The boiler was serviced in March")
+        assert index.check() == []
 
 
 class TestCommands:

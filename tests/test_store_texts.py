@@ -1,22 +1,21 @@
-"""The text store: any piece of any text, from segments that are never changed."""
+"""Texts of version 1: any piece of any text, from files that are never changed."""
 
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from old_texts_format import write_old_texts
 
+from gossamer import _core
 from gossamer.errors import Damaged, GossamerError
-from gossamer.store import texts as store_texts
-from gossamer.store.texts import Texts, TextsWriter
+from gossamer.files import map_file
+from gossamer.store.codecs import USUAL
+from gossamer.store.segments import SegmentTexts
 
 
-def write(path, pieces):
-    path.unlink(missing_ok=True)
-    writer = TextsWriter(path)
-    offsets = [writer.add(piece) for piece in pieces]
-    writer.close()
-    return offsets
+def opened(path, number=1):
+    return SegmentTexts([_core.OldTexts(number, map_file(path), USUAL)])
 
 
 def prose(size, seed=0):
@@ -27,78 +26,69 @@ def prose(size, seed=0):
     return " ".join(random_.choices(words, k=size // 2)).encode()[:size]
 
 
-@given(st.lists(st.binary(max_size=300), max_size=20), st.data())
+@given(st.binary(max_size=3000), st.data())
 @settings(max_examples=50, deadline=None)
-def test_every_piece_of_every_text_is_read_as_it_was_given(tmp_path_factory, pieces, data):
+def test_every_piece_of_every_text_is_read_as_it_was_given(tmp_path_factory, text, data):
     path = tmp_path_factory.mktemp("texts") / "texts-1.gst"
-    offsets = write(path, pieces)
+    path.write_bytes(write_old_texts(text, 100))
 
-    texts = Texts({1: path})
+    texts = opened(path)
 
-    for offset, piece in zip(offsets, pieces, strict=True):
-        start = data.draw(st.integers(0, len(piece)))
-        end = data.draw(st.integers(start, len(piece)))
-        assert texts.read(1, offset + start, offset + end) == piece[start:end]
-    assert texts.lengths == {1: sum(map(len, pieces))}
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert texts.read(1, start, end) == text[start:end]
+    assert texts.lengths == {1: len(text)}
 
 
 def test_texts_across_blocks_come_whole_and_in_order(tmp_path):
-    pieces = [prose(90_000, seed) for seed in range(5)]
-    offsets = write(tmp_path / "t", pieces)
+    text = prose(450_000)
+    (tmp_path / "t").write_bytes(write_old_texts(text, 1 << 17))
 
-    texts = Texts({3: tmp_path / "t"})
+    texts = opened(tmp_path / "t", 3)
 
-    assert [texts.read(3, o, o + 90_000) for o in offsets] == pieces
-    assert texts.read(3, 0, 450_000) == b"".join(pieces)
+    assert texts.read(3, 90_000, 270_000) == text[90_000:270_000]
+    assert texts.read(3, 0, 450_000) == text
 
 
-def test_a_megabyte_of_text_learns_a_dictionary_and_is_read_with_it(tmp_path, monkeypatch):
-    pieces = [prose(200_000, seed % 2) for seed in range(7)]
-    offsets = write(tmp_path / "with", pieces)
-    monkeypatch.setattr(store_texts, "_LEARN_LEAST", 1 << 40)
-    write(tmp_path / "without", pieces)
+def test_texts_that_were_packed_with_a_dictionary_are_read_with_it(tmp_path):
+    text = prose(900_000)
+    (tmp_path / "t").write_bytes(write_old_texts(text, has_dictionary=True))
 
-    texts = Texts({1: tmp_path / "with"})
-
-    assert texts.read(1, offsets[6], offsets[6] + 200_000) == pieces[6]
-    assert (tmp_path / "with").stat().st_size < (tmp_path / "without").stat().st_size
+    assert opened(tmp_path / "t").read(1, 100_000, 300_000) == text[100_000:300_000]
 
 
 def test_what_is_not_there_is_an_error(tmp_path):
-    write(tmp_path / "t", [b"some text"])
-    texts = Texts({1: tmp_path / "t"})
+    (tmp_path / "t").write_bytes(write_old_texts(b"some text"))
+    texts = opened(tmp_path / "t")
 
     for segment, start, end in [(1, 0, 10), (1, -1, 3), (1, 5, 4), (2, 0, 1)]:
         with pytest.raises(Damaged, match="no text"):
             texts.read(segment, start, end)
 
 
-def test_every_flipped_byte_of_a_segment_is_noticed(tmp_path):
+def test_every_flipped_byte_is_noticed(tmp_path):
     path = tmp_path / "t"
-    write(path, [prose(900)])
-    data = path.read_bytes()
+    data = write_old_texts(prose(900))
 
     for at in range(len(data)):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :])
         with pytest.raises(GossamerError):
-            Texts({1: path}).read(1, 0, 900)
+            opened(path).read(1, 0, 900)
 
 
-def test_every_cut_of_a_segment_is_noticed(tmp_path):
+def test_every_cut_is_noticed(tmp_path):
     path = tmp_path / "t"
-    write(path, [prose(900)])
-    data = path.read_bytes()
+    data = write_old_texts(prose(900))
 
     for length in range(len(data)):
         path.write_bytes(data[:length])
         with pytest.raises(GossamerError):
-            Texts({1: path})
+            opened(path)
 
 
-def test_hostile_segments_give_errors_only(tmp_path):
+def test_hostile_texts_give_errors_only(tmp_path):
     path = tmp_path / "t"
-    write(path, [prose(300)])
-    data = path.read_bytes()
+    data = write_old_texts(prose(300))
     random_ = random.Random(1)
     for _ in range(200):
         spoilt = bytearray(data)
@@ -106,4 +96,4 @@ def test_hostile_segments_give_errors_only(tmp_path):
             spoilt[random_.randrange(len(spoilt))] = random_.choice([0, 1, 127, 255])
         path.write_bytes(spoilt)
         with pytest.raises(GossamerError):
-            Texts({1: path}).read(1, 0, 300)
+            opened(path).read(1, 0, 300)

@@ -93,8 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::mend_checksums(file, fuzz::mend_header(file));
   const Origin origin = data[0] % 2 == 0 ? Origin::kOwn : Origin::kOther;
   try {
-    const auto older = std::make_shared<Segment>(1, seed(), Origin::kOwn, kPlain);
-    const auto newer = std::make_shared<Segment>(2, file, origin, kPlain);
+    const auto older = std::make_shared<Segment>(1, ByteView(seed()), Origin::kOwn, kPlain);
+    const auto newer = std::make_shared<Segment>(2, ByteView(file), origin, kPlain);
     read_all(Catalogue({newer}));
     read_all(Catalogue({older, newer}));
   } catch (const Error&) {

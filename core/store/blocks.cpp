@@ -61,19 +61,19 @@ void BlockWriter::begin() {
       number_of(codec_.learn(ByteView(waiting_).first(std::min(waiting_.size(), kLearnMost))));
 }
 
-std::size_t BlockWriter::add(ByteView text) {
-  const std::size_t start = size_;
+std::uint64_t BlockWriter::add(ByteView text) {
+  const std::uint64_t start = size_;
   waiting_.insert(waiting_.end(), text.begin(), text.end());
   size_ += text.size();
   if (has_begun_ || waiting_.size() >= kLearnMost) pack_waiting(block_bytes_);
   return start;
 }
 
-std::size_t BlockWriter::copy(const Block& block, ByteView dictionary) {
-  expect(crc32c(block.packed) == block.checksum, Reason::kDamaged, kDamagedBlock);
+std::uint64_t BlockWriter::copy(const BlockView& texts, const Block& block) {
+  const ByteView packed = texts.packed(block);
   pack_waiting(1);
-  const std::size_t start = size_;
-  put(block.size, block.packed, number_of(dictionary));
+  const std::uint64_t start = size_;
+  put(block.size, packed, number_of(texts.dictionary_of(block)));
   size_ += block.size;
   return start;
 }
@@ -149,12 +149,15 @@ std::size_t BlockWriter::number_of(ByteView dictionary) {
 
 BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
                      const TextCodec& texts)
-    : texts_(texts), dictionaries_(read_dictionaries(file, origin, codec)) {
+    : texts_(texts),
+      checksum_([](ByteView bytes) { return crc32c(bytes); }),
+      // Blocks have checksums of their own: not all of them are read.
+      packed_(file.bytes(SectionKind::kBlocks)),
+      dictionaries_(read_dictionaries(file, origin, codec)) {
   if (!file.has(SectionKind::kBlockDirectory)) return;
   const Table table =
       unpack_table(file.verified(SectionKind::kBlockDirectory), blocks_schema(), origin, codec);
-  // Blocks have checksums of their own: not all of them are read.
-  ByteReader in(file.bytes(SectionKind::kBlocks), "the texts of a segment");
+  std::uint64_t at = 0;
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto number = [&](std::size_t column, std::size_t least, std::size_t most) {
       const std::int64_t value = table.columns[column][row];
@@ -165,19 +168,37 @@ BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
     Block block;
     block.start = size();
     block.size = number(BlockColumns::kSize, 1, kMostBlockBytes);
-    block.packed = in.take(number(BlockColumns::kPacked, 1, block.size));
+    block.at = at;
+    block.packed_size = number(BlockColumns::kPacked, 1, block.size);
+    block.is_packed = block.packed_size < block.size;
     block.checksum = static_cast<std::uint32_t>(table.columns[BlockColumns::kChecksum][row]);
     block.dictionary = number(BlockColumns::kDictionary, 0, dictionaries_.size());
+    at += block.packed_size;
     blocks_.push_back(block);
   }
-  in.expect_end();
+  expect(at == file.length_of(SectionKind::kBlocks), Reason::kDamaged,
+         "the blocks of a segment do not fit its texts");
+}
+
+BlockView::BlockView(std::vector<Block> blocks, ByteView packed, Bytes dictionary,
+                     Checksum checksum, const TextCodec& texts)
+    : texts_(texts), checksum_(checksum), packed_(packed), blocks_(std::move(blocks)) {
+  if (!dictionary.empty()) dictionaries_.push_back(std::move(dictionary));
+}
+
+ByteView BlockView::packed(const Block& block) const {
+  expect(block.at + block.packed_size <= packed_.size(), Reason::kInvalidArgument,
+         "the texts of a segment are not at hand");
+  const ByteView packed = packed_.subspan(static_cast<std::size_t>(block.at), block.packed_size);
+  expect(checksum_(packed) == block.checksum, Reason::kDamaged, kDamagedBlock);
+  return packed;
 }
 
 ByteView BlockView::dictionary_of(const Block& block) const {
   return block.dictionary == 0 ? ByteView() : ByteView(dictionaries_[block.dictionary - 1]);
 }
 
-std::span<const Block> BlockView::blocks_between(std::size_t start, std::size_t end) const {
+std::span<const Block> BlockView::blocks_between(std::uint64_t start, std::uint64_t end) const {
   expect(start <= end && end <= size(), Reason::kDamaged,
          "a document has its text where the segment has none");
   if (start == end) return {};
@@ -189,20 +210,20 @@ std::span<const Block> BlockView::blocks_between(std::size_t start, std::size_t 
 }
 
 Bytes BlockView::unpack(const Block& block) const {
-  expect(crc32c(block.packed) == block.checksum, Reason::kDamaged, kDamagedBlock);
-  if (block.packed.size() == block.size) return {block.packed.begin(), block.packed.end()};
+  const ByteView packed = this->packed(block);
+  if (!block.is_packed) return {packed.begin(), packed.end()};
   Bytes text(block.size);
-  expect(texts_.unpack(block.packed, dictionary_of(block), text), Reason::kDamaged,
+  expect(texts_.unpack(packed, dictionary_of(block), text), Reason::kDamaged,
          "a block of text does not unpack");
   return text;
 }
 
-Bytes BlockView::read(std::size_t start, std::size_t end) const {
+Bytes BlockView::read(std::uint64_t start, std::uint64_t end) const {
   Bytes text;
   for (const Block& block : blocks_between(start, end)) {
     const Bytes piece = unpack(block);
-    const std::size_t from = start > block.start ? start - block.start : 0;
-    const std::size_t to = std::min(end, block.end()) - block.start;
+    const std::uint64_t from = start > block.start ? start - block.start : 0;
+    const std::uint64_t to = std::min(end, block.end()) - block.start;
     text.insert(text.end(), piece.begin() + static_cast<std::ptrdiff_t>(from),
                 piece.begin() + static_cast<std::ptrdiff_t>(to));
   }

@@ -25,14 +25,18 @@ struct TextCodec {
 
 // One piece of the text of a segment, packed alone.
 struct Block {
-  std::size_t start;       // in the text
-  std::size_t size;        // of its text
-  ByteView packed;         // as it is if it would not become smaller
-  std::uint32_t checksum;  // of what is packed
-  std::size_t dictionary;  // 0 for none, else one more than its number
+  std::uint64_t start;      // in the text
+  std::size_t size;         // of its text
+  std::uint64_t at;         // among what is packed
+  std::size_t packed_size;  // the same as its size if it would not become smaller
+  bool is_packed;           // else it stands there as it is
+  std::uint32_t checksum;   // of what is packed
+  std::size_t dictionary;   // 0 for none, else one more than its number
 
-  std::size_t end() const { return start + size; }
+  std::uint64_t end() const { return start + size; }
 };
+
+class BlockView;
 
 // Makes the text of a segment: texts end to end, cut into blocks.
 class BlockWriter {
@@ -43,14 +47,14 @@ class BlockWriter {
   // Texts from now on are packed with it. Without, one is learnt from the first texts.
   void use_dictionary(Bytes dictionary);
   // Gives where the text begins. It may come in pieces: where the first begins is where all do.
-  std::size_t add(ByteView text);
+  std::uint64_t add(ByteView text);
   // Takes a block of another segment over as it is, and gives where its text begins; kDamaged if
   // it is not as it was written. Its bytes outlive what is written.
-  std::size_t copy(const Block& block, ByteView dictionary);
+  std::uint64_t copy(const BlockView& texts, const Block& block);
   // Appends the sections; call once.
   void finish(FileImage& image, const Codec& codec);
 
-  std::size_t size() const { return size_; }
+  std::uint64_t size() const { return size_; }
   std::size_t packed_bytes() const { return packed_bytes_; }
   // Whether blocks of this dictionary can be copied: there may be no room for one more.
   bool has_room_for(ByteView dictionary) const;
@@ -71,7 +75,7 @@ class BlockWriter {
   std::size_t dictionary_ = 0;  // as in Block
   bool has_begun_ = false;      // whether there is a dictionary, or none is wanted
   Bytes waiting_;
-  std::size_t size_ = 0;
+  std::uint64_t size_ = 0;
   std::size_t packed_bytes_ = 0;
   std::vector<ByteView> pieces_;
   std::shared_ptr<std::deque<Bytes>> owned_ = std::make_shared<std::deque<Bytes>>();
@@ -81,21 +85,30 @@ class BlockWriter {
 // The text of a segment, whose bytes outlive it. A block is checked when it is read.
 class BlockView {
  public:
-  // A segment without texts has no blocks.
+  // A segment without texts has no blocks. Where their bytes are not attached, it is known where
+  // each is, and none can be read.
   BlockView(const Container& file, Origin origin, const Codec& codec, const TextCodec& texts);
+  // The same of blocks that are known already, whose checksums another function gives.
+  using Checksum = std::uint32_t (*)(ByteView);
+  BlockView(std::vector<Block> blocks, ByteView packed, Bytes dictionary, Checksum checksum,
+            const TextCodec& texts);
 
-  std::size_t size() const { return blocks_.empty() ? 0 : blocks_.back().end(); }
+  std::uint64_t size() const { return blocks_.empty() ? 0 : blocks_.back().end(); }
   std::span<const Block> blocks() const { return blocks_; }
   ByteView dictionary_of(const Block& block) const;
+  // What is packed of a block, compared with its checksum (kDamaged).
+  ByteView packed(const Block& block) const;
   // The blocks that hold a part of the text; kDamaged if there is no such part.
-  std::span<const Block> blocks_between(std::size_t start, std::size_t end) const;
+  std::span<const Block> blocks_between(std::uint64_t start, std::uint64_t end) const;
   // The text of one of them.
   Bytes unpack(const Block& block) const;
   // A part of the text, which may be large.
-  Bytes read(std::size_t start, std::size_t end) const;
+  Bytes read(std::uint64_t start, std::uint64_t end) const;
 
  private:
   const TextCodec& texts_;
+  Checksum checksum_;
+  ByteView packed_;  // of all blocks
   std::vector<Bytes> dictionaries_;
   std::vector<Block> blocks_;
 };

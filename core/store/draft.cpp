@@ -24,14 +24,9 @@ void SegmentDraft::add_again(const Catalogue& catalogue, std::size_t row, std::i
   std::vector<std::uint64_t> ids;
   for (DocumentRecord& document : source.documents) {
     if (document.segment == kHere) {
-      const auto start = static_cast<std::size_t>(document.offset);
-      const auto end = start + static_cast<std::size_t>(document.length);
-      document.offset = static_cast<std::int64_t>(texts().size());
-      for (const Block& block : segment.texts().blocks_between(start, end)) {
-        const Bytes text = segment.texts().unpack(block);
-        const std::size_t from = std::max(start, block.start), to = std::min(end, block.end());
-        texts().add(ByteView(text).subspan(from - block.start, to - from));
-      }
+      const auto start = static_cast<std::uint64_t>(document.offset);
+      const auto end = start + static_cast<std::uint64_t>(document.length);
+      document.offset = static_cast<std::int64_t>(texts().add(segment.texts().read(start, end)));
     }
     for (std::size_t i = 0; i < document.chunks.size(); ++i)
       ids.push_back(static_cast<std::uint64_t>(document.first_chunk) + i);

@@ -20,22 +20,22 @@ constexpr std::size_t kManySegments = 12, kFewSegments = 6;
 constexpr std::size_t kGoneShare = 3;
 
 struct Stretch {
-  std::size_t start, end;
+  std::uint64_t start, end;
 };
 
 // Where stretches of the texts of a segment went.
 class Moves {
  public:
-  void add(Stretch from, std::size_t to) { moves_.emplace(from.start, to); }
+  void add(Stretch from, std::uint64_t to) { moves_.emplace(from.start, to); }
   std::int64_t of(std::int64_t offset) const {
-    const auto after = moves_.upper_bound(static_cast<std::size_t>(offset));
+    const auto after = moves_.upper_bound(static_cast<std::uint64_t>(offset));
     if (after == moves_.begin()) return 0;  // of an empty text
     const auto& [start, to] = *std::prev(after);
-    return static_cast<std::int64_t>(to + static_cast<std::size_t>(offset) - start);
+    return static_cast<std::int64_t>(to + static_cast<std::uint64_t>(offset) - start);
   }
 
  private:
-  std::map<std::size_t, std::size_t> moves_;
+  std::map<std::uint64_t, std::uint64_t> moves_;
 };
 
 // The texts of live documents, in order; those that overlap are one.
@@ -48,9 +48,10 @@ std::vector<Stretch> live_texts(const LivePart& part) {
       if (documents.columns[DocumentColumns::kSegment][row] != kHere ||
           part.documents.has(group->before.documents + row))
         continue;
-      const auto start = static_cast<std::size_t>(documents.columns[DocumentColumns::kOffset][row]);
+      const auto start =
+          static_cast<std::uint64_t>(documents.columns[DocumentColumns::kOffset][row]);
       const auto length =
-          static_cast<std::size_t>(documents.columns[DocumentColumns::kLength][row]);
+          static_cast<std::uint64_t>(documents.columns[DocumentColumns::kLength][row]);
       if (length > 0) found.push_back({start, start + length});
     }
   }
@@ -75,7 +76,7 @@ Moves copy_texts(const LivePart& part, bool packs_anew, BlockWriter& out) {
   auto next = live.begin();
   for (const Block& block : texts.blocks()) {
     std::vector<Stretch> here;
-    std::size_t bytes = 0;
+    std::uint64_t bytes = 0;
     for (auto one = next; one != live.end() && one->start < block.end(); ++one) {
       here.push_back({std::max(one->start, block.start), std::min(one->end, block.end())});
       bytes += here.back().end - here.back().start;
@@ -84,12 +85,14 @@ Moves copy_texts(const LivePart& part, bool packs_anew, BlockWriter& out) {
     if (here.empty()) continue;
     const bool is_full = 2 * block.size >= out.block_bytes() && 2 * bytes > block.size;
     if (is_full && !packs_anew && out.has_room_for(texts.dictionary_of(block))) {
-      moves.add({block.start, block.end()}, out.copy(block, texts.dictionary_of(block)));
+      moves.add({block.start, block.end()}, out.copy(texts, block));
       continue;
     }
     const Bytes text = texts.unpack(block);
     for (const Stretch& one : here)
-      moves.add(one, out.add(ByteView(text).subspan(one.start - block.start, one.end - one.start)));
+      moves.add(one,
+                out.add(ByteView(text).subspan(static_cast<std::size_t>(one.start - block.start),
+                                               static_cast<std::size_t>(one.end - one.start))));
   }
   return moves;
 }

@@ -37,10 +37,14 @@ void SegmentImage::finish(FileImage& image) {
 }
 
 Segment::Segment(std::uint64_t number, ByteView file, Origin origin, const Codecs& codecs)
+    : Segment(number, Container::parse(file), origin, codecs) {
+  bytes_ = file;
+}
+
+Segment::Segment(std::uint64_t number, Container file, Origin origin, const Codecs& codecs)
     : number_(number),
-      bytes_(file),
       origin_(origin),
-      file_(Container::parse(file)),
+      file_(std::move(file)),
       sources_(file_, origin, codecs.columns),
       texts_(file_, origin, codecs.columns, codecs.texts) {
   if (file_.has(SectionKind::kGone))
@@ -61,9 +65,9 @@ Segment::Segment(std::uint64_t number, ByteView file, Origin origin, const Codec
 const IdMap& Segment::ids() const {
   const std::lock_guard lock(mutex_);
   if (!ids_) {
-    IdMap ids = chunk_count() == 0
-                    ? IdMap()
-                    : IdMap::from_bytes(file_.required(SectionKind::kIds), chunk_count());
+    IdMap ids = file_.has(SectionKind::kIds)
+                    ? IdMap::from_bytes(file_.required(SectionKind::kIds), chunk_count())
+                    : IdMap(ids_of_documents());
     do_ids_rise_ = true;
     for (std::size_t chunk = 1; chunk < chunk_count() && do_ids_rise_; ++chunk)
       do_ids_rise_ = ids.id(static_cast<NodeId>(chunk - 1)) < ids.id(static_cast<NodeId>(chunk));
@@ -99,19 +103,26 @@ ByteView Segment::codes() const {
   return codes;
 }
 
-void Segment::verify() const {
-  file_.verify_all();
-  sources_.verify();
+std::vector<std::uint64_t> Segment::ids_of_documents() const {
+  std::vector<std::uint64_t> ids;
   for (std::size_t number = 0; number < sources_.group_count(); ++number) {
     const std::shared_ptr<const Group> group = sources_.read_apart(number);
-    std::size_t chunk = group->before.chunks;
     for (std::size_t row = 0; row < group->document_count(); ++row) {
-      const std::int64_t first = group->rows.document_alone(row).first_chunk;
-      for (std::size_t i = 0; i < group->rows.chunks_of(row).size(); ++i, ++chunk)
-        expect(ids().id(static_cast<NodeId>(chunk)) == static_cast<std::uint64_t>(first) + i,
-               Reason::kDamaged, "the ids of a segment are not those of its documents");
+      const auto first = static_cast<std::uint64_t>(group->rows.document_alone(row).first_chunk);
+      for (std::size_t i = 0; i < group->rows.chunks_of(row).size(); ++i) ids.push_back(first + i);
     }
   }
+  return ids;
+}
+
+void Segment::verify() const {
+  file_.verify_all();
+  const std::vector<std::uint64_t> own = ids_of_documents();  // which reads every group
+  expect(own.size() == chunk_count(), Reason::kDamaged,
+         "the directory of a segment counts other chunks than it has");
+  for (std::size_t chunk = 0; chunk < own.size(); ++chunk)
+    expect(ids().id(static_cast<NodeId>(chunk)) == own[chunk], Reason::kDamaged,
+           "the ids of a segment are not those of its documents");
 }
 
 }  // namespace gossamer

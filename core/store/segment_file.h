@@ -62,16 +62,20 @@ class SegmentImage {
 class Segment {
  public:
   Segment(std::uint64_t number, ByteView file, Origin origin, const Codecs& codecs);
+  // The same of a file whose texts may be left unattached: none is read then.
+  Segment(std::uint64_t number, Container file, Origin origin, const Codecs& codecs);
 
   std::uint64_t number() const { return number_; }  // of its file
-  ByteView bytes() const { return bytes_; }
+  ByteView bytes() const { return bytes_; }         // of a whole file
   Origin origin() const { return origin_; }
   const SegmentView& sources() const { return sources_; }
   const BlockView& texts() const { return texts_; }
   const GoneSources& gone() const { return gone_; }  // of other segments
   std::size_t chunk_count() const { return sources_.counts().chunks; }
 
-  const IdMap& ids() const;  // of chunks
+  // Of chunks. A file without them has those that its documents say: that is so in a single file,
+  // where ids and codes are the engine's.
+  const IdMap& ids() const;
   // The row of a chunk by its id.
   std::optional<std::size_t> chunk_of(std::uint64_t id) const;
   const CodeStamp& stamp() const { return stamp_; }
@@ -83,6 +87,8 @@ class Segment {
   void verify() const;
 
  private:
+  std::vector<std::uint64_t> ids_of_documents() const;
+
   std::uint64_t number_;
   ByteView bytes_;
   Origin origin_;

@@ -67,7 +67,7 @@ TEST_CASE("blocks are taken over as they are, each with its dictionary") {
   merged.add(bytes_of("new"));
   for (const Bytes& file : files) {
     const BlockView view(Container::parse(file), Origin::kOwn, kRuns, kTexts);
-    for (const Block& block : view.blocks()) merged.copy(block, view.dictionary_of(block));
+    for (const Block& block : view.blocks()) merged.copy(view, block);
   }
   const Bytes file = file_of(merged);
   const BlockView view(Container::parse(file), Origin::kOwn, kRuns, kTexts);
@@ -85,7 +85,7 @@ TEST_CASE("a damaged block is not taken over, and there is an end to dictionarie
   file.back() ^= 1;
   const BlockView view(Container::parse(file), Origin::kOwn, kRuns, kTexts);
 
-  CHECK(reason_of([&] { second.copy(view.blocks().back(), {}); }) == "damaged");
+  CHECK(reason_of([&] { second.copy(view, view.blocks().back()); }) == "damaged");
   for (std::uint8_t number = 1; second.has_room_for(Bytes{number}); ++number)
     second.use_dictionary({number});
   CHECK(second.has_room_for(Bytes{1}));
@@ -119,4 +119,21 @@ TEST_CASE("a byte of a text that changed is noticed") {
             view.read(0, view.size());
           }) == "damaged");
   }
+}
+
+TEST_CASE("without the bytes of blocks it is known where they are, and none is read") {
+  BlockWriter writer(16, kTexts);
+  writer.add(bytes_of(std::string(40, 'a') + "bcdefghijklmnopqrstuvwxyz"));
+  const Bytes file = file_of(writer);
+  const Container whole = Container::parse(file);
+  Container part = Container::parse_head(file, file.size());
+  part.attach(SectionKind::kBlockDirectory, whole.bytes(SectionKind::kBlockDirectory));
+
+  const BlockView known(whole, Origin::kOther, kRuns, kTexts);
+  const BlockView view(part, Origin::kOther, kRuns, kTexts);
+
+  CHECK(view.size() == 65);
+  CHECK(view.blocks().size() == known.blocks().size());
+  CHECK(view.blocks().back().at == known.blocks().back().at);
+  CHECK(reason_of([&] { view.unpack(view.blocks()[0]); }) == "invalid argument");
 }

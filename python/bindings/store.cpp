@@ -21,6 +21,7 @@
 #include "store/catalogue.h"
 #include "store/draft.h"
 #include "store/merge.h"
+#include "store/old_texts.h"
 #include "store/schema.h"
 #include "store/verify.h"
 
@@ -320,6 +321,25 @@ std::tuple<std::size_t, std::size_t, std::size_t> part_bytes(const Segment& segm
   return {segment.bytes().size() - codes - texts, codes, texts};
 }
 
+// Texts of version 1 that are open, by the number of their file.
+struct OldTexts {
+  std::uint64_t number;
+  BlockView texts;
+};
+
+nb::ndarray<nb::numpy, std::int64_t> block_ends(const BlockView& texts) {
+  std::vector<std::int64_t> ends;
+  for (const Block& block : texts.blocks()) ends.push_back(static_cast<std::int64_t>(block.end()));
+  const std::size_t count = ends.size();
+  return to_numpy(std::move(ends), {count});
+}
+
+nb::bytes read_block(const BlockView& texts, std::size_t number) {
+  expect(number < texts.blocks().size(), Reason::kInvalidArgument,
+         "the segment has no such block of text");
+  return bytes_of(texts.unpack(texts.blocks()[number]));
+}
+
 void bind_segments(nb::module_& m) {
   nb::class_<Codecs>(m, "Codecs")
       .def(nb::new_(&make_codecs), nb::arg("pack"), nb::arg("unpack"), nb::arg("pack_text"),
@@ -344,21 +364,24 @@ void bind_segments(nb::module_& m) {
                                                                        self);
                    })
       .def("part_bytes", &part_bytes)
-      .def("block_ends",
-           [](const Segment& self) {
-             std::vector<std::int64_t> ends;
-             for (const Block& block : self.texts().blocks())
-               ends.push_back(static_cast<std::int64_t>(block.end()));
-             const std::size_t count = ends.size();
-             return to_numpy(std::move(ends), {count});
-           })
+      .def("block_ends", [](const Segment& self) { return block_ends(self.texts()); })
       .def(
           "read_block",
-          [](const Segment& self, std::size_t number) {
-            expect(number < self.texts().blocks().size(), Reason::kInvalidArgument,
-                   "the segment has no such block of text");
-            return bytes_of(self.texts().unpack(self.texts().blocks()[number]));
-          },
+          [](const Segment& self, std::size_t number) { return read_block(self.texts(), number); },
+          nb::arg("number"));
+  nb::class_<OldTexts>(m, "OldTexts")
+      .def(nb::new_([](std::uint64_t number, const ByteRow& file, const Codecs& codecs) {
+             return std::make_unique<OldTexts>(
+                 number, read_old_texts(ByteView(file.data(), file.size()), codecs.texts));
+           }),
+           nb::arg("number"), nb::arg("file"), nb::arg("codecs"), nb::keep_alive<0, 3>(),
+           nb::keep_alive<0, 4>())
+      .def_ro("number", &OldTexts::number)
+      .def_prop_ro("text_bytes", [](const OldTexts& self) { return self.texts.size(); })
+      .def("block_ends", [](const OldTexts& self) { return block_ends(self.texts); })
+      .def(
+          "read_block",
+          [](const OldTexts& self, std::size_t number) { return read_block(self.texts, number); },
           nb::arg("number"));
   nb::class_<SegmentParts>(m, "SegmentParts").def("parts", [](nb::handle_t<SegmentParts> self) {
     const auto& parts = nb::cast<const SegmentParts&>(self);

@@ -4,34 +4,20 @@ import json
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from unittest.mock import patch
 
-import column_format
 import numpy as np
-from column_format import (
-    SOURCES,
-    WORDS,
-    Column,
-    Schema,
-    Table,
-    pack_table,
-    read_catalogue,
-    unpack_table,
-    words_table,
-    write_catalogue,
-)
+from column_format import Table, read_catalogue, write_catalogue
+from segment_format import read_segment, write_segment
 
 from gossamer.index import Index
-from gossamer.single.container import Container, Section, container_parts, crc32c
-from gossamer.single.kinds import CATALOGUE, MANIFEST
+from gossamer.single.container import Container, Section, container_parts
+from gossamer.single.kinds import MANIFEST
 from gossamer.store.hashes import digest_of, digest_of_file
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package, write_package
 from gossamer.sync.records import Head, Mode
-from gossamer.text.zstd import ZstdDecompressor, ZstdError
 
 __all__ = ["FOLDERS", "hostile_file", "hostile_folder", "hostile_package", "make_bases"]
 
@@ -48,20 +34,6 @@ FOLDERS: dict[str, dict[str, object]] = {
     "hot": {"keep": "hot:1MB"},
     "words": {"lexical": "fts5"},
 }
-# Sections of a segment; docs/format.md.
-_STRINGS, _DIRECTORY, _GROUPS = 48, 49, 50
-_DIRECTORY_SCHEMA = Schema(
-    (
-        Column("bytes"),
-        Column("size"),
-        Column("checksum", width=4),
-        Column("sources"),
-        Column("documents"),
-        Column("chunks"),
-        Column("is_file"),
-    ),
-    (("path", Schema(is_bytes=True, cost=4)),),
-)
 NUMBERS = (0, 1, 2, 3, 7, 255, 1 << 16, (1 << 28) + 1, (1 << 36) - 1, 1 << 40, (1 << 62) - 1)
 
 
@@ -238,50 +210,32 @@ def hostile_folder(base: Path, target: Path, chance: Chance) -> None:
 
 
 def _hostile_segment(path: Path, chance: Chance) -> bytes:
-    """Give a segment with a spoilt catalogue, or with any bytes changed in one of its sections."""
-    container = Container(np.fromfile(path, np.uint8))
-    sections = {kind: container.section(kind).tobytes() for kind in container.lengths}
+    """Give a spoilt copy of a segment."""
+    sections = _sections_of(path)
+    _spoil_segment(sections, chance)
+    return _file_of(sections)
+
+
+def _spoil_segment(sections: dict[int, bytes], chance: Chance) -> None:
+    """Spoil the catalogue of a segment, or any bytes in one of its sections."""
     if chance.random.random() < 0.7:
-        words = unpack_table(sections[_STRINGS], WORDS, is_own=True).texts("word")
-        group = sections[_GROUPS]
-        with suppress(ZstdError):  # a small one is as it is
-            group = ZstdDecompressor().decompress(group)
-        tables = unpack_table(group, SOURCES, is_own=True)
-        words, tables = chance.spoil_tables(words, tables)
-        with patch.object(column_format, "compress", lambda plane, _: plane):
-            sections[_STRINGS] = pack_table(words_table(words))
-            sections[_GROUPS] = pack_table(tables)
-        sections[_DIRECTORY] = pack_table(_directory_of(words, tables, sections[_GROUPS]))
-    else:
-        kind = chance.random.choice(sorted(sections))
-        data = bytearray(sections[kind])
-        for _ in range(chance.random.choice((1, 1, 3))):
-            data[chance.random.randrange(len(data))] = chance.random.choice((0, 1, 2, 127, 255))
-        sections[kind] = bytes(data)
+        write_segment(sections, *chance.spoil_tables(*read_segment(sections)))
+        return
+    kind = chance.random.choice(sorted(sections))
+    data = bytearray(sections[kind])
+    for _ in range(chance.random.choice((1, 1, 3))):
+        data[chance.random.randrange(len(data))] = chance.random.choice((0, 1, 2, 127, 255))
+    sections[kind] = bytes(data)
+
+
+def _sections_of(path: Path) -> dict[int, bytes]:
+    container = Container(np.fromfile(path, np.uint8))
+    return {kind: container.section(kind).tobytes() for kind in container.lengths}
+
+
+def _file_of(sections: dict[int, bytes]) -> bytes:
     parts = [Section(kind, np.frombuffer(data, np.uint8)) for kind, data in sections.items()]
     return b"".join(bytes(part) for part in container_parts(parts))
-
-
-def _directory_of(words: list[bytes], tables: Table, group: bytes) -> Table:
-    """Give the directory of a segment of one group, whatever its names are."""
-    path, is_file = b"", 0
-    with suppress(IndexError):  # of words that are none
-        (name,), root = tables.texts("name", [0]), words[tables["root"][0]]
-        path, is_file = (root + b"/" + name if root else name), int(tables["root"][0] != 0)
-    documents = tables.children["documents"]
-    values = {
-        "bytes": len(group),
-        "size": len(group),
-        "checksum": crc32c(group),
-        "sources": len(tables),
-        "documents": len(documents),
-        "chunks": len(documents.children["chunks"]),
-        "is_file": is_file,
-        "path": len(path),
-    }
-    columns = {name: np.array([value], np.int64) for name, value in values.items()}
-    paths = Table(_DIRECTORY_SCHEMA.children[0][1], content=np.frombuffer(path, np.uint8))
-    return Table(_DIRECTORY_SCHEMA, columns, {"path": paths})
 
 
 def _write_edge(target: Path, chance: Chance) -> None:
@@ -306,17 +260,15 @@ def _link_something(target: Path, files: list[dict[str, object]], chance: Chance
 
 def hostile_file(base: Path, target: Path, chance: Chance) -> None:
     """Write a spoilt copy of a single file."""
-    container = Container(np.fromfile(base, np.uint8))
-    sections = {kind: container.section(kind).tobytes() for kind in container.lengths}
+    sections = _sections_of(base)
     if chance.random.random() < 0.7:
         values = json.loads(sections[MANIFEST])
         sections[MANIFEST] = json.dumps(chance.spoil_some(values)).encode()
     if chance.random.random() < 0.6:
-        sections[CATALOGUE] = chance.spoil_bytes(sections[CATALOGUE])
+        _spoil_segment(sections, chance)
     if chance.random.random() < 0.1:
         del sections[chance.random.choice(sorted(sections))]
-    parts = [Section(kind, np.frombuffer(data, np.uint8)) for kind, data in sections.items()]
-    target.write_bytes(b"".join(bytes(part) for part in container_parts(parts)))
+    target.write_bytes(_file_of(sections))
 
 
 def hostile_package(base: Path, target: Path, chance: Chance) -> None:

@@ -10,21 +10,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from column_format import read_catalogue, write_catalogue
+from numpy.typing import NDArray
+from old_texts_format import join_old_texts
 from store_states import changes_to, finish
 from tiny_embedder import TinyEmbedder
 
+from gossamer import _core
 from gossamer.errors import Damaged, TooLarge
 from gossamer.index import Index
 from gossamer.records import ChunkSpan
 from gossamer.single.container import Container, Section, container_parts
-from gossamer.single.kinds import CATALOGUE, TEXTS
+from gossamer.single.kinds import CATALOGUE, SEGMENT, TEXTS
 from gossamer.store import Catalogue, SourceRecord
 from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.ratio import least_packed, most_unpacked
 from gossamer.store.records import AWAY, ChunkedDocument, DocumentRecord
-from gossamer.store.texts import Packing, TextsWriter
+from gossamer.store.segments import NO_CODES
 from gossamer.sync.package import Package, write_package
 from gossamer.sync.records import Head
 from gossamer.text.zstd import compress
@@ -142,21 +145,40 @@ def test_json_of_a_package_is_not_read_beyond_a_few_times_its_bytes(tmp_path: Pa
         package.read_json("removed")
 
 
+def old_bomb() -> dict[int, NDArray[np.uint8]]:
+    """A catalogue and texts of version 1, of 4 GB."""
+    texts = join_old_texts([compress(bytes(1 << 20))] * 4096, 4 * _GB, 1 << 20)
+    catalogue = catalogue_of([4 * _GB], segment=1).to_bytes()
+    return {CATALOGUE: np.frombuffer(catalogue, np.uint8), TEXTS: np.frombuffer(texts, np.uint8)}
+
+
+def bomb() -> dict[int, NDArray[np.uint8]]:
+    """A segment of the same."""
+    packed = {"pack_text": lambda *_: compress(bytes(1 << 20)), "unpack_text": lambda *_: None}
+    codecs = _core.Codecs(lambda _: b"", lambda *_: None, **packed, learn=None)
+    draft = _core.SegmentDraft(NO_CODES, 1 << 20, codecs)
+    for _ in range(4096):
+        draft.add_text(bytes(1 << 20))
+    one = catalogue_of([4 * _GB], segment=1)
+    draft.add_all(one.listing, *one.text_places)
+    made = Container(np.concatenate(draft.finish().parts()))
+    return {kind: made.section(kind) for kind in SEGMENT if made.has(kind)}
+
+
+BOMBS = {1: old_bomb, 2: bomb}
+
+
+@pytest.mark.parametrize("version", BOMBS)
 @pytest.mark.usefixtures("embedder")
 def test_a_single_file_with_one_document_of_four_gigabytes_takes_little_and_is_refused(
-    tmp_path: Path,
+    tmp_path: Path, version: int
 ):
     index = Index.create(tmp_path / "index")
     index.add_texts([{"id": "t0", "text": "A lease."}])
     index.export(tmp_path / "in.gossamer")
     container = Container(np.fromfile(tmp_path / "in.gossamer", np.uint8))
     sections = {kind: container.section(kind) for kind in container.lengths}
-    writer = TextsWriter(tmp_path / "texts", Packing(1 << 20, 1, has_dictionary=False))
-    writer.add(bytes(1 << 20) for _ in range(4096))
-    writer.close()
-    sections[TEXTS] = np.fromfile(tmp_path / "texts", np.uint8)
-    catalogue = catalogue_of([4 * _GB], segment=1)
-    sections[CATALOGUE] = np.frombuffer(catalogue.to_bytes(), np.uint8)
+    sections |= BOMBS[version]()
     parts = container_parts([Section(kind, data) for kind, data in sections.items()])
     (tmp_path / "bomb").write_bytes(b"".join(bytes(part) for part in parts))
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,14 +20,16 @@ from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
 from gossamer.query.layout import counted_spans
 from gossamer.query.opened import OpenedState
-from gossamer.single.container import Section, container_parts
+from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.engine import EngineChoice, engine_sections
-from gossamer.single.kinds import CATALOGUE, MANIFEST, NAMES, ORDER, TEXTS, WORDS
+from gossamer.single.kinds import MANIFEST, NAMES, ORDER, SEGMENT, WORDS
 from gossamer.single.overwriting import check_export
 from gossamer.single.portable import Portable, manifest_values, portable
 from gossamer.store import Catalogue, Manifest
+from gossamer.store.changes import Changes
+from gossamer.store.codecs import SINGLE, SINGLE_BLOCK_BYTES
 from gossamer.store.ratio import least_packed
-from gossamer.store.texts import Packing, TextsWriter
+from gossamer.store.segments import NO_CODES, SegmentCatalogue
 from gossamer.store.unwritable import explaining
 from gossamer.sync.served import Encoded, Served
 
@@ -34,8 +37,7 @@ __all__ = ["ExportOptions", "ExportReport", "write_single_file"]
 
 _ASIDE = ".gossamer-export-"
 _LEFT_BEHIND_S = 24 * 3600.0
-# Small blocks: a page fetches those that its hits stand in.
-_PACKING = Packing(block_bytes=1 << 13, level=19, has_dictionary=False)
+_PART_BYTES = 1 << 25  # of text that are in memory at one time
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +82,16 @@ def write_single_file(
         check_export(path, uuid, options.replaces)
         _sweep(path.parent)
         aside = stack.enter_context(TemporaryDirectory(prefix=_ASIDE, dir=path.parent))
-        gathered = _gather_texts(state, Path(aside) / "texts.gst", options, note)
+        gathered = _gather_texts(state, Path(aside), options, note)
         catalogue = gathered.catalogue
         manifest = _manifest_of(state, options)
         engine = Path(aside) / "engine.gsm"
         ids = catalogue.chunk_ids
         sections = engine_sections(state, ids, options.engine, engine, note)
-        sections += [
-            Section(MANIFEST, _as_bytes(_to_json(manifest_values(manifest, catalogue)))),
-            Section(CATALOGUE, _as_bytes(catalogue.to_bytes())),
-            Section(TEXTS, map_file(Path(aside) / "texts.gst")),
-        ]
+        sections.append(
+            Section(MANIFEST, _as_bytes(_to_json(manifest_values(manifest, catalogue))))
+        )
+        sections += gathered.segment
         if options.with_words:
             note("words", 0, 0)
             sections.append(Section(WORDS, _as_bytes(gathered.words())))
@@ -101,12 +102,19 @@ def write_single_file(
         total = write_file(path, container_parts(sections, least), is_public=options.is_public)
     return ExportReport(
         total_bytes=total,
-        bytes_by_section={NAMES[section.kind]: len(section.bytes) for section in sections},
+        bytes_by_section=_count_bytes(sections),
         sources=catalogue.source_count,
         documents=catalogue.document_count,
         chunks=catalogue.chunk_count,
         left_out=gathered.left_out,
     )
+
+
+def _count_bytes(sections: list[Section]) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for kind, data in sections:
+        counted[NAMES[kind]] = counted.get(NAMES[kind], 0) + len(data)
+    return counted
 
 
 def _sweep(folder: Path) -> None:
@@ -122,38 +130,32 @@ class _Gathered:
     """What the texts of an index come to."""
 
     catalogue: Catalogue
+    segment: list[Section]
     left_out: tuple[str, ...]
     words: Callable[[], bytes]
 
 
 def _gather_texts(
-    state: OpenedState, path: Path, options: ExportOptions, note: ProgressCallback
+    state: OpenedState, aside: Path, options: ExportOptions, note: ProgressCallback
 ) -> _Gathered:
-    """Write all texts that can be had to a segment, and count their words."""
+    """Write all sources whose texts can be had to a segment, and count their words."""
     whole = state.snapshot.catalogue
     served, chosen = Served(state, "", Encoded()), portable(whole, options.root_name)
     words = _Counting(whole) if options.with_words else None
     total, done = int(chosen.catalogue.text_lengths.sum()), 0
-    is_kept: list[bool] = []
-    offsets: list[int] = []
-    writer = TextsWriter(path, _PACKING)
-    try:
-        for row in chosen.rows.tolist():
-            documents = whole.documents_of(row)
-            texts = [served.text(document) for document in documents]
-            found = [text for text in texts if text is not None]
-            is_kept.append(len(found) == len(texts))
-            if is_kept[-1]:
-                offsets += map(writer.add, found)
-                if words is not None:
-                    words.add(documents, found)
-            done += sum(map(len, found))
-            note("texts", done, total)
-        writer.close()
-    finally:
-        writer.abandon()
-    catalogue = chosen.keep(is_kept, np.asarray(offsets, np.int64))
-    left_out = _left_out(state, chosen, is_kept)
+    spool = _Spool(chosen.catalogue, aside)
+    for place, row in enumerate(chosen.rows.tolist()):
+        documents = whole.documents_of(row)
+        texts = [served.text(document) for document in documents]
+        found = [text for text in texts if text is not None]
+        if len(found) == len(texts):
+            spool.add(place, found)
+            if words is not None:
+                words.add(documents, found)
+        done += sum(map(len, found))
+        note("texts", done, total)
+    catalogue, segment = spool.finish()
+    left_out = _left_out(state, chosen, set(spool.kept))
     if left_out and not catalogue.source_count and not state.snapshot.is_trusted:
         raise state.snapshot.refusal("the files that it names are not read, and it holds no texts")
     if left_out and not catalogue.source_count:
@@ -162,14 +164,74 @@ def _gather_texts(
             "back or add them again, and pull with texts kept where the index follows a server"
         )
     return _Gathered(
-        catalogue, left_out, lambda: b"" if words is None else words.to_bytes(catalogue)
+        catalogue, segment, left_out, lambda: b"" if words is None else words.to_bytes(catalogue)
     )
 
 
-def _left_out(state: OpenedState, chosen: Portable, is_kept: list[bool]) -> tuple[str, ...]:
+class _Spool:
+    """Sources on their way into one segment, a part of them at a time."""
+
+    def __init__(self, catalogue: Catalogue, aside: Path) -> None:
+        self.kept: list[int] = []  # rows of the catalogue
+        self._catalogue = catalogue
+        self._aside = aside
+        self._count = count(1)
+        self._changes = Changes(
+            SegmentCatalogue([], ()),
+            int(catalogue.chunk_ids[-1]) + 1 if catalogue.chunk_count else 1,
+            NO_CODES,
+            lambda: next(self._count),
+            self._write,
+            codecs=SINGLE,
+            block_bytes=SINGLE_BLOCK_BYTES,
+        )
+        self._waiting: list[int] = []
+        self._offsets: list[int] = []
+        self._bytes = 0
+
+    def add(self, row: int, texts: list[bytes]) -> None:
+        """Take a source in, with the texts of its documents."""
+        self._waiting.append(row)
+        self._offsets += [self._changes.add_text(text)[1] for text in texts]
+        self._bytes += sum(map(len, texts))
+        if self._bytes >= _PART_BYTES:
+            self._put()
+
+    def finish(self) -> tuple[Catalogue, list[Section]]:
+        """Give what was taken in, and the sections of its segment."""
+        self._put()
+        segments = self._changes.finish()
+        if len(segments) != 1:
+            every = list(range(len(segments)))
+            packing = SINGLE_BLOCK_BYTES, SINGLE
+            merged = _core.Catalogue(segments).merge(every, NO_CODES, None, False, *packing)
+            segments = [self._write(0, merged)]
+        container = Container(segments[0].file)
+        sections = [
+            Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)
+        ]
+        return self._catalogue.part(np.array(self.kept, np.int64)), sections
+
+    def _put(self) -> None:
+        """Give what waits to the segment."""
+        part = self._catalogue.part(np.array(self._waiting, np.int64))
+        segments = np.full(len(self._offsets), self._changes.number, np.int64)
+        self._changes.merge(part, (segments, np.array(self._offsets, np.int64)))
+        self._changes.write_large()
+        self.kept += self._waiting
+        self._waiting, self._offsets, self._bytes = [], [], 0
+
+    def _write(self, number: int, parts: _core.SegmentParts) -> _core.Segment:
+        path = self._aside / f"segment-{number}.gss"
+        write_file(path, parts.parts())
+        return _core.Segment(number, map_file(path), True, SINGLE)
+
+
+def _left_out(state: OpenedState, chosen: Portable, kept: set[int]) -> tuple[str, ...]:
     paths = state.snapshot.catalogue.paths
-    rows = chosen.rows.tolist()
-    return tuple(sorted(paths[row] for row, kept in zip(rows, is_kept, strict=True) if not kept))
+    return tuple(
+        sorted(paths[row] for place, row in enumerate(chosen.rows.tolist()) if place not in kept)
+    )
 
 
 class _Counting:

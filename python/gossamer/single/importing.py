@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer import _core
 from gossamer import model as models
 from gossamer.errors import (
     Damaged,
@@ -28,13 +29,22 @@ from gossamer.files import map_file, write_file
 from gossamer.models.registry import names_place
 from gossamer.progress import ProgressCallback
 from gossamer.single.container import Container, Section, container_parts
-from gossamer.single.kinds import CALIBRATION, CATALOGUE, CODEBOOK, ENGINE, MANIFEST, TEXTS
-from gossamer.single.portable import SEGMENT, SINGLE, with_short_roots
+from gossamer.single.kinds import (
+    CALIBRATION,
+    CATALOGUE,
+    CODEBOOK,
+    ENGINE,
+    MANIFEST,
+    SEGMENT,
+    TEXTS,
+)
+from gossamer.single.portable import SINGLE, with_short_roots
 from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
-from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE, manifest_of
+from gossamer.store.codecs import USUAL
+from gossamer.store.manifest import FORMAT, VERSION, VERSION_OF_ONE_CATALOGUE, manifest_of
 from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
 from gossamer.store.ratio import most_unpacked
-from gossamer.store.texts import Texts
+from gossamer.store.segments import SegmentCatalogue, SegmentTexts
 from gossamer.store.vacant import check_is_free
 from gossamer.store.writer import IMPORT_PREFIX
 from gossamer.vectors.options import parse_bytes
@@ -43,6 +53,8 @@ from gossamer.vectors.vector_index import VectorIndex
 __all__ = ["import_single_file"]
 
 _MOST_MANIFEST_BYTES = 1 << 24
+_SEGMENT = 1  # what the file's is called while it is read
+_OLD_SINGLE = 1
 _LEXICAL = ("scan", "fts5")
 _LARGEST_CODE = 64
 
@@ -85,22 +97,42 @@ class _Found:
 
     manifest: Manifest
     catalogue: Catalogue
-    texts: Texts
+    texts: SegmentTexts
     engine: Path | None  # None while nothing is indexed
 
 
 def _read(container: Container, file_bytes: int, aside: Path, model: str) -> _Found:
     manifest = _name_model(_read_manifest(container), model)
-    catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
-    section = container.section(TEXTS)
-    path = aside / "texts.gst"
-    path.write_bytes(section.data)
-    texts = Texts({SEGMENT: path})
+    catalogue, texts = (_read_old if container.has(CATALOGUE) else _read_segment)(
+        container, file_bytes, aside
+    )
     _check_catalogue(catalogue, manifest)
-    _check_texts(catalogue, texts.lengths[SEGMENT], file_bytes)
+    _check_texts(catalogue, texts.lengths[_SEGMENT], file_bytes)
     engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
     catalogue = with_short_roots(catalogue, np.arange(catalogue.source_count)).catalogue
     return _Found(manifest, catalogue, texts, engine)
+
+
+def _read_segment(
+    container: Container, file_bytes: int, aside: Path
+) -> tuple[Catalogue, SegmentTexts]:
+    path = aside / "segment.gss"
+    sections = [Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)]
+    write_file(path, container_parts(sections))
+    segment = _core.Segment(_SEGMENT, map_file(path), False, USUAL)
+    if segment.unpacked_bytes > most_unpacked(file_bytes):
+        raise Damaged(f"the catalogue unpacks to {segment.unpacked_bytes} bytes, which is too much")
+    catalogue = SegmentCatalogue([segment], ())
+    catalogue.words  # noqa: B018 - Damaged if they are no texts
+    return catalogue, SegmentTexts([segment])
+
+
+def _read_old(container: Container, _: int, aside: Path) -> tuple[Catalogue, SegmentTexts]:
+    """Read a file of version 1, which has one catalogue, and texts apart from it."""
+    path = aside / "texts.gst"
+    path.write_bytes(container.section(TEXTS).data)
+    catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
+    return catalogue, SegmentTexts([_core.OldTexts(_SEGMENT, map_file(path), USUAL)])
 
 
 def _read_manifest(container: Container) -> Manifest:
@@ -116,16 +148,15 @@ def _read_manifest(container: Container) -> Manifest:
         values = None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise Damaged("the manifest of the file is none")
-    if (values.get("version"), values.get("single")) != (VERSION_OF_ONE_CATALOGUE, SINGLE):
+    version = (values.get("version"), values.get("single"))
+    if version not in ((VERSION_OF_ONE_CATALOGUE, _OLD_SINGLE), (VERSION, SINGLE)):
         raise UnknownVersion(
-            f"the file is of version {values.get('version')}.{values.get('single')}, and this "
-            f"release reads {VERSION_OF_ONE_CATALOGUE}.{SINGLE}; use the release that wrote it, "
-            "or a newer one"
+            f"the file is of version {version[0]}.{version[1]}, and this release reads "
+            f"{VERSION}.{SINGLE}; use the release that wrote it, or a newer one"
         )
     # Folders have files, and a checksum behind it all; here the sections have theirs.
-    as_folder = {**values, "files": [{"name": "catalogue-1.gsc", "size": 0, "digest": ""}]}
     try:
-        manifest = manifest_of(as_folder)
+        manifest = manifest_of({**values, "files": []})
         _check_settings(manifest.settings)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidArgument) as error:
         raise Damaged(f"the manifest of the file does not hold what it should ({error})") from None
@@ -155,7 +186,7 @@ def _check_settings(settings: Settings) -> None:
 def _check_catalogue(catalogue: Catalogue, manifest: Manifest) -> None:
     """Look at what opening leaves to those who read a record."""
     segments, _ = catalogue.text_places
-    if (segments != SEGMENT).any():
+    if (segments != _SEGMENT).any():
         raise Damaged("the catalogue names texts that are not in the file")
     ids = catalogue.chunk_ids
     if len(ids) and not (ids[0] > 0 and ids[-1] < manifest.next_chunk_id):
@@ -269,7 +300,7 @@ def _texts_of(found: _Found, note: ProgressCallback) -> Callable[[int], Iterator
         start, length = int(offsets[row]), int(lengths[row])
         done += length
         note("texts", done, total)
-        return found.texts.pieces(SEGMENT, start, start + length)
+        return found.texts.pieces(_SEGMENT, start, start + length)
 
     return read
 

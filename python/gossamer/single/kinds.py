@@ -11,17 +11,22 @@ __all__ = [
     "MODEL",
     "NAMES",
     "ORDER",
+    "SEGMENT",
     "TEXTS",
     "WORDS",
 ]
 
 CODEBOOK, CALIBRATION = 2, 10
 ENGINE = (1, CALIBRATION, CODEBOOK, 9, 8, 5, 3, 6, 4)  # without the source graph
-MANIFEST, CATALOGUE, TEXTS, WORDS = 32, 33, 34, 35
+MANIFEST, WORDS = 32, 35
+CATALOGUE, TEXTS = 33, 34  # of version 1
 MODEL = 40  # of a model file
+# Of the segment: its ids and codes are the engine's.
+BLOCKS = 53
+SEGMENT = (48, 49, 50, 51, 52, BLOCKS)
 
 # What opening reads comes first, then what a search touches little of.
-ORDER = (1, CALIBRATION, CODEBOOK, 9, 8, MANIFEST, 5, 3, CATALOGUE, 6, WORDS, TEXTS, 4)
+ORDER = (1, CALIBRATION, CODEBOOK, 9, 8, MANIFEST, 5, 3, 48, 49, 50, 51, 52, 6, WORDS, BLOCKS, 4)
 
 NAMES = {
     1: "meta",
@@ -34,7 +39,7 @@ NAMES = {
     9: "deleted",
     CALIBRATION: "calibration",
     MANIFEST: "manifest",
-    CATALOGUE: "catalogue",
-    TEXTS: "texts",
     WORDS: "words",
+    **dict.fromkeys((48, 49, 50), "catalogue"),
+    **dict.fromkeys((51, 52, BLOCKS), "texts"),
 }

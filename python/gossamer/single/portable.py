@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -14,12 +13,11 @@ from gossamer.store import Catalogue, Manifest, Status
 from gossamer.store.catalogue import encode_name
 from gossamer.store.changes import counts_of
 from gossamer.store.columns import Ints
-from gossamer.store.manifest import FORMAT, VERSION_OF_ONE_CATALOGUE
+from gossamer.store.manifest import FORMAT, VERSION
 
-__all__ = ["SEGMENT", "SINGLE", "Portable", "manifest_values", "portable", "with_short_roots"]
+__all__ = ["SINGLE", "Portable", "manifest_values", "portable", "with_short_roots"]
 
-SEGMENT = 1  # of all texts in a single file
-SINGLE = 1  # version of the single file, as its manifest says it
+SINGLE = 2  # version of the single file, as its manifest says it
 _NAMELESS = "files"  # a folder without a name: the root of a disk
 
 
@@ -29,12 +27,6 @@ class Portable:
 
     catalogue: Catalogue
     rows: Ints
-
-    def keep(self, is_kept: Iterable[bool], offsets: Ints) -> Catalogue:
-        """Give the catalogue of the sources that are kept, their texts end to end."""
-        (kept,) = np.nonzero(np.fromiter(is_kept, bool))
-        part = self.catalogue.part(kept).listing
-        return Catalogue(part.place_texts(np.full(len(offsets), SEGMENT, np.int64), offsets))
 
 
 def portable(catalogue: Catalogue, root_name: str = "") -> Portable:
@@ -63,7 +55,7 @@ def manifest_values(manifest: Manifest, catalogue: Catalogue) -> dict[str, Any]:
     """Give what the manifest of a single file says; nothing in it names a place of this machine."""
     values = {
         "format": FORMAT,
-        "version": VERSION_OF_ONE_CATALOGUE,
+        "version": VERSION,
         "single": SINGLE,
         **asdict(manifest),
     }

@@ -13,7 +13,7 @@ from gossamer import _core
 from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
 from gossamer.records import MOST_HEADINGS, Span, Value
 from gossamer.store.catalogue import Catalogue, encode_name
-from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
+from gossamer.store.codecs import BLOCK_BYTES, USUAL
 from gossamer.store.columns import Ints
 from gossamer.store.records import (
     AWAY,
@@ -46,7 +46,8 @@ class Changes:
         next_number: Callable[[], int],
         write: Callable[[int, _core.SegmentParts], _core.Segment],
         *,
-        is_quick: bool = False,
+        codecs: _core.Codecs = USUAL,
+        block_bytes: int = BLOCK_BYTES,
         from_nothing: bool = False,
     ) -> None:
         self._old = old
@@ -58,7 +59,7 @@ class Changes:
         self.segments: list[_core.Segment] = []  # that are written already
         self._next_number = next_number
         self._write = write
-        self._codecs = QUICK if is_quick else USUAL
+        self._codecs, self._block_bytes = codecs, block_bytes
         self._removed: set[int] = set()
         self._times: dict[int, tuple[int, int]] = {}
         self._written: _core.Catalogue | None = None
@@ -66,7 +67,7 @@ class Changes:
 
     def _begin_draft(self) -> None:
         self.number = self._next_number()
-        self._draft = _core.SegmentDraft(self.stamp, BLOCK_BYTES, self._codecs)
+        self._draft = _core.SegmentDraft(self.stamp, self._block_bytes, self._codecs)
 
     @property
     def has_codes(self) -> bool:
@@ -199,7 +200,8 @@ class Changes:
         for is_file, path in other.names:
             self._take_place_of(is_file, path)
         every = list(range(len(other.segments)))
-        parts = other.core.merge(every, self.stamp, None, False, BLOCK_BYTES, self._codecs, shift)
+        packing = self._block_bytes, self._codecs
+        parts = other.core.merge(every, self.stamp, None, False, *packing, shift)
         self._add_segment(self._next_number(), parts)
         if len(ids):
             self.next_chunk_id = int(ids[-1]) + shift + 1

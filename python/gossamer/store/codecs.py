@@ -8,7 +8,7 @@ from functools import lru_cache
 from gossamer import _core
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly, train_dict
 
-__all__ = ["BLOCK_BYTES", "QUICK", "TRAVEL", "USUAL", "learn"]
+__all__ = ["BLOCK_BYTES", "QUICK", "SINGLE", "SINGLE_BLOCK_BYTES", "TRAVEL", "USUAL"]
 
 BLOCK_BYTES = 1 << 17  # of text that are packed as one
 _SAMPLE_BYTES = 1 << 13
@@ -35,7 +35,7 @@ def _unpack_text(packed: bytes, dictionary: bytes, size: int) -> bytes | None:
         return None
 
 
-def learn(text: bytes) -> bytes:
+def _learn(text: bytes) -> bytes:
     """Learn a dictionary from the first texts; none from what has nothing in common."""
     samples = [text[at : at + _SAMPLE_BYTES] for at in range(0, len(text), _SAMPLE_BYTES)]
     try:
@@ -60,9 +60,12 @@ def _codecs(columns: int, texts: int, learns: Callable[[bytes], bytes] | None) -
 
 
 # A group of columns is small: what 19 takes is not noticed.
-USUAL = _codecs(19, 12, learn)
+USUAL = _codecs(19, 12, _learn)
 # A tenth of the time and a little more room, until it is written anew.
 QUICK = _codecs(19, 3, None)
-# For what goes to other machines. All columns at once: 19 takes 13 times as long and saves 2 %.
-# Small blocks of text, of which pages fetch those that their hits stand in.
-TRAVEL = _codecs(9, 19, None)
+# For a catalogue in one piece. All columns at once: 19 takes 13 times as long and saves 2 %.
+TRAVEL = _codecs(9, 12, _learn)
+# For a single file: small blocks, of which pages fetch those that their hits stand in, and whose
+# zstd knows no dictionaries.
+SINGLE = _codecs(19, 19, None)
+SINGLE_BLOCK_BYTES = 1 << 13

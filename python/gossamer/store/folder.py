@@ -34,7 +34,6 @@ from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.records import AWAY, is_at_or_below
 from gossamer.store.segments import SegmentCatalogue, SegmentTexts
-from gossamer.store.texts import Texts
 from gossamer.store.trust import is_trusted, refuse
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.options import parse_bytes
@@ -76,7 +75,7 @@ class Snapshot:
         # What another index says is in files of this machine is not looked for there.
         self._roots = manifest.roots if self.is_trusted else ()
         self.catalogue: Catalogue
-        self.texts: SegmentTexts | Texts
+        self.texts: SegmentTexts
         if manifest.files_of("catalogue"):
             self._open_catalogue()
         else:
@@ -122,8 +121,14 @@ class Snapshot:
         _check_ids(catalogue, self.manifest)
         self.whole = catalogue  # wherever its texts are
         self.catalogue = catalogue.with_files_below(self._roots)
-        texts = self.manifest.files_of("texts")
-        self.texts = Texts({one.number: _check_size(self.folder, one) for one in texts})
+        self.texts = SegmentTexts(
+            [
+                _core.OldTexts(entry.number, file, USUAL)
+                for entry, file in zip(
+                    self.manifest.files_of("texts"), self._map("texts"), strict=True
+                )
+            ]
+        )
 
     def _map(self, kind: str) -> list[NDArray[np.uint8]]:
         paths = [_check_size(self.folder, entry) for entry in self.manifest.files_of(kind)]

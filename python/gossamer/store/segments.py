@@ -58,7 +58,7 @@ def stamp_of(codebook: Codebook) -> Stamp:
 class SegmentTexts:
     """The texts of segments, by the number of their file."""
 
-    def __init__(self, segments: Sequence[_core.Segment]) -> None:
+    def __init__(self, segments: Sequence[_core.Segment | _core.OldTexts]) -> None:
         self._segments = {segment.number: segment for segment in segments}
         self._ends: dict[int, Ints] = {}
         by_number = self._segments

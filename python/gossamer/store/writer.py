@@ -20,7 +20,7 @@ from gossamer import _core
 from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Unwritable
 from gossamer.files import file_mode, make_private_folder, map_file, sync_folder, write_file
 from gossamer.store.changes import Changes
-from gossamer.store.codecs import BLOCK_BYTES, USUAL
+from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
 from gossamer.store.convert import convert
 from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
 from gossamer.store.hashes import digest_of_file
@@ -143,7 +143,7 @@ class Writer:
             stamp,
             self._next_segment,
             self._write_segment,
-            is_quick=is_quick,
+            codecs=QUICK if is_quick else USUAL,
             from_nothing=from_nothing,
         )
 

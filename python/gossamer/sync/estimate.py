@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from gossamer import _core
 from gossamer.errors import TooLarge
-from gossamer.files import make_folder
-from gossamer.store.texts import TextsWriter
+from gossamer.store.codecs import BLOCK_BYTES, USUAL
+from gossamer.store.segments import NO_CODES
 from gossamer.sync.records import HOT_ENTRY_BYTES, LEAST_DEGREE, Mode, Plan
 from gossamer.sync.replica import slim_options
 from gossamer.sync.served import Served
@@ -28,8 +26,7 @@ _NODE_BYTES = 1.2
 class Estimator:
     """Plans edges of an index; how texts compress is measured once for each version."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._texts: tuple[tuple[str, int], int] | None = None
 
     def plan(self, served: Served, mode: Mode, texts: str, budget: int | None) -> Plan:
@@ -74,7 +71,7 @@ class Estimator:
     def _text_bytes(self, served: Served) -> int:
         known, state = self._texts, (served.epoch, served.version)
         if known is None or known[0] != state:
-            known = self._texts = (state, _measure_texts(served, self._folder))
+            known = self._texts = (state, _measure_texts(served))
         return known[1]
 
 
@@ -105,29 +102,21 @@ def _graph_bytes(count: int, degree: int) -> int:
     return _core.estimate_slim_bytes(count, parameters).disk_bytes
 
 
-def _measure_texts(served: Served, folder: Path) -> int:
+def _measure_texts(served: Served) -> int:
     """Give the bytes that all texts take in an edge's store, by a sample of them."""
     catalogue = served.catalogue
-    lengths = catalogue.text_lengths
-    total = int(lengths.sum())
+    total = int(catalogue.text_lengths.sum())
     if not total:
         return 0
-    step = max(1, catalogue.document_count // _SAMPLE_DOCUMENTS)
-    make_folder(folder)
-    with TemporaryDirectory(prefix="sample-", dir=folder) as aside:
-        path = Path(aside) / "sample.gst"
-        writer = TextsWriter(path)
-        taken = 0
-        try:
-            for row in range(0, catalogue.document_count, step):
-                if (text := served.text(row)) is not None and taken < _SAMPLE_BYTES:
-                    writer.add(text)
-                    taken += len(text)
-            writer.close()
-        finally:
-            writer.abandon()
-        share = path.stat().st_size / taken if taken else _TEXT_SHARE
-    return int(total * share)
+    sample, taken = _core.SegmentDraft(NO_CODES, BLOCK_BYTES, USUAL), 0
+    for row in range(
+        0, catalogue.document_count, max(1, catalogue.document_count // _SAMPLE_DOCUMENTS)
+    ):
+        if (text := served.text(row)) is not None and taken < _SAMPLE_BYTES:
+            sample.add_text(text)
+            taken += len(text)
+    packed = sum(map(len, sample.finish().parts()))
+    return int(total * (packed / taken if taken else _TEXT_SHARE))
 
 
 def _too_large(served: Served, least: Plan, budget: int, codes: Plan) -> str:

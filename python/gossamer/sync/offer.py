@@ -99,7 +99,7 @@ class Offer:
             stack.callback(self._history.close)
             self._packages = PackageCache(index.folder / SYNC / PACKAGES)
             self._replicas = Replicas(index.folder / SYNC, self._history)
-            self._estimator = Estimator(index.folder / SYNC / PACKAGES)
+            self._estimator = Estimator()
             self._conflicts = Conflicts(self._history.database)
             self._pusher = Pusher(
                 index, self._history, self._conflicts, uploads or index.folder / UPLOADS
