@@ -147,17 +147,13 @@ std::size_t BlockWriter::number_of(ByteView dictionary) {
   return dictionaries_.size();
 }
 
-BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
-                     const TextCodec& texts)
-    : texts_(texts),
-      checksum_([](ByteView bytes) { return crc32c(bytes); }),
-      // Blocks have checksums of their own: not all of them are read.
-      packed_(file.bytes(SectionKind::kBlocks)),
-      dictionaries_(read_dictionaries(file, origin, codec)) {
-  if (!file.has(SectionKind::kBlockDirectory)) return;
+std::vector<Block> read_blocks(const Container& file, Origin origin, const Codec& codec,
+                               std::size_t dictionaries) {
+  std::vector<Block> blocks;
+  if (!file.has(SectionKind::kBlockDirectory)) return blocks;
   const Table table =
       unpack_table(file.verified(SectionKind::kBlockDirectory), blocks_schema(), origin, codec);
-  std::uint64_t at = 0;
+  std::uint64_t start = 0, at = 0;
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto number = [&](std::size_t column, std::size_t least, std::size_t most) {
       const std::int64_t value = table.columns[column][row];
@@ -166,19 +162,30 @@ BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
       return static_cast<std::size_t>(value);
     };
     Block block;
-    block.start = size();
+    block.start = start;
     block.size = number(BlockColumns::kSize, 1, kMostBlockBytes);
     block.at = at;
     block.packed_size = number(BlockColumns::kPacked, 1, block.size);
     block.is_packed = block.packed_size < block.size;
     block.checksum = static_cast<std::uint32_t>(table.columns[BlockColumns::kChecksum][row]);
-    block.dictionary = number(BlockColumns::kDictionary, 0, dictionaries_.size());
+    block.dictionary = number(BlockColumns::kDictionary, 0, dictionaries);
+    start += block.size;
     at += block.packed_size;
-    blocks_.push_back(block);
+    blocks.push_back(block);
   }
   expect(at == file.length_of(SectionKind::kBlocks), Reason::kDamaged,
          "the blocks of a segment do not fit its texts");
+  return blocks;
 }
+
+BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
+                     const TextCodec& texts)
+    : texts_(texts),
+      checksum_([](ByteView bytes) { return crc32c(bytes); }),
+      // Blocks have checksums of their own: not all of them are read.
+      packed_(file.bytes(SectionKind::kBlocks)),
+      dictionaries_(read_dictionaries(file, origin, codec)),
+      blocks_(read_blocks(file, origin, codec, dictionaries_.size())) {}
 
 BlockView::BlockView(std::vector<Block> blocks, ByteView packed, Bytes dictionary,
                      Checksum checksum, const TextCodec& texts)

@@ -82,11 +82,14 @@ class BlockWriter {
   std::vector<Ints> table_ = std::vector<Ints>(4);
 };
 
+// Where the blocks of a segment are, which may be a stranger's; none of a segment without texts.
+std::vector<Block> read_blocks(const Container& file, Origin origin, const Codec& codec,
+                               std::size_t dictionaries = 0);
+
 // The text of a segment, whose bytes outlive it. A block is checked when it is read.
 class BlockView {
  public:
-  // A segment without texts has no blocks. Where their bytes are not attached, it is known where
-  // each is, and none can be read.
+  // Where the bytes of blocks are not attached, it is known where each is, and none can be read.
   BlockView(const Container& file, Origin origin, const Codec& codec, const TextCodec& texts);
   // The same of blocks that are known already, whose checksums another function gives.
   using Checksum = std::uint32_t (*)(ByteView);

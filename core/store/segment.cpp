@@ -103,7 +103,7 @@ void SegmentWriter::finish(FileImage& image) {
   image.add(SectionKind::kGroups, std::move(groups_));
 }
 
-SegmentView::SegmentView(const Container& file, Origin origin, const Codec& codec)
+SegmentGroups::SegmentGroups(const Container& file, Origin origin, const Codec& codec)
     : origin_(origin),
       codec_(codec),
       strings_(Strings::read(file.required(SectionKind::kStrings), origin, codec)) {
@@ -111,7 +111,7 @@ SegmentView::SegmentView(const Container& file, Origin origin, const Codec& code
   read_directory(file.required(SectionKind::kDirectory), file.bytes(SectionKind::kGroups));
 }
 
-void SegmentView::read_directory(ByteView bytes, ByteView groups) {
+void SegmentGroups::read_directory(ByteView bytes, ByteView groups) {
   using Directory = DirectoryColumns;
   const Table table = unpack_table(bytes, directory_schema(), origin_, codec_);
   const Ints paths = table.starts(Directory::kPath);
@@ -150,10 +150,9 @@ void SegmentView::read_directory(ByteView bytes, ByteView groups) {
   in.expect_end();
   expect(counts_.chunks < std::size_t{1} << 31, Reason::kDamaged,
          "a segment says it holds more chunks than there can be");
-  groups_.resize(entries_.size());
 }
 
-std::size_t SegmentView::unpacked_bytes() const {
+std::size_t SegmentGroups::unpacked_bytes() const {
   std::size_t sum = 0;
   for (const Entry& entry : entries_) sum += entry.size;
   return sum;
@@ -164,15 +163,15 @@ std::shared_ptr<const Group> SegmentView::group(std::size_t number) const {
     const std::lock_guard lock(mutex_);
     if (auto held = groups_[number].lock()) return held;
   }
-  std::shared_ptr<const Group> read = read_group(number);
+  std::shared_ptr<const Group> read = read_apart(number);
   const std::lock_guard lock(mutex_);
   groups_[number] = read;
   recent_.push_back(read);
-  if (recent_.size() > (origin_ == Origin::kOwn ? kRecentGroups : 1)) recent_.pop_front();
+  if (recent_.size() > (origin() == Origin::kOwn ? kRecentGroups : 1)) recent_.pop_front();
   return read;
 }
 
-std::shared_ptr<const Group> SegmentView::read_group(std::size_t number) const {
+std::shared_ptr<const Group> SegmentGroups::read_apart(std::size_t number) const {
   const Entry& entry = entries_[number];
   expect(crc32c(entry.bytes) == entry.checksum, Reason::kDamaged,
          "the checksum of a group of a segment does not fit");
@@ -206,10 +205,10 @@ std::shared_ptr<const Group> SegmentView::read_group(std::size_t number) const {
 
 std::optional<SegmentView::Found> SegmentView::find(const SourceName& name) const {
   const auto after = std::upper_bound(
-      entries_.begin(), entries_.end(), name,
+      entries().begin(), entries().end(), name,
       [](const SourceName& wanted, const Entry& entry) { return wanted < entry.first; });
-  if (after == entries_.begin()) return std::nullopt;
-  const auto number = static_cast<std::size_t>(after - entries_.begin()) - 1;
+  if (after == entries().begin()) return std::nullopt;
+  const auto number = static_cast<std::size_t>(after - entries().begin()) - 1;
   std::shared_ptr<const Group> held = group(number);
   const std::size_t row = first_row_from(held->rows, name);
   if (row == held->rows.size() || held->rows.name(row) != name) return std::nullopt;
@@ -218,11 +217,11 @@ std::optional<SegmentView::Found> SegmentView::find(const SourceName& name) cons
 
 std::size_t SegmentView::first_from(const SourceName& name) const {
   const auto after = std::upper_bound(
-      entries_.begin(), entries_.end(), name,
+      entries().begin(), entries().end(), name,
       [](const SourceName& wanted, const Entry& entry) { return wanted < entry.first; });
-  if (after == entries_.begin()) return 0;
+  if (after == entries().begin()) return 0;
   const std::shared_ptr<const Group> held =
-      group(static_cast<std::size_t>(after - entries_.begin()) - 1);
+      group(static_cast<std::size_t>(after - entries().begin()) - 1);
   return held->before.sources + first_row_from(held->rows, name);
 }
 
@@ -243,13 +242,9 @@ std::shared_ptr<const Group> SegmentView::group_of_chunk(std::size_t row) const 
 std::shared_ptr<const Group> SegmentView::group_before(std::size_t Counts::* kind,
                                                        std::size_t row) const {
   const auto after = std::upper_bound(
-      entries_.begin(), entries_.end(), row,
+      entries().begin(), entries().end(), row,
       [&](std::size_t wanted, const Entry& entry) { return wanted < entry.before.*kind; });
-  return group(static_cast<std::size_t>(after - entries_.begin()) - 1);
-}
-
-void SegmentView::verify() const {
-  for (std::size_t number = 0; number < entries_.size(); ++number) read_group(number);
+  return group(static_cast<std::size_t>(after - entries().begin()) - 1);
 }
 
 }  // namespace gossamer

@@ -68,18 +68,46 @@ class SegmentWriter {
 };
 
 // The catalogue of a segment, whose bytes outlive it. Opening reads strings and directory; a group
-// is read and checked when it is asked for, and the last ones are kept. Bytes may be a stranger's.
-class SegmentView {
+// is read and checked when it is asked for. Bytes may be a stranger's.
+class SegmentGroups {
  public:
-  SegmentView(const Container& file, Origin origin, const Codec& codec);
+  SegmentGroups(const Container& file, Origin origin, const Codec& codec);
 
   const Counts& counts() const { return counts_; }
   const Strings& strings() const { return strings_; }
   std::size_t group_count() const { return entries_.size(); }
   std::size_t unpacked_bytes() const;  // of all groups
+  // For those who go through all of them: it is not kept.
+  std::shared_ptr<const Group> read_apart(std::size_t number) const;
+
+ protected:
+  struct Entry {
+    ByteView bytes;
+    std::size_t size;  // unpacked
+    std::uint32_t checksum;
+    Counts counts, before;
+    SourceName first;
+  };
+  const std::vector<Entry>& entries() const { return entries_; }
+  Origin origin() const { return origin_; }
+
+ private:
+  void read_directory(ByteView bytes, ByteView groups);
+
+  Origin origin_;
+  const Codec& codec_;
+  Strings strings_;
+  std::vector<Entry> entries_;
+  Counts counts_;
+};
+
+// The same, looked up in: the groups that were asked for last are kept.
+class SegmentView : public SegmentGroups {
+ public:
+  SegmentView(const Container& file, Origin origin, const Codec& codec)
+      : SegmentGroups(file, origin, codec), groups_(group_count()) {}
+
   std::shared_ptr<const Group> group(std::size_t number) const;
-  // The same for those who go through all of them: it is not kept.
-  std::shared_ptr<const Group> read_apart(std::size_t number) const { return read_group(number); }
 
   // Where a source is: its group, and its row there.
   struct Found {
@@ -95,27 +123,10 @@ class SegmentView {
   std::shared_ptr<const Group> group_of_document(std::size_t row) const;
   std::shared_ptr<const Group> group_of_chunk(std::size_t row) const;
 
-  // Reads every group (kDamaged).
-  void verify() const;
-
  private:
-  struct Entry {
-    ByteView bytes;
-    std::size_t size;  // unpacked
-    std::uint32_t checksum;
-    Counts counts, before;
-    SourceName first;
-  };
   // The last group before which stand no more rows of this kind than that.
   std::shared_ptr<const Group> group_before(std::size_t Counts::* kind, std::size_t row) const;
-  void read_directory(ByteView bytes, ByteView groups);
-  std::shared_ptr<const Group> read_group(std::size_t number) const;
 
-  Origin origin_;
-  const Codec& codec_;
-  Strings strings_;
-  std::vector<Entry> entries_;
-  Counts counts_;
   mutable Mutex mutex_;
   mutable std::vector<std::weak_ptr<const Group>> groups_;   // that somebody holds
   mutable std::deque<std::shared_ptr<const Group>> recent_;  // newest last

@@ -140,13 +140,22 @@ Ints SourceList::number_strings(const Strings& strings) {
 
 void SourceList::append(const Ints& numbers, const Table& sources,
                         std::span<const std::size_t> rows, std::int64_t segment) {
+  const bool do_rise =
+      std::adjacent_find(rows.begin(), rows.end(), std::greater_equal()) == rows.end();
+  if (do_rise && rows.size() == sources.size()) return append_all(numbers, sources, segment);
   const std::size_t first = sources_.size(), first_document = documents().size();
-  bool is_whole = rows.size() == sources.size();
-  for (std::size_t i = 0; i < rows.size() && is_whole; ++i) is_whole = rows[i] == i;
-  if (is_whole)
-    sources_.append(sources);
-  else
-    sources_.append(sources, rows);
+  sources_.append(sources, rows);
+  settle(numbers, first, first_document, segment);
+}
+
+void SourceList::append_all(const Ints& numbers, const Table& sources, std::int64_t segment) {
+  const std::size_t first = sources_.size(), first_document = documents().size();
+  sources_.append(sources);
+  settle(numbers, first, first_document, segment);
+}
+
+void SourceList::settle(const Ints& numbers, std::size_t first, std::size_t first_document,
+                        std::int64_t segment) {
   visit_strings(sources_, first, first_document,
                 [&](std::int64_t& number) { number = numbers[static_cast<std::size_t>(number)]; });
   Ints& places = sources_.children[Source::kDocument].columns[Document::kSegment];
@@ -156,9 +165,7 @@ void SourceList::append(const Ints& numbers, const Table& sources,
 
 SourceList SourceList::join(const SourceList& other) const {
   SourceList joined(*this);
-  std::vector<std::size_t> all(other.sources_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  joined.append(joined.number_strings(other.strings_), other.sources_, all);
+  joined.append_all(joined.number_strings(other.strings_), other.sources_);
   return joined;
 }
 

@@ -35,6 +35,7 @@ class SourceList {
   Ints number_strings(const Strings& strings);
   void append(const Ints& numbers, const Table& sources, std::span<const std::size_t> rows,
               std::int64_t segment = kHere);
+  void append_all(const Ints& numbers, const Table& sources, std::int64_t segment = kHere);
 
   const Strings& strings() const { return strings_; }
   const Table& sources() const { return sources_; }
@@ -68,6 +69,10 @@ class SourceList {
   void give_content(const std::function<void(ByteView)>& take_piece) const;
 
  private:
+  // Translates what the last rows, from these on, were appended with.
+  void settle(const Ints& numbers, std::size_t first, std::size_t first_document,
+              std::int64_t segment);
+
   Strings strings_;
   Table sources_{sources_schema()};
 };

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from tokenizers import normalizers, pre_tokenizers
 
 POINTS = 0x110000
-FOLD_POINTS = 0x30000  # nothing above has another lower case
 PROPERTY_BLOCK = 128
-FOLD_BLOCK = 32
 SURROGATES = range(0xD800, 0xE000)
 HANGUL = range(0xAC00, 0xD7A4)  # decomposed by arithmetic
 VARIATION_SELECTORS = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
@@ -30,7 +28,7 @@ WORD, CJK_BIT, UNSPACED_BIT, PUNCTUATION, WHITESPACE, CONTROL, ACCENT, COMBINING
 FLAGS = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False,
          "lowercase": False}  # fmt: skip
 clean = normalizers.BertNormalizer(**(FLAGS | {"clean_text": True}))
-folded = normalizers.BertNormalizer(**(FLAGS | {"strip_accents": True, "lowercase": True}))
+lowered = normalizers.BertNormalizer(**(FLAGS | {"strip_accents": True, "lowercase": True}))
 decomposed = normalizers.NFD()
 pieces = pre_tokenizers.BertPreTokenizer()
 
@@ -89,7 +87,7 @@ def combining_unknown(point: int) -> bool:
 
 def fold(point: int) -> str:
     """Give the lower case of a character without its accents; "" for an accent by itself."""
-    return chr(point) if point in SURROGATES else folded.normalize_str(chr(point))
+    return chr(point) if point in SURROGATES else lowered.normalize_str(chr(point))
 
 
 def two_level(values: Sequence[int], block: int) -> tuple[list[int], list[int]]:
@@ -102,25 +100,27 @@ def two_level(values: Sequence[int], block: int) -> tuple[list[int], list[int]]:
     return first, [value for rows in seen for value in rows]
 
 
-def fold_values(points: int) -> tuple[list[int], list[int]]:
-    """Give, for each code point, `start in pool << 2 | length`, and the pool.
+def folds() -> dict[int, str]:
+    """Give the lower case of each character that has another one, or is more than one."""
+    results = {point: fold(point) for point in range(POINTS) if point not in HANGUL}
+    return {point: said for point, said in results.items() if said not in ("", chr(point))}
 
-    0 is a character that stays as it is, or goes altogether.
-    """
-    pool: list[int] = [0]
-    starts: dict[str, int] = {}
-    values = []
-    for point in range(points):
-        result = fold(point)
-        if result in ("", chr(point)) or point in HANGUL:
-            values.append(0)
-            continue
-        if result not in starts:
-            starts[result] = len(pool)
-            pool += map(ord, result)
-        assert len(result) < 4, hex(point)
-        values.append(starts[result] << 2 | len(result))
-    return values, pool
+
+def varints(numbers: Sequence[int]) -> list[int]:
+    """Give numbers as bytes: seven bits each, lowest first; the eighth says that more follow."""
+    written = []
+    for number in numbers:
+        while number >= 128:
+            written.append(number & 127 | 128)
+            number >>= 7
+        written.append(number)
+    return written
+
+
+def differences(numbers: Sequence[int]) -> list[int]:
+    """Give how far each number is from the one before; the lowest bit says that it is smaller."""
+    steps = [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
+    return [2 * step if step >= 0 else -2 * step - 1 for step in steps]
 
 
 def combining_ranges() -> list[tuple[int, int]]:
@@ -152,24 +152,24 @@ def main() -> None:
     property_blocks, property_bytes = two_level(
         [properties(p) for p in range(POINTS)], PROPERTY_BLOCK
     )
-    values, pool = fold_values(FOLD_POINTS)
-    assert len(pool) < 1 << 14, "a start and a length must fit into 16 bits"
-    fold_blocks, fold_entries = two_level(values, FOLD_BLOCK)
-    assert all(fold(point) in ("", chr(point)) for point in range(FOLD_POINTS, POINTS))
+    folded = folds()
+    assert all(len(said) < 4 for said in folded.values())
+    assert len({point // 32 for point in folded}) < 256, "blocks of FoldTable have a byte each"
+    points = [ord(letter) for said in folded.values() for letter in said]
     runs = combining_ranges()
 
     print("// Written by make_tables.py; not to be edited.\n// clang-format off")
     print("#pragma once\n\n#include <cstdint>\n\nnamespace gossamer::unicode_tables {\n")
     for name, value in [
-        ("kPropertyBlock", PROPERTY_BLOCK), ("kFoldBlock", FOLD_BLOCK), ("kFoldPoints", FOLD_POINTS)
+        ("kPropertyBlock", PROPERTY_BLOCK), ("kFoldEnd", max(folded) + 1)
     ]:  # fmt: skip
         print(f"inline constexpr char32_t {name} = {value};")
     print()
     show("std::uint8_t", "kPropertyBlocks", property_blocks)
     show("std::uint8_t", "kProperties", property_bytes)
-    show("std::uint8_t", "kFoldBlocks", fold_blocks)
-    show("std::uint16_t", "kFolds", fold_entries)
-    show("char32_t", "kFoldPool", pool)
+    show("std::uint8_t", "kFoldSteps", varints(differences(list(folded))))
+    show("std::uint8_t", "kFoldSizes", [len(said) for said in folded.values()])
+    show("std::uint8_t", "kFoldResults", varints(differences(points)))
     show("char32_t", "kCombiningEnds", [end for end, _ in runs])
     show("std::uint8_t", "kCombiningClasses", [combining for _, combining in runs])
     print("}  // namespace gossamer::unicode_tables")

@@ -25,7 +25,10 @@ MODULES = {
     "gossamer-relaxed": (("engine", "resident"), True),
     "gossamer-text": (("text", "model", "sources", "words"), False),
     "gossamer-build": (("engine", "resident", "build"), False),
-    "gossamer-chunks": (("chunking", "sources", "changes", "words", "counting"), False),
+    "gossamer-chunks": (
+        ("chunking", "sources", "changes", "segments", "words", "counting"),
+        False,
+    ),
 }
 FOLDERS = (
     *("base", "text", "chunking", "lexical", "distance", "codes"),

@@ -1,9 +1,9 @@
-// Catalogues changed by a page, in one piece: see core/sources.ts. Each call that gives a list
-// makes a new one.
+// Catalogues in one piece, read and changed: see core/lists.ts. Each call that gives a list makes a
+// new one.
 
-#include "source_lists.h"
+#include "segments.h"
 #include "storage/ids.h"
-#include "store/source_rows.h"
+#include "store/old_texts.h"
 
 namespace gossamer::wasm {
 namespace {
@@ -14,81 +14,13 @@ std::vector<std::size_t> to_rows(const std::uint32_t* rows, std::size_t count) {
   return {rows, rows + count};
 }
 
-std::vector<std::int64_t> to_ints(const double* numbers, std::size_t count) {
-  std::vector<std::int64_t> ints(count);
-  for (std::size_t i = 0; i < count; ++i) ints[i] = static_cast<std::int64_t>(numbers[i]);
-  return ints;
-}
-
-// Records as JavaScript writes them, in the order of their fields: numbers as doubles, texts and
-// lists behind their length, times and hashes in 64 bits.
-class RecordReader {
- public:
-  explicit RecordReader(ByteView bytes) : in_(bytes, "the records") {}
-
-  bool is_done() const { return in_.remaining() == 0; }
-
-  SourceRecord source() {
-    SourceRecord record;
-    for (std::string* field : {&record.root, &record.name, &record.kind, &record.reason})
-      *field = text();
-    record.status = static_cast<Status>(number());
-    record.reader_version = number();
-    record.size = number();
-    record.time_ns = in_.get<std::int64_t>();
-    record.content_hash = in_.get<std::uint64_t>();
-    for (std::size_t left = count(); left > 0; --left) record.documents.push_back(document());
-    return record;
-  }
-
- private:
-  std::int64_t number() { return static_cast<std::int64_t>(in_.get<double>()); }
-  std::size_t count() { return static_cast<std::size_t>(number()); }
-  std::string text() { return std::string(text_of(in_.take(count()))); }
-  static std::string_view text_of(ByteView bytes) {
-    return wasm::text_of(bytes.data(), bytes.size());
-  }
-  TextSpan span() {
-    const std::size_t start = count();
-    return {start, count()};
-  }
-
-  DocumentRecord document() {
-    DocumentRecord record;
-    for (std::string* field :
-         {&record.kind, &record.unit, &record.key, &record.title, &record.metadata})
-      *field = text();
-    for (std::int64_t* field :
-         {&record.length, &record.segment, &record.offset, &record.first_chunk})
-      *field = number();
-    record.title_span = span();
-    for (std::size_t left = count(); left > 0; --left) {
-      const std::int64_t offset = number();
-      record.places.push_back({offset, number()});
-    }
-    for (std::size_t left = count(); left > 0; --left) record.chunks.push_back(chunk());
-    return record;
-  }
-
-  ChunkRecord chunk() {
-    ChunkRecord record{{span(), {}}, 0};
-    record.check = static_cast<std::uint32_t>(number());
-    for (std::size_t left = count(); left > 0; --left) record.place.context.push_back(span());
-    return record;
-  }
-
-  ByteReader in_;
-};
-
 }  // namespace
 
-GOSSAMER_EXPORT(sources_make)
-SourceList* sources_make(const std::uint8_t* records, std::size_t size) {
-  RecordReader in({records, size});
-  Strings strings;
-  Table sources(sources_schema());
-  while (!in.is_done()) append_source(in.source(), strings, sources);
-  return keep({std::move(strings), std::move(sources)});
+// What packages, and indexes and single files of version 1 hold.
+GOSSAMER_EXPORT(sources_read)
+SourceList* sources_read(const std::uint8_t* bytes, std::size_t size, bool is_own) {
+  const Origin origin = is_own ? Origin::kOwn : Origin::kOther;
+  return keep(SourceList::read({bytes, size}, origin, host_codecs().columns));
 }
 
 GOSSAMER_EXPORT(sources_order) std::size_t sources_order(const SourceList* list) {
@@ -102,28 +34,6 @@ GOSSAMER_EXPORT(sources_order) std::size_t sources_order(const SourceList* list)
 GOSSAMER_EXPORT(sources_take)
 SourceList* sources_take(const SourceList* list, const std::uint32_t* rows, std::size_t count) {
   return keep(list->take(to_rows(rows, count)));
-}
-
-GOSSAMER_EXPORT(sources_join)
-SourceList* sources_join(const SourceList* list, const SourceList* other) {
-  return keep(list->join(*other));
-}
-
-GOSSAMER_EXPORT(sources_place_texts)
-SourceList* sources_place_texts(const SourceList* list, const double* segments,
-                                const double* offsets, std::size_t count) {
-  return keep(list->place_texts(to_ints(segments, count), to_ints(offsets, count)));
-}
-
-// `times` are 64 bits each.
-GOSSAMER_EXPORT(sources_touch)
-SourceList* sources_touch(const SourceList* list, const double* rows, const std::int64_t* times,
-                          const double* versions, std::size_t count) {
-  std::vector<SourceList::Touch> touches(count);
-  for (std::size_t i = 0; i < count; ++i)
-    touches[i] = {static_cast<std::size_t>(rows[i]), times[i],
-                  static_cast<std::int64_t>(versions[i])};
-  return keep(list->touch(touches));
 }
 
 // The names stand end to end, one for each string.
@@ -140,7 +50,7 @@ SourceList* sources_rename_roots(const SourceList* list, const std::uint8_t* nam
 
 GOSSAMER_EXPORT(sources_pack) std::size_t sources_pack(const SourceList* list) {
   Bytes& bytes = given().bytes;
-  bytes = list->pack(columns_codec());
+  bytes = list->pack(host_codecs().columns);
   given().first = bytes.data();
   return bytes.size();
 }
@@ -152,6 +62,16 @@ GOSSAMER_EXPORT(sources_content) std::size_t sources_content(const SourceList* l
       [&](ByteView piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
   given().first = bytes.data();
   return bytes.size();
+}
+
+// The blocks of texts of version 1, whose head and tail stand one behind the other.
+GOSSAMER_EXPORT(old_blocks)
+std::size_t old_blocks(const std::uint8_t* bytes, std::size_t head, std::size_t tail,
+                       double file_size) {
+  const BlockView texts =
+      read_old_texts({bytes, head}, {bytes + head, tail}, static_cast<std::uint64_t>(file_size),
+                     host_codecs().texts);
+  return give_blocks(texts.blocks());
 }
 
 // The ids of an engine's nodes, in their order, without those that are deleted: its sections of

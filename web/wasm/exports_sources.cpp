@@ -1,10 +1,10 @@
-// Catalogues in one piece, read and handed over as columns: see core/sources.ts.
+// The catalogue of a segment, read and handed over as columns: see core/sources.ts.
 
-#include <algorithm>
 #include <memory>
 
-#include "source_lists.h"
+#include "segments.h"
 #include "store/schema.h"
+#include "store/verify.h"
 
 namespace gossamer::wasm {
 namespace {
@@ -70,19 +70,65 @@ void put_columns(const Table& table, Given& out) {
 
 }  // namespace
 
-const Codec& columns_codec() {
-  static const Codec codec{[](ByteView) { return Bytes(); },
-                           [](ByteView packed, std::span<std::uint8_t> out) {
-                             return host_unpack(packed.data(), packed.size(), out.data(),
-                                                out.size()) != 0;
-                           }};
-  return codec;
+const Codecs& host_codecs() {
+  static const Codecs codecs{
+      {[](ByteView) { return Bytes(); },
+       [](ByteView packed, std::span<std::uint8_t> out) {
+         return host_unpack(packed.data(), packed.size(), out.data(), out.size()) != 0;
+       }},
+      {[](ByteView, ByteView) { return Bytes(); },
+       [](ByteView packed, ByteView dictionary, std::span<std::uint8_t> text) {
+         return dictionary.empty() && codecs.columns.unpack(packed, text);
+       },
+       nullptr}};
+  return codecs;
 }
 
-GOSSAMER_EXPORT(sources_read)
-SourceList* sources_read(const std::uint8_t* bytes, std::size_t size, bool is_own) {
-  const Origin origin = is_own ? Origin::kOwn : Origin::kOther;
-  return new SourceList(SourceList::read({bytes, size}, origin, columns_codec()));
+std::size_t give_blocks(std::span<const Block> blocks) {
+  std::vector<double>& numbers = given().numbers;
+  numbers.clear();
+  for (const Block& block : blocks) {
+    for (const double value :
+         {static_cast<double>(block.size), static_cast<double>(block.packed_size),
+          static_cast<double>(block.checksum), block.is_packed ? 1.0 : 0.0})
+      numbers.push_back(value);
+  }
+  given().first = numbers.data();
+  return numbers.size();
+}
+
+// Begins with the head of a file, whose bytes are taken over.
+GOSSAMER_EXPORT(segment_new)
+SegmentFile* segment_new(std::uint8_t* head, std::size_t size, double file_size) {
+  auto file = std::make_unique<SegmentFile>();
+  file->taken.emplace_back(head);
+  file->sections = Container::parse_head({head, size}, static_cast<std::uint64_t>(file_size));
+  return file.release();
+}
+
+GOSSAMER_EXPORT(segment_free) void segment_free(SegmentFile* file) { delete file; }
+
+// One section, whose bytes are taken over.
+GOSSAMER_EXPORT(segment_attach)
+void segment_attach(SegmentFile* file, std::uint32_t kind, std::uint8_t* bytes, std::size_t size) {
+  file->taken.emplace_back(bytes);
+  file->sections.attach(static_cast<SectionKind>(kind), {bytes, size});
+}
+
+// All sources of a stranger's segment, whose texts have this number.
+GOSSAMER_EXPORT(segment_sources)
+SourceList* segment_sources(const SegmentFile* file, double number) {
+  const SegmentGroups groups(file->sections, Origin::kOther, host_codecs().columns);
+  auto list = std::make_unique<SourceList>();
+  const Ints strings = list->number_strings(groups.strings());
+  for (std::size_t group = 0; group < groups.group_count(); ++group)
+    list->append_all(strings, groups.read_apart(group)->sources, static_cast<std::int64_t>(number));
+  verify_sources(list->sources(), list->strings().size(), Origin::kOther);
+  return list.release();
+}
+
+GOSSAMER_EXPORT(segment_blocks) std::size_t segment_blocks(const SegmentFile* file) {
+  return give_blocks(read_blocks(file->sections, Origin::kOther, host_codecs().columns));
 }
 
 GOSSAMER_EXPORT(sources_free) void sources_free(SourceList* list) { delete list; }
