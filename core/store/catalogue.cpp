@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sort.h"
 #include "store/schema.h"
 #include "store/walk.h"
 
@@ -37,8 +38,7 @@ Catalogue::Catalogue(std::vector<std::shared_ptr<const Segment>> segments) {
       const std::vector<GoneSource> some = other->gone().of(segment->number());
       gone.insert(gone.end(), some.begin(), some.end());
     }
-    std::sort(gone.begin(), gone.end(),
-              [](const GoneSource& a, const GoneSource& b) { return a.source < b.source; });
+    sort_values(gone.begin(), gone.end());
     for (const GoneSource& one : gone) {
       part.sources.add(one.source, 1);
       part.documents.add(one.first_document, one.documents);

@@ -1,17 +1,15 @@
 #include "store/draft.h"
 
-#include <algorithm>
-
 #include "store/schema.h"
 
 namespace gossamer {
 
 void SegmentDraft::add(SourceRecord source) {
   const SourceName name = name_of(source);
-  if (!names_.insert(name).second)
+  if (has(name))
     fail(Reason::kDuplicateId, "'" + name.path + "' was given twice in one step; give it once");
   for (const DocumentRecord& document : source.documents) chunks_ += document.chunks.size();
-  sources_.push_back(std::move(source));
+  sources_.emplace(name, std::move(source));
 }
 
 void SegmentDraft::add_again(const Catalogue& catalogue, std::size_t row, std::int64_t time_ns,
@@ -51,9 +49,7 @@ void SegmentDraft::add_codes(std::span<const std::uint64_t> ids, ByteView codes)
 }
 
 void SegmentDraft::finish(FileImage& image) {
-  std::sort(sources_.begin(), sources_.end(),
-            [](const SourceRecord& a, const SourceRecord& b) { return name_of(a) < name_of(b); });
-  for (const SourceRecord& source : sources_) {
+  for (const auto& [name, source] : sources_) {
     Bytes codes;
     if (stamp_.bytes > 0)
       for (const DocumentRecord& document : source.documents)

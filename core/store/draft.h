@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -27,7 +27,7 @@ class SegmentDraft {
   void add_again(const Catalogue& catalogue, std::size_t row, std::int64_t time_ns,
                  std::int64_t reader_version);
   void add_codes(std::span<const std::uint64_t> ids, ByteView codes);
-  bool has(const SourceName& name) const { return names_.contains(name); }
+  bool has(const SourceName& name) const { return sources_.contains(name); }
 
   std::size_t chunk_count() const { return chunks_; }
   bool empty() const { return sources_.empty() && image_.gone.empty(); }
@@ -38,8 +38,7 @@ class SegmentDraft {
  private:
   CodeStamp stamp_;
   SegmentImage image_;
-  std::vector<SourceRecord> sources_;
-  std::set<SourceName> names_;
+  std::map<SourceName, SourceRecord> sources_;
   NumberMap code_of_;  // by id
   Bytes codes_;
   std::size_t chunks_ = 0;

@@ -17,6 +17,8 @@ struct GoneSource {
   std::size_t source;
   std::size_t first_document, documents;
   std::size_t first_chunk, chunks;
+
+  friend auto operator<=>(const GoneSource&, const GoneSource&) = default;
 };
 
 // Which sources of older segments are gone by a newer one: replaced there, or removed. Segments are

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/sort.h"
 #include "store/schema.h"
 #include "store/walk.h"
 
@@ -21,6 +22,8 @@ constexpr std::size_t kGoneShare = 3;
 
 struct Stretch {
   std::uint64_t start, end;
+
+  friend auto operator<=>(const Stretch&, const Stretch&) = default;
 };
 
 // Where stretches of the texts of a segment went.
@@ -55,8 +58,7 @@ std::vector<Stretch> live_texts(const LivePart& part) {
       if (length > 0) found.push_back({start, start + length});
     }
   }
-  std::sort(found.begin(), found.end(),
-            [](const Stretch& a, const Stretch& b) { return a.start < b.start; });
+  sort_values(found.begin(), found.end());
   std::vector<Stretch> joined;
   for (const Stretch& one : found) {
     if (!joined.empty() && one.start <= joined.back().end)
