@@ -1,12 +1,21 @@
 // The built modules that read and change catalogues.
 
+import { memorySource } from "../src/bytes/memory.ts";
 import { loadChunks } from "../src/core/load.ts";
 import { readCatalogue as read, type Catalogue } from "../src/format/catalogue.ts";
+import { openSegment, type OpenSegment } from "../src/format/parts.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 export const CHUNKS = await loadChunks(builtWasm);
 export const loadReader = async (): Promise<typeof CHUNKS> => CHUNKS;
+export const READERS = { text: loadReader, chunks: loadReader };
 
 export function readCatalogue(bytes: Uint8Array): Catalogue {
   return read(CHUNKS, bytes);
+}
+
+/** A file in memory as a segment of this number. */
+export async function segmentIn(bytes: Uint8Array, number = 1): Promise<OpenSegment> {
+  const entry = { name: `segment-${number}.gss`, size: bytes.length, digest: "" };
+  return openSegment(entry, memorySource(bytes));
 }

@@ -2,18 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { GossamerError } from "../src/errors.ts";
-import { AWAY, type Catalogue, type SourceRecord } from "../src/format/catalogue.ts";
-import {
-  catalogueDigest,
-  changeCatalogue,
-  emptyCatalogue,
-  moveTexts,
-  partOfCatalogue,
-} from "../src/format/changes.ts";
-import type { ChunkedDocument } from "../src/format/changes.ts";
+import type { SegmentDraft } from "../src/core/segments.ts";
+import type { Catalogue, SourceRecord } from "../src/format/catalogue.ts";
+import { catalogueDigest } from "../src/format/changes.ts";
+import { writeContainer } from "../src/format/container.ts";
+import { joinSegments, type OpenSegment } from "../src/format/parts.ts";
+import { checkPut, recordsOf, type ChunkedDocument, type PutSource } from "../src/format/put.ts";
 import { checkOf, hashOfBytes, hexOf } from "../src/format/hashes.ts";
 import { loadText } from "../src/core/load.ts";
-import { CHUNKS, readCatalogue } from "./cores.ts";
+import { joinBytes } from "../src/bytes/join.ts";
+import { CHUNKS, readCatalogue, segmentIn } from "./cores.ts";
 import { builtWasm } from "./wasm_files.ts";
 import { dataFile, expected, readDamaged, readHostile } from "./format_parts.ts";
 import type { ExpectedCatalogue } from "./format_parts.ts";
@@ -41,48 +39,42 @@ test("a catalogue of many sources with gaps between their ids reads and is writt
   assert.equal(hexOf(catalogueDigest(CHUNKS, catalogue)), expected.catalogues["many"]!.digest);
 });
 
-test("the same change leads to the same catalogue as in Python", () => {
-  const old = readCatalogue(dataFile("varied.gsc"));
+test("the same change leads to the same content as in Python", async () => {
+  const old = await segmentOf((draft) => addAll(draft, "varied.gsc"));
+  const before = joinSegments(CHUNKS, [old]).catalogue;
   const wanted = readCatalogue(dataFile("changed.gsc"));
   const put = [putFrom(wanted, false, "été0"), putFrom(wanted, true, "/new/\ue000.md")];
+  const touched = before.find(false, "same")!;
+  const replaced = ["été0"].map((path) => before.find(false, path)!);
 
-  const { catalogue, nextChunkId, ids } = changeCatalogue(CHUNKS, old, {
-    nextChunkId: 10_000,
-    put,
-    remove: [{ isFile: true, path: "/same" }],
-    touch: [{ isFile: false, path: "same", mtimeNs: -(2n ** 61n), readerVersion: 12 }],
-  });
+  const next = await segmentOf((draft) => {
+    draft.addRecords(recordsOf(put));
+    const offsets = new Float64Array(before.documentsOf(touched).count);
+    draft.addAgain([old], touched, { mtimeNs: -(2n ** 61n), readerVersion: 12 }, offsets);
+    draft.remove([old], [touched, before.find(true, "/same")!, ...replaced]);
+  }, 2);
 
-  assert.deepEqual(contentOf(catalogue), expected.catalogues["changed"]);
-  assert.deepEqual(ids.flat(), wanted.chunksOf(wanted.find(false, "été0")!));
-  assert.equal(nextChunkId, 10_000 + ids.flat().length);
+  const { catalogue } = joinSegments(CHUNKS, [old, next]);
+  assert.equal(hexOf(catalogueDigest(CHUNKS, catalogue)), expected.catalogues["changed"]!.digest);
+  assert.deepEqual([...catalogue.chunkIds], expected.catalogues["changed"]!.ids);
 });
 
-test("sources of another catalogue keep the ids of their chunks", () => {
+test("content is the same in however many segments it is, and merged again", async () => {
   const whole = readCatalogue(dataFile("varied.gsc"));
   const rows = [...whole.paths.keys()];
-  const [even, odd] = [rows.filter((row) => row % 2 === 0), rows.filter((row) => row % 2 === 1)];
-  const part = partOfCatalogue(CHUNKS, whole, odd);
+  const parts: OpenSegment[] = [];
+  for (const [rest, number] of [[0, 7], [1, 3], [2, 12]] as const) {
+    const some = rows.filter((row) => row % 3 === rest);
+    parts.push(await segmentOf((draft) => addAll(draft, "varied.gsc", some), number));
+  }
 
-  const { catalogue } = changeCatalogue(CHUNKS, partOfCatalogue(CHUNKS, whole, even), {
-    nextChunkId: 10_000,
-    merge: { catalogue: part, places: part.textPlaces },
-  });
+  const merged = await segmentIn(joinBytes(CHUNKS.mergeSegments(parts, [0, 2])), 20);
 
-  const away = withAwayTexts(catalogue);
-  assert.equal(hexOf(catalogueDigest(CHUNKS, catalogue)), expected.catalogues["varied"]!.digest);
-  assert.equal(hexOf(catalogueDigest(CHUNKS, away)), expected.catalogues["varied"]!.digest);
-  assert.deepEqual(catalogue.chunkIds, whole.chunkIds);
-});
-
-test("texts that are moved are elsewhere and the rest is as it was", () => {
-  const catalogue = readCatalogue(dataFile("varied.gsc"));
-
-  const moved = moveTexts(CHUNKS, withAwayTexts(catalogue), [1, 0], 9, [500, 0]);
-
-  assert.deepEqual([...moved.textPlaces.segments.slice(0, 3)], [9, 9, 2 ** 31]);
-  assert.deepEqual([...moved.textPlaces.offsets.slice(0, 3)], [0, 500, 0]);
-  assert.equal(hexOf(catalogueDigest(CHUNKS, moved)), expected.catalogues["varied"]!.digest);
+  for (const segments of [parts, [parts[1]!, merged]]) {
+    const { catalogue } = joinSegments(CHUNKS, segments);
+    assert.equal(hexOf(catalogueDigest(CHUNKS, catalogue)), expected.catalogues["varied"]!.digest);
+    assert.deepEqual(catalogue.chunkIds, whole.chunkIds);
+  }
 });
 
 test("a chunk that is gone is an error and not another chunk", () => {
@@ -92,62 +84,63 @@ test("a chunk that is gone is an error and not another chunk", () => {
   for (const id of [gone, -1, 0.5, NaN, catalogue.chunkIds.at(-1)! + 1]) {
     assert.throws(() => catalogue.spans([id]), reason("UnknownId"));
   }
-  assert.throws(() => emptyCatalogue(CHUNKS).documentRows([1]), reason("UnknownId"));
+  assert.throws(() => joinSegments(CHUNKS, []).catalogue.documentRows([1]), reason("UnknownId"));
 });
 
-test("what does not fit its text is refused and a source twice in one step too", () => {
+test("what does not fit its text is refused and a source twice in one segment too", async () => {
   const source = sourceNamed("a");
   const document = { ...documentOf(10), spans: [{ start: 0, end: 11, context: [] }] };
-  const put = { source, documents: [] };
+  const put = { put: { source, documents: [] }, first: 1 };
 
-  const tooLong = { nextChunkId: 1, put: [{ source, documents: [document] }] };
-  assert.throws(() => changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), tooLong), reason("InvalidArgument"));
-  assert.throws(
-    () => changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), { nextChunkId: 1, put: [put, put] }),
+  assert.throws(() => checkPut({ source, documents: [document] }), reason("InvalidArgument"));
+  await assert.rejects(
+    segmentOf((draft) => draft.addRecords(recordsOf([put, put]))),
     reason("DuplicateId"),
   );
-  assert.throws(
-    () => changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), { nextChunkId: 1, remove: [{ isFile: true, path: "a" }] }),
-    reason("UnknownId"),
-  );
 });
 
-test("paths are sorted by characters, as Python sorts them", () => {
+test("paths are sorted by characters, as Python sorts them", async () => {
   const names = ["\u{1f375}", "\uffee", "z", "\ue000", "é", "\ud800", "a", "a\u{1f375}", "a\uffee"];
 
-  const { catalogue } = changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), {
-    nextChunkId: 1,
-    put: names.map((name) => ({ source: sourceNamed(name), documents: [] })),
-  });
+  const segment = await segmentOf((draft) =>
+    draft.addRecords(recordsOf(names.map((name) => ({ put: { source: sourceNamed(name), documents: [] }, first: 1 })))),
+  );
 
   const sorted = ["a", "a\uffee", "a\u{1f375}", "z", "é", "\ud800", "\ue000", "\uffee", "\u{1f375}"];
-  assert.deepEqual(catalogue.paths, sorted);
-  assert.deepEqual(readCatalogue(catalogue.bytes).paths, sorted);
+  assert.deepEqual(joinSegments(CHUNKS, [segment]).catalogue.paths, sorted);
 });
 
-test("a document has as many places as its rows, and what is made here is not a stranger's", () => {
+test("a document has as many places as its rows, and what is made here is not a stranger's", async () => {
   const places = Array.from({ length: 100_000 }, (_, i) => [i, i] as const);
   const { record } = documentOf(300_000);
   const spans = [{ start: 0, end: 300_000, context: [[0, 100_000] as const] }];
   const document = { record: { ...record, places }, spans, checks: [1] };
+  const put = { source: sourceNamed("a"), documents: [document] };
 
-  const { catalogue } = changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), {
-    nextChunkId: 1,
-    put: [{ source: sourceNamed("a"), documents: [document] }],
-  });
+  const segment = await segmentOf((draft) => draft.addRecords(recordsOf([{ put, first: 1 }])));
 
-  assert.equal(catalogue.document(0).places.length, 100_000);
-  assert.throws(() => readCatalogue(catalogue.bytes), reason("Damaged")); // a heading of 100,000 bytes
+  assert.equal(joinSegments(CHUNKS, [segment]).catalogue.document(0).places.length, 100_000);
+  assert.throws(() => CHUNKS.readSegment(segment), reason("Damaged")); // a heading of 100,000 bytes
 });
 
-test("catalogues that are refused leave nothing in the memory of a search", async () => {
+test("segments that are refused leave nothing in the memory of a search", async () => {
   const text = await loadText(builtWasm);
   const before = text.memoryBytes();
-  const whole = dataFile("many.gsc");
+  const segment = await segmentOf((draft) => addAll(draft, "many.gsc"));
+  const groups = (segment.sections.get(50) as Uint8Array).slice();
+  groups[groups.length >> 1]! ^= 1;
+  const damaged = { ...segment, sections: new Map([...segment.sections, [50, groups]]) };
 
-  for (let i = 0; i < 200; ++i) assert.throws(() => text.readSources(whole.slice(0, -9)));
+  for (let i = 0; i < 200; ++i) assert.throws(() => text.readSegment(damaged));
 
   assert.equal(text.memoryBytes(), before);
+});
+
+test("a single file's segment says in the module of searches what it says in that of changes", async () => {
+  const text = await loadText(builtWasm);
+  const segment = await segmentOf((draft) => addAll(draft, "varied.gsc"));
+
+  assert.deepEqual(text.readSegment(segment), CHUNKS.readSegment(segment));
 });
 
 test("hashes are those of Python", () => {
@@ -157,14 +150,31 @@ test("hashes are those of Python", () => {
   }
 });
 
-test("a catalogue that unpacks to much more than its bytes is padded as far as readers want", () => {
+test("a segment that unpacks to much more than its bytes is padded as far as readers want", async () => {
   const spans = Array.from({ length: 60_000 }, () => ({ start: 0, end: 1, context: [] }));
   const document = { ...documentOf(1), spans, checks: new Uint32Array(spans.length) };
-  const put = Array.from({ length: 12 }, (_, i) => ({ source: sourceNamed(`t${i}`), documents: [document] }));
+  const puts = Array.from({ length: 12 }, (_, i) => ({
+    put: { source: sourceNamed(`t${i}`), documents: [document] },
+    first: 60_000 * i,
+  }));
 
-  const { catalogue } = changeCatalogue(CHUNKS, emptyCatalogue(CHUNKS), { nextChunkId: 1, put });
+  const segment = await segmentOf((draft) => draft.addRecords(recordsOf(puts)));
 
-  assert.equal(readCatalogue(catalogue.bytes).chunkCount, 12 * 60_000);
+  assert.equal(joinSegments(CHUNKS, [segment]).catalogue.chunkCount, 12 * 60_000);
+  assert.equal(CHUNKS.readSegment(segment).tables.count, 12);
+});
+
+test("damaged segments are refused, or say something, and never end otherwise", async () => {
+  const segment = await segmentOf((draft) => addAll(draft, "varied.gsc"));
+  for (const [kind, whole] of segment.sections) {
+    const read = async (bytes: Uint8Array): Promise<unknown> => {
+      const sections = new Map([...segment.sections, [kind, bytes]]);
+      const file = writeContainer([...sections].map(([one, data]) => ({ kind: one, bytes: data })));
+      const changed = await segmentIn(file);
+      return [CHUNKS.readSegment(changed).tables.count, joinSegments(CHUNKS, [changed]).catalogue.paths];
+    };
+    await readHostile(whole, read, 150);
+  }
 });
 
 test("damaged catalogues are refused, or say something, and never end otherwise", async () => {
@@ -186,12 +196,22 @@ test("a catalogue that is cut is refused", async () => {
 
 /** The same catalogue, written by the core, without compression. */
 function rewritten(name: string): Uint8Array {
-  return CHUNKS.edit((lists) => lists.read(dataFile(name)).pack());
+  return CHUNKS.edit({ bytes: dataFile(name) }, (list) => list.pack());
 }
 
-function withAwayTexts(catalogue: Catalogue): Catalogue {
-  const rows = Array.from({ length: catalogue.documentCount }, (_, row) => row);
-  return moveTexts(CHUNKS, catalogue, rows, AWAY, new Float64Array(rows.length));
+/** A segment of what is put into a draft. */
+async function segmentOf(fill: (draft: SegmentDraft) => void, number = 1): Promise<OpenSegment> {
+  const draft = CHUNKS.draft();
+  fill(draft);
+  return segmentIn(joinBytes(draft.finish()), number);
+}
+
+/** Puts these sources of a file in, or all, with empty texts where they have some. */
+function addAll(draft: SegmentDraft, name: string, rows?: readonly number[]): void {
+  const catalogue = readCatalogue(dataFile(name));
+  const chosen = rows ?? [...catalogue.paths.keys()];
+  const documents = chosen.reduce((sum, row) => sum + catalogue.documentsOf(row).count, 0);
+  draft.addRows(dataFile(name), chosen, new Float64Array(documents).fill(-1));
 }
 
 function contentOf(catalogue: Catalogue): ExpectedCatalogue {
@@ -215,7 +235,7 @@ function contentOf(catalogue: Catalogue): ExpectedCatalogue {
   };
 }
 
-function putFrom(catalogue: Catalogue, isFile: boolean, path: string) {
+function putFrom(catalogue: Catalogue, isFile: boolean, path: string): { put: PutSource; first: number } {
   const row = catalogue.find(isFile, path)!;
   const { first, count } = catalogue.documentsOf(row);
   const documents = Array.from({ length: count }, (_, i): ChunkedDocument => {
@@ -226,7 +246,7 @@ function putFrom(catalogue: Catalogue, isFile: boolean, path: string) {
     const spans = ids.map((_, at) => ({ start: starts[at]!, end: ends[at]!, context: contexts[at]! }));
     return { record: catalogue.document(first + i), spans, checks: catalogue.checks(ids) };
   });
-  return { source: catalogue.source(row), documents };
+  return { put: { source: catalogue.source(row), documents }, first: catalogue.chunksIn(first).first };
 }
 
 function sourceNamed(name: string): SourceRecord {

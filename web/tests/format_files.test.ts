@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { joinBytes } from "../src/bytes/join.ts";
 import { memorySource } from "../src/bytes/memory.ts";
 import type { ByteSource } from "../src/bytes/source.ts";
 import { GossamerError } from "../src/errors.ts";
@@ -13,9 +14,10 @@ import {
   writeManifest,
   writeSingleManifest,
 } from "../src/format/manifest.ts";
-import { openTexts, packTexts } from "../src/format/texts.ts";
+import type { OpenSegment } from "../src/format/parts.ts";
+import { openOldTexts, openTexts, type Texts } from "../src/format/texts.ts";
 import { openWords, type Postings } from "../src/format/words.ts";
-import { CHUNKS } from "./cores.ts";
+import { CHUNKS, segmentIn } from "./cores.ts";
 import { dataFile, expected, readDamaged, readHostile } from "./format_parts.ts";
 
 const CHECK = new TextEncoder().encode("123456789");
@@ -75,7 +77,7 @@ test("opening a file reads its start once, and nothing twice that was in it", as
   const { source, reads } = counted(dataFile("single.gossamer"));
 
   const container = await openContainer(source);
-  await container.sections([SECTIONS.manifest, SECTIONS.catalogue]);
+  await container.sections([SECTIONS.manifest, SECTIONS.oldCatalogue]);
   await container.slice(SECTIONS.words).read(0, 8);
 
   assert.deepEqual(reads, [[0, source.size]]);
@@ -83,7 +85,7 @@ test("opening a file reads its start once, and nothing twice that was in it", as
 
 test("a section too large for memory is refused before anything of it is read", async () => {
   const size = 3 * 2 ** 30;
-  const head = writeContainer([{ kind: SECTIONS.texts, bytes: CHECK }]).slice(0, 96);
+  const head = writeContainer([{ kind: SECTIONS.blocks, bytes: CHECK }]).slice(0, 96);
   const view = new DataView(head.buffer);
   view.setBigUint64(16, BigInt(size), true); // the file
   view.setBigUint64(80, BigInt(size - 128), true); // its section
@@ -103,8 +105,8 @@ test("a section too large for memory is refused before anything of it is read", 
 
   const container = await openContainer(source);
 
-  await assert.rejects(container.section(SECTIONS.texts), { reason: "TooLarge" });
-  await assert.rejects(container.sections([SECTIONS.texts]), { reason: "TooLarge" });
+  await assert.rejects(container.section(SECTIONS.blocks), { reason: "TooLarge" });
+  await assert.rejects(container.sections([SECTIONS.blocks]), { reason: "TooLarge" });
   assert.deepEqual(asked, [1 << 16]);
 });
 
@@ -145,46 +147,57 @@ test("damaged manifests are refused", async () => {
   await readDamaged(dataFile("MANIFEST.gossamer"), readManifest);
   const single = writeSingleManifest(readManifest(dataFile("MANIFEST.gossamer")));
   await readHostile(single, readSingleManifest, 500);
-  const other = new TextEncoder().encode('{"format":"gossamer index","version":2}\n');
+  const other = new TextEncoder().encode('{"format":"gossamer index","version":3}\n');
   const signed = new TextEncoder().encode(`${digestOf(other)}\n`);
   assert.throws(() => readManifest(Uint8Array.from([...other, ...signed])), { reason: "UnknownVersion" });
   assert.throws(() => readManifest(CHECK), { reason: "NotGossamer" });
 });
 
-test("texts are those that Python wrote, across blocks and in one read", async () => {
+test("texts of version 1 are those that Python wrote, across blocks and in one read", async () => {
   const { source, reads } = counted(dataFile("texts-1.gst"));
-  const segment = await openTexts(source);
+  const segment = await openOldTexts(source, CHUNKS);
   const before = reads.length;
 
   const texts = await segment.readMany(expected.texts.map(({ offset, length }) => [offset, offset + length]));
-  await segment.read(100, 9000);
+  await segment.readMany([[100, 9000]]);
 
   assert.deepEqual(texts.map(digestOf), expected.texts.map(({ digest }) => digest));
   assert.equal(reads.length - before, Math.ceil(segment.length / 8192));
 });
 
 test("texts that are written come back, however many", async () => {
-  for (const lengths of [[], [0], [5, 0, 8187, 1], [20_000, 3, 8192, 30_000]]) {
+  for (const lengths of [[1], [5, 0, 8187, 1], [20_000, 3, 8192, 30_000]]) {
     const texts = lengths.map((length) => Uint8Array.from({ length }, (_, i) => i % 251));
+    const draft = CHUNKS.draft();
 
-    const { bytes, offsets } = await packTexts(texts);
+    const offsets = texts.map((text) => draft.addText(text));
 
-    const segment = await openTexts(memorySource(bytes));
+    const segment = await textsIn(await segmentIn(joinBytes(draft.finish())));
     const spans = texts.map((text, i) => [offsets[i]!, offsets[i]! + text.length] as const);
     assert.deepEqual(await segment.readMany(spans), texts);
-    await assert.rejects(segment.read(0, segment.length + 1), { reason: "Damaged" });
+    await assert.rejects(segment.readMany([[0, segment.length + 1]]), { reason: "Damaged" });
   }
 });
 
 test("damaged texts are refused", async () => {
-  const read = async (bytes: Uint8Array) => {
-    const segment = await openTexts(memorySource(bytes));
-    return digestOf(await segment.read(0, segment.length));
+  const readOld = async (bytes: Uint8Array) => {
+    const texts = await openOldTexts(memorySource(bytes), CHUNKS);
+    return (await texts.readMany([[0, texts.length]])).map(digestOf);
   };
+  const read = async (bytes: Uint8Array) => {
+    const texts = await textsIn(await segmentIn(bytes));
+    return (await texts.readMany([[0, texts.length]])).map(digestOf);
+  };
+  const draft = CHUNKS.draft();
+  draft.addText(new Uint8Array(90));
 
-  await readDamaged(dataFile("texts-1.gst"), read, 23);
-  await readHostile((await packTexts([new Uint8Array(90)])).bytes, read, 200);
+  await readDamaged(dataFile("texts-1.gst"), readOld, 23);
+  await readHostile(joinBytes(draft.finish()), read, 200);
 });
+
+async function textsIn(segment: OpenSegment): Promise<Texts> {
+  return openTexts(segment.container.slice(SECTIONS.blocks), CHUNKS.readSegment(segment).blocks);
+}
 
 test("words are found where Python finds them", async () => {
   const words = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);

@@ -10,24 +10,26 @@ import { openEngineParts, partsOfFile, partsOfFolder } from "../src/format/parts
 import type { IndexParts } from "../src/format/parts.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
+import { exportFile } from "../src/update/export.ts";
+import { importFile } from "../src/update/import.ts";
 import { dataFile, readDamaged } from "./format_parts.ts";
-import { loadReader } from "./cores.ts";
+import { loadReader, READERS } from "./cores.ts";
 
-test("a single file has all texts of its chunks, as they were embedded", async () => {
-  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
+for (const version of [1, 2]) {
+test(`a single file of version ${version} has all texts of its chunks, as they were embedded`, async () => {
+  const parts = await fileParts(version);
 
   const texts = await chunkTexts(parts);
 
   assert(texts.length > 8);
   assert(texts.every((text) => text.length > 0));
-  assert.deepEqual(parts.texts.segments, [1]);
   assert.equal(parts.manifest.model.name, "tiny");
   assert.equal(parts.catalogue.find(false, "text 3"), null);
   assert.equal(checkOf(texts[0]!), parts.catalogue.checks([parts.catalogue.chunkIds[0]!])[0]);
 });
 
-test("words of a single file are in the chunks that it says", async () => {
-  const parts = await partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
+test(`words of a single file of version ${version} are in the chunks that it says`, async () => {
+  const parts = await fileParts(version);
   const texts = await chunkTexts(parts);
 
   const [leaf, nowhere] = await parts.words!.find(["leaf", "nowhere"]);
@@ -37,6 +39,7 @@ test("words of a single file are in the chunks that it says", async () => {
   assert(holding.every((number) => leaf!.chunks.includes(number)));
   assert.equal(nowhere!.chunks.length, 0);
 });
+}
 
 test("the engine gets its own sections, without vectors unless they are asked for", async () => {
   const container = await openContainer(memorySource(dataFile("single.gossamer")));
@@ -49,43 +52,45 @@ test("the engine gets its own sections, without vectors unless they are asked fo
   assert([...sections.keys()].every((kind) => kind < 32 && kind !== SECTIONS.vectors));
 });
 
-test("a folder is opened by its manifest, and only whole", async () => {
+test("a folder of version 1 is opened by its manifest, and only whole", async () => {
   const folder = await folderWith("index");
 
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
 
   assert.deepEqual(await chunkTexts(parts), await chunkTexts(await fileParts()));
   assert.equal(parts.words, null);
   parts.close();
 
   const sink = await folder.create("catalogue-1.gsc");
-  const damaged = (await fileParts()).catalogue.bytes.slice();
+  const container = await openContainer(memorySource(dataFile("single.gossamer")));
+  const damaged = (await container.section(SECTIONS.oldCatalogue)).slice();
   damaged[damaged.length - 9]! ^= 1;
   await sink.write(damaged);
   await sink.close();
-  await assert.rejects(partsOfFolder(folder, loadReader), { reason: "Damaged" });
+  await assert.rejects(partsOfFolder(folder, READERS), { reason: "Damaged" });
 });
 
 test("a folder without an index says so", async () => {
   const folder = await (await memoryStorage()).folder("nothing");
 
-  await assert.rejects(partsOfFolder(folder, loadReader), { reason: "NoIndex" });
+  await assert.rejects(partsOfFolder(folder, READERS), { reason: "NoIndex" });
 });
 
 test("a file of vectors alone is no index to search", async () => {
   const file = writeContainer([{ kind: 1, bytes: new Uint8Array(136) }]);
 
-  await assert.rejects(partsOfFile(memorySource(file), loadReader), { reason: "NotGossamer" });
+  await assert.rejects(partsOfFile(memorySource(file), READERS), { reason: "NotGossamer" });
 });
 
 test("damage to a single file is found before anything is made of it", async () => {
   const read = async (bytes: Uint8Array) => {
-    const parts = await partsOfFile(memorySource(bytes), loadReader);
+    const parts = await partsOfFile(memorySource(bytes), READERS);
     const [tea] = await parts.words!.find(["tea"]);
     return [await chunkTexts(parts), [...tea!.chunks], parts.manifest];
   };
 
   await readDamaged(dataFile("single.gossamer"), read, 97);
+  await readDamaged(await newFile(), read, 97);
 });
 
 test("what could not be fetched is asked for again", async () => {
@@ -95,7 +100,7 @@ test("what could not be fetched is asked for again", async () => {
     if (isBroken && at >= farAt) throw new GossamerError("Unreachable", "the server does not answer");
     return bytes.slice(at, at + length);
   };
-  const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined }, loadReader);
+  const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined }, READERS);
 
   await assert.rejects(parts.texts.read(1, 0, 10), { reason: "Unreachable" });
   await assert.rejects(parts.words!.find(["tea"]), { reason: "Unreachable" });
@@ -107,8 +112,8 @@ test("what could not be fetched is asked for again", async () => {
 
 /** The single file with so much before words and texts that they are not in its start. */
 async function longFile(): Promise<{ bytes: Uint8Array; farAt: number }> {
-  const container = await openContainer(memorySource(dataFile("single.gossamer")));
-  const far: number[] = [SECTIONS.words, SECTIONS.texts];
+  const container = await openContainer(memorySource(await newFile()));
+  const far: number[] = [SECTIONS.words, SECTIONS.blocks];
   const sections = [...(await container.sections(container.kinds))].map(([kind, bytes]) => ({ kind, bytes }));
   const bytes = writeContainer([
     ...sections.filter(({ kind }) => !far.includes(kind)),
@@ -118,8 +123,18 @@ async function longFile(): Promise<{ bytes: Uint8Array; farAt: number }> {
   return { bytes, farAt: 1 << 16 };
 }
 
-async function fileParts(): Promise<IndexParts> {
-  return partsOfFile(memorySource(dataFile("single.gossamer")), loadReader);
+async function fileParts(version = 1): Promise<IndexParts> {
+  return partsOfFile(memorySource(version === 1 ? dataFile("single.gossamer") : await newFile()), READERS);
+}
+
+/** The single file of version 1 as this release writes it. */
+async function newFile(): Promise<Uint8Array> {
+  const folder = await (await memoryStorage()).folder("new");
+  await importFile(memorySource(dataFile("single.gossamer")), folder, { chunks: loadReader });
+  const unused = async () => assert.fail("nothing was removed");
+  const parts = await partsOfFolder(folder, READERS);
+  const file = await exportFile(parts, { chunks: loadReader, builder: unused, pack: unused });
+  return new Uint8Array(await file.arrayBuffer());
 }
 
 async function chunkTexts(parts: IndexParts): Promise<string[]> {
@@ -141,8 +156,8 @@ async function folderWith(name: string): Promise<Folder> {
   const folder = await (await memoryStorage()).folder(name);
   const container = await openContainer(memorySource(dataFile("single.gossamer")));
   const files = {
-    "catalogue-1.gsc": await container.section(SECTIONS.catalogue),
-    "texts-1.gst": await container.section(SECTIONS.texts),
+    "catalogue-1.gsc": await container.section(SECTIONS.oldCatalogue),
+    "texts-1.gst": await container.section(SECTIONS.oldTexts),
   };
   for (const [file, bytes] of Object.entries(files)) {
     const sink = await folder.create(file);

@@ -1,10 +1,11 @@
 // Reads what Python wrote into a folder and writes it anew into another one, for tests/test_web_format.py.
 import { readFile, writeFile } from "node:fs/promises";
 
+import { joinBytes } from "../src/bytes/join.ts";
 import { memorySource } from "../src/bytes/memory.ts";
 import { openContainer, writeContainer } from "../src/format/container.ts";
 import { readManifest, writeManifest } from "../src/format/manifest.ts";
-import { openTexts, packTexts } from "../src/format/texts.ts";
+import { openOldTexts } from "../src/format/texts.ts";
 import { rawZstdFrame } from "../src/format/zstd.ts";
 import { CHUNKS } from "./cores.ts";
 
@@ -14,12 +15,16 @@ const write = (name: string, bytes: Uint8Array) => writeFile(`${to}/${name}`, by
 
 for (const name of ["empty", "varied", "many"]) {
   const bytes = await read(`${name}.gsc`);
-  await write(`${name}.gsc`, CHUNKS.edit((lists) => lists.read(bytes).pack()));
+  await write(`${name}.gsc`, CHUNKS.edit({ bytes }, (list) => list.pack()));
 }
 await write("MANIFEST.gossamer", writeManifest(readManifest(await read("MANIFEST.gossamer"))));
 
-const texts = await openTexts(memorySource(await read("texts-1.gst")));
-await write("texts-1.gst", (await packTexts([await texts.read(0, texts.length)])).bytes);
+const texts = await openOldTexts(memorySource(await read("texts-1.gst")), CHUNKS);
+const [whole] = (await texts.readMany([[0, texts.length]])) as [Uint8Array];
+await write("texts-1.txt", whole);
+const draft = CHUNKS.draft();
+draft.addText(whole);
+await write("segment-1.gss", joinBytes(draft.finish()));
 
 const container = await openContainer(memorySource(await read("single.gossamer")));
 const sections = [...(await container.sections(container.kinds))];

@@ -15,7 +15,7 @@ import { readPackage } from "../src/sync/package.ts";
 import type { ExpectedStep } from "./sync_packages.ts";
 import { TOKEN } from "./sync_packages.ts";
 import { builtWasm } from "./wasm_files.ts";
-import { loadReader } from "./cores.ts";
+import { READERS } from "./cores.ts";
 
 const MODEL = new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url);
 export const PACK = new Uint8Array(readFileSync(MODEL));
@@ -54,7 +54,7 @@ export async function apply(
 
 /** What an edge holds, in the words of the recorded steps. */
 export async function contentOf({ folder }: TestEdge): Promise<Omit<ExpectedStep, "hits">> {
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const { catalogue } = parts;
   const sources = catalogue.paths.map((path, row) => ({
     path: path.replace(/^.*(?=\/notes\/)/, ""),

@@ -16,7 +16,7 @@ import {
 } from "../src/update/change.ts";
 import { codeOf, codesIn, fakeEmbedder, fakeEngine, type FakeEmbedder } from "./update_fakes.ts";
 import { builtWasm } from "./wasm_files.ts";
-import { loadReader } from "./cores.ts";
+import { READERS } from "./cores.ts";
 
 const CHUNKS = await loadChunks(builtWasm);
 const TOOLS = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
@@ -39,7 +39,7 @@ async function bench(): Promise<Bench> {
 
 /** What can be found: the text of each chunk as it was embedded, by id; codes must fit the texts. */
 async function contentOf(folder: Folder): Promise<Map<number, string>> {
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const ids = [...parts.catalogue.chunkIds];
   const passages = await new Passages(parts.catalogue, parts.texts).read(ids, false);
   const codes = await codesOf(parts);
@@ -359,8 +359,8 @@ test("many small changes do not leave many segments", async () => {
 
   for (let n = 0; n < 20; n += 1) await change({ adds: [{ id: `text ${n}`, text: `number ${n}` }] });
 
-  const segments = (await folder.files()).filter(({ name }) => name.startsWith("texts-"));
-  assert.ok(segments.length <= 9);
+  const segments = (await folder.files()).filter(({ name }) => name.startsWith("segment-"));
+  assert.ok(segments.length <= 12);
   assert.equal((await contentOf(folder)).size, 20);
 });
 
@@ -376,7 +376,7 @@ test("an index that was closed holds no file open, whatever was under way", asyn
       return { ...source, close: () => void open.delete(name) };
     },
   };
-  const parts = await partsOfFolder(counted, loadReader);
+  const parts = await partsOfFolder(counted, READERS);
   const { segment } = parts.catalogue.document(0);
   const whileOpen = [...open].map((name) => name.split("-")[0]);
 
@@ -409,7 +409,7 @@ test("another model is refused", async () => {
 test("an open index whose storage was cleared is not made anew", async () => {
   const { folder, disk, embedder, change } = await bench();
   await change({ adds: [{ id: "a", text: "one" }] });
-  const state = await partsOfFolder(folder, loadReader);
+  const state = await partsOfFolder(folder, READERS);
   disk.folders.get("notes")?.clear();
 
   const tools = { folder, embedder, ...TOOLS };
@@ -424,7 +424,7 @@ test("a file with another time and the same content is touched, not embedded", a
 
   const report = await change({ adds: [file("a/x.txt", "words", 2000)] });
 
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   assert.equal(report.unchanged, 1);
   assert.equal(embedder.texts.length, 1);
   assert.equal(parts.catalogue.source(0).mtimeNs, 2_000_000_000n);

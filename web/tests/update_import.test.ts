@@ -7,18 +7,19 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
-import { moveTexts, partOfCatalogue } from "../src/format/changes.ts";
+import { joinBytes } from "../src/bytes/join.ts";
+import { travelCatalogue } from "../src/format/changes.ts";
+import { SEGMENT_KINDS } from "../src/format/container.ts";
 import { crc32 } from "../src/format/hashes.ts";
-import { readManifest, readSingleManifest, writeManifest } from "../src/format/manifest.ts";
-import { partsOfFolder } from "../src/format/parts.ts";
-import { packTexts } from "../src/format/texts.ts";
+import { readManifest, readSingleManifest, writeManifest, writeSingleManifest } from "../src/format/manifest.ts";
+import { partsOfFile, partsOfFolder } from "../src/format/parts.ts";
 import { rawZstdFrame } from "../src/format/zstd.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
 import { importFile } from "../src/update/import.ts";
-import { CHUNKS, loadReader, readCatalogue } from "./cores.ts";
+import { CHUNKS, READERS, loadReader } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
@@ -43,7 +44,7 @@ function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const builder = () => loadBuilder(FILES);
   const blob = await exportFile(parts, { chunks: loadReader, builder, pack: async () => PACK });
   parts.close();
@@ -123,7 +124,7 @@ test("an empty index is exported and imported too", async () => {
 
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.equal((await partsOfFolder(other, loadReader)).catalogue.chunkCount, 0);
+  assert.equal((await partsOfFolder(other, READERS)).catalogue.chunkCount, 0);
 });
 
 test("an imported file is another index than the one that was exported", async () => {
@@ -133,7 +134,7 @@ test("an imported file is another index than the one that was exported", async (
 
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.notEqual((await partsOfFolder(other, loadReader)).manifest.uuid, (await partsOfFolder(folder, loadReader)).manifest.uuid);
+  assert.notEqual((await partsOfFolder(other, READERS)).manifest.uuid, (await partsOfFolder(folder, READERS)).manifest.uuid);
 });
 
 test("a damaged index can be replaced, one that follows a server cannot", async () => {
@@ -145,7 +146,7 @@ test("a damaged index can be replaced, one that follows a server cannot", async 
 
   await importFile(memorySource(file), folder, { chunks: loadReader, replaces: true });
 
-  assert.equal((await partsOfFolder(folder, loadReader)).catalogue.sourceCount, 3);
+  assert.equal((await partsOfFolder(folder, READERS)).catalogue.sourceCount, 3);
   await folder.writeManifest(writeManifest({ ...manifest, origin: { url: "http://server" } }));
   await assert.rejects(importFile(memorySource(file), folder, { chunks: loadReader, replaces: true }), { reason: "WrongState" });
 });
@@ -162,7 +163,7 @@ test("a listener that throws, also after all is written, does no harm", async ()
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader, onProgress });
 
   for (const one of [folder, other]) {
-    const parts = await partsOfFolder(one, loadReader);
+    const parts = await partsOfFolder(one, READERS);
     assert.equal((await parts.texts.read(parts.catalogue.document(0).segment, 0, 4)).length, 4);
   }
 });
@@ -170,20 +171,19 @@ test("a listener that throws, also after all is written, does no harm", async ()
 test("texts that say they are more than their bytes can hold are not unpacked", async () => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const file = await rewritten(await exported(folder), { [SECTIONS.texts]: blownUp(400) });
+  const file = await asOld(await exported(folder), blownUp(400));
   const other = await newFolder("other");
 
   const imported = importFile(memorySource(file), other, { chunks: loadReader });
 
-  await assert.rejects(imported, { reason: "Damaged", message: /more than \d+ can hold/ });
+  await assert.rejects(imported, { reason: "Damaged", message: /more than a file of \d+ can hold/ });
   assert.deepEqual(await other.files(), []);
 });
 
 test("an import lets others run, and ends when it is cancelled", async (context) => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const texts = blownUp(16); // within the limit
-  const file = await rewritten(await exported(folder), { [SECTIONS.texts]: texts });
+  const file = await asOld(await exported(folder), blownUp(16)); // within the limit
   const other = await newFolder("other");
   let now = 0;
   context.mock.method(performance, "now", () => (now += 1000)); // each step takes long
@@ -201,17 +201,24 @@ test("parts that do not belong together are refused, though each is whole", asyn
   await change(folder, { adds: [...TEXTS, { id: "dog", text: "Our dog barks at the moon." }] });
   await change(folder, { removes: ["tea"] });
   const file = await exported(folder);
-  const container = await openContainer(memorySource(file));
-  const catalogue = readCatalogue(await container.section(SECTIONS.catalogue));
-  const texts = { [SECTIONS.texts]: (await packTexts([new Uint8Array(20)])).bytes };
+  const { catalogue } = await partsOfFile(memorySource(file), READERS);
+  const { bytes } = travelCatalogue(CHUNKS, catalogue, [0, 1, 2], (root) => root).origin;
+  const offsets = [0, 1, 2].map((row) => catalogue.textPlaces.offsets[row]!);
+  const withTexts = async (size: number, rows: number[], begins: number[]) => {
+    const draft = CHUNKS.draft();
+    draft.addText(new Uint8Array(size));
+    draft.addRows(bytes, rows, begins);
+    const made = await openContainer(memorySource(joinBytes(draft.finish())));
+    return Object.fromEntries(await made.sections(SEGMENT_KINDS)) as Record<number, Uint8Array>;
+  };
   const cases: [Record<number, Uint8Array | null>, RegExp][] = [
-    [{ [SECTIONS.catalogue]: partOfCatalogue(CHUNKS, catalogue, [0, 1]).bytes }, /vectors do not belong/],
+    [await withTexts(500, [0, 1], offsets), /vectors do not belong/],
     [{ [SECTIONS.ids]: Uint8Array.of(0, 3, 14) }, /other ids/],
     [{ [SECTIONS.ids]: Uint8Array.of(9, 1, 1) }, /than its ids need/],
     [{ [SECTIONS.deleted]: new Uint8Array(8).fill(1, 0, 1) }, /2 vectors do not belong/],
     [{ [SECTIONS.codes]: null }, /no bytes for them/],
-    [{ [SECTIONS.catalogue]: moveTexts(CHUNKS, catalogue, [1], 1, [1]).bytes }, /share texts/],
-    [texts, /beyond the texts/],
+    [await withTexts(500, [0, 1, 2], [0, 1, 300]), /share texts/],
+    [await withTexts(20, [0, 1, 2], offsets), /beyond the texts/],
   ];
   for (const [sections, message] of cases) {
     const other = await newFolder("other");
@@ -223,7 +230,21 @@ test("parts that do not belong together are refused, though each is whole", asyn
   }
 });
 
-/** A segment of texts whose blocks are one letter, a million times. */
+/** The same sources as a file of version 1, with other texts. */
+async function asOld(file: Uint8Array, texts: Uint8Array): Promise<Uint8Array> {
+  const { catalogue, manifest } = await partsOfFile(memorySource(file), READERS);
+  const rows = [...catalogue.paths.keys()];
+  const { bytes } = travelCatalogue(CHUNKS, catalogue, rows, (root) => root).origin;
+  const old = new TextDecoder().decode(writeSingleManifest(manifest)).replaceAll(/("version"|"single"):2/g, "$1:1");
+  return rewritten(file, {
+    ...Object.fromEntries(SEGMENT_KINDS.map((kind) => [kind, null])),
+    [SECTIONS.manifest]: new TextEncoder().encode(old),
+    [SECTIONS.oldCatalogue]: bytes,
+    [SECTIONS.oldTexts]: texts,
+  });
+}
+
+/** Texts of version 1 whose blocks are one letter, a million times. */
 function blownUp(blocks: number): Uint8Array {
   const size = 1 << 20;
   const start = rawZstdFrame(new Uint8Array(0)).slice(0, 13);

@@ -13,7 +13,7 @@ import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
-import { CHUNKS, loadReader } from "./cores.ts";
+import { CHUNKS, READERS, loadReader } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
@@ -50,7 +50,7 @@ async function nearest(parts: IndexParts, question: string): Promise<string> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const blob = await exportFile(parts, EXPORT);
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
@@ -59,13 +59,13 @@ async function exported(folder: Folder): Promise<Uint8Array> {
 test("what is added is found by its meaning, and what is removed is not", async () => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const before = await nearest(await partsOfFolder(folder, loadReader), "a hot drink");
+  const before = await nearest(await partsOfFolder(folder, READERS), "a hot drink");
 
   const report = await change(folder, { removes: ["tea"], adds: [{ id: "rail", text: "A boat to Crete." }] });
 
   assert.equal(before, "tea");
   assert.deepEqual([report.removed, report.replaced, report.chunks], [1, 1, 2]);
-  assert.equal(await nearest(await partsOfFolder(folder, loadReader), "sailing to an island"), "rail");
+  assert.equal(await nearest(await partsOfFolder(folder, READERS), "sailing to an island"), "rail");
 });
 
 test("chunks of a changed file keep their codes", async () => {
@@ -78,7 +78,7 @@ test("chunks of a changed file keep their codes", async () => {
   const second = await change(folder, { adds: [file(`${sections.join("")}# Boats\n\nAll about boats.\n`)] });
 
   assert.ok(second.embedded < first.embedded);
-  assert.equal(await nearest(await partsOfFolder(folder, loadReader), "boats"), "docs/x.md");
+  assert.equal(await nearest(await partsOfFolder(folder, READERS), "boats"), "docs/x.md");
 });
 
 test("an exported file opens with its words, and is the same each time", async () => {
@@ -87,7 +87,7 @@ test("an exported file opens with its words, and is the same each time", async (
 
   const file = await exported(folder);
 
-  const parts = await partsOfFile(memorySource(file), loadReader);
+  const parts = await partsOfFile(memorySource(file), READERS);
   const [vienna, titled] = (await parts.words?.find(["vienna", "tea"])) ?? [];
   assert.deepEqual([...(vienna?.chunks ?? [])], [1]);
   assert.deepEqual([...(titled?.counts ?? [])], [2]);
@@ -111,7 +111,7 @@ test("of a file given twice in one change the last counts, and what both share i
     adds: [{ ...text, metadata: { year: 2 } }, { ...text, metadata: { year: 3 } }],
   });
 
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   assert.deepEqual([report.added, again.replaced, again.embedded], [2, 1, 0]);
   assert.equal(await nearest(parts, "boats"), "docs/x.md");
   assert.deepEqual(parts.catalogue.document(0).metadata, { year: 3 });
@@ -123,7 +123,7 @@ test("nothing of what was removed is in an exported file", async () => {
   await change(folder, { adds });
   await change(folder, { removes: adds.slice(1).map(({ id }) => id) });
 
-  const parts = await partsOfFile(memorySource(await exported(folder)), loadReader);
+  const parts = await partsOfFile(memorySource(await exported(folder)), READERS);
 
   assert.ok(parts.engine);
   assert.equal(parts.engine.sectionAt(SECTIONS.deleted), null);
@@ -134,7 +134,7 @@ test("nothing of what was removed is in an exported file", async () => {
 test("no folder of a machine is in an exported file", async () => {
   const folder = await newFolder();
   await change(folder, { adds: ["x", "y"].map((name) => file(`docs/${name}.md`, `Words of ${name}.`)) });
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const { catalogue } = parts;
   const elsewhere = renameRoots(CHUNKS, catalogue, (root) => (root === "docs" ? "/home/ada/work/docs" : root));
   const model = { ...parts.manifest.model, name: "C:\\Users\\ada\\model" };
@@ -146,7 +146,7 @@ test("no folder of a machine is in an exported file", async () => {
 
   const whole = new Uint8Array(await (await exportFile(followed, EXPORT)).arrayBuffer());
 
-  const found = await partsOfFile(memorySource(whole), loadReader);
+  const found = await partsOfFile(memorySource(whole), READERS);
   assert.deepEqual(found.catalogue.paths, ["docs/x.md", "docs/y.md"]);
   assert.deepEqual([found.manifest.model.name, found.manifest.roots], ["model", []]);
   assert.ok(!Buffer.from(whole).includes("ada"));
@@ -157,7 +157,7 @@ test("an export lets others run, and ends when it is cancelled", async (context)
   await change(folder, { adds: TEXTS });
   let now = 0;
   context.mock.method(performance, "now", () => (now += 1000)); // each step takes long
-  const parts = await partsOfFolder(folder, loadReader);
+  const parts = await partsOfFolder(folder, READERS);
   const stop = new AbortController();
   setTimeout(() => stop.abort()); // as a message that comes meanwhile
 

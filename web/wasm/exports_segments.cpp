@@ -66,8 +66,8 @@ class RecordReader {
     for (std::string* field :
          {&record.kind, &record.unit, &record.key, &record.title, &record.metadata})
       *field = text();
-    for (std::int64_t* field :
-         {&record.length, &record.segment, &record.offset, &record.first_chunk})
+    record.segment = kHere;
+    for (std::int64_t* field : {&record.length, &record.offset, &record.first_chunk})
       *field = number();
     record.title_span = span();
     for (std::size_t left = count(); left > 0; --left) {
@@ -158,9 +158,9 @@ GOSSAMER_EXPORT(draft_new) std::shared_ptr<SegmentDraft>* draft_new() {
 GOSSAMER_EXPORT(draft_free) void draft_free(std::shared_ptr<SegmentDraft>* draft) { delete draft; }
 
 GOSSAMER_EXPORT(draft_text)
-double draft_text(std::shared_ptr<SegmentDraft>* draft, const std::uint8_t* text,
-                  std::size_t size) {
-  return static_cast<double>((*draft)->texts().add({text, size}));
+std::size_t draft_text(std::shared_ptr<SegmentDraft>* draft, const std::uint8_t* text,
+                       std::size_t size) {
+  return static_cast<std::size_t>((*draft)->texts().add({text, size}));
 }
 
 // Records, see RecordReader.
@@ -202,10 +202,6 @@ void draft_remove(std::shared_ptr<SegmentDraft>* draft, const std::shared_ptr<Ca
                   std::size_t row) {
   const auto [segment, gone] = (*catalogue)->gone_of(row);
   (*draft)->gone().add(segment, gone);
-}
-
-GOSSAMER_EXPORT(draft_is_empty) bool draft_is_empty(const std::shared_ptr<SegmentDraft>* draft) {
-  return (*draft)->empty();
 }
 
 GOSSAMER_EXPORT(draft_finish) MadeFile* draft_finish(std::shared_ptr<SegmentDraft>* draft) {

@@ -1,12 +1,14 @@
-// What gossamer-chunks.wasm does for changes: documents cut into chunks, catalogues edited. `loadChunks`
-// (load.ts) gives it.
+// What gossamer-chunks.wasm does for changes: documents cut into chunks, segments read and written.
+// `loadChunks` (load.ts) gives it.
 
 import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
 import type { Core } from "./memory.ts";
-import { editSources, liveIds, readSources } from "./sources.ts";
+import { segmentWriter } from "./segments.ts";
+import type { SegmentWriter } from "./segments.ts";
+import { sourceEditor } from "./sources.ts";
 import type { SourceEditor } from "./sources.ts";
 import { countWords, wordReader } from "./words.ts";
 import type { WordCounter, WordReader } from "./words.ts";
@@ -20,7 +22,7 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
-export interface ChunkCore extends SourceEditor, WordReader {
+export interface ChunkCore extends SourceEditor, SegmentWriter, WordReader {
   /** Counts words, for a single file. */
   countWords(): WordCounter;
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
@@ -39,9 +41,8 @@ export function wasmChunks(start: () => Core): ChunkCore {
     return started;
   };
   return {
-    readSources: (bytes, isOwn = false) => readSources(core(), bytes, isOwn),
-    edit: (use) => editSources(core(), use),
-    liveIds: (nodes, ids, deleted) => liveIds(core(), nodes, ids, deleted),
+    ...sourceEditor(core),
+    ...segmentWriter(start),
     // Instances of their own: these stay, and any other call that fails ends the common one.
     countWords: () => countWords(start()),
     wordHeadBytes: (start, size) => wordReader(core()).wordHeadBytes(start, size),

@@ -1,4 +1,4 @@
-// Catalogues in the core: read as columns, changed, and written again.
+// Catalogues in the core: read as columns, renamed, and written again.
 
 import { joinBytes } from "../bytes/join.ts";
 import { GossamerError } from "../errors.ts";
@@ -12,11 +12,29 @@ export interface SourceTables {
   readonly tables: Table;
 }
 
-export interface SourceReader {
-  /** Reads a catalogue; NotGossamer, UnknownVersion, Truncated or Damaged for anything else. One that was
-   * not made here may take less memory for its size. */
-  readSources(bytes: Uint8Array, isOwn?: boolean): SourceTables;
+/** A file of a segment, as far as it is here: that is enough to read its catalogue. */
+export interface SegmentFile {
+  readonly number: number; // by which catalogues name it
+  readonly head: Uint8Array; // header and table of sections
+  readonly fileSize: number;
+  readonly sections: ReadonlyMap<number, Uint8Array>;
 }
+
+/** Of each block of text: its bytes, those as packed, their checksum, 1 if it is packed. */
+export type Blocks = Float64Array;
+
+export interface SegmentReader {
+  /** Reads the segment of a file that was not made here; NotGossamer, UnknownVersion, Truncated or Damaged
+   * for anything else. */
+  readSegment(file: SegmentFile): SourceTables & { readonly blocks: Blocks };
+}
+
+/** What a catalogue is read from: segments of a folder, oldest first, one of a stranger, or one piece as
+ * packages and version 1 have it. */
+export type CatalogueOrigin =
+  | { readonly files: readonly SegmentFile[] }
+  | { readonly file: SegmentFile }
+  | { readonly bytes: Uint8Array };
 
 /** A catalogue in the memory of the core, while it is edited. Each step gives another one. */
 export interface SourceList {
@@ -24,108 +42,145 @@ export interface SourceList {
   order(): Uint32Array;
   /** These rows in this order. */
   take(rows: ArrayLike<number>): SourceList;
-  /** Its rows and then those of another one. */
-  join(other: SourceList): SourceList;
-  /** With texts elsewhere: a segment and an offset for each document. */
-  placeTexts(segments: ArrayLike<number>, offsets: ArrayLike<number>): SourceList;
-  touch(touches: readonly { row: number; mtimeNs: bigint; readerVersion: number }[]): SourceList;
   /** With other roots: one name for each word. */
   renameRoots(names: readonly string[]): SourceList;
-  /** As bytes that every reader takes; columns are not compressed. */
+  /** In one piece, which every reader takes; columns are not compressed. */
   pack(): Uint8Array;
+  /** The file of a segment without its texts, which stay where they are. Rows are in the order of names. */
+  packSegment(): Uint8Array;
   /** The bytes that tell this content from any other, wherever its texts are. */
   content(): Uint8Array;
 }
 
-export interface SourceLists {
-  /** Of what readSources read, and of what was made here. */
-  read(bytes: Uint8Array): SourceList;
-  /** Of records as format/put.ts writes them. */
-  make(records: Uint8Array): SourceList;
-}
-
-export interface SourceEditor extends SourceReader {
-  /** What `use` makes of lists, all of which are gone afterwards. */
-  edit<T>(use: (lists: SourceLists) => T): T;
+export interface SourceEditor extends SegmentReader {
+  /** Reads a catalogue in one piece. One that was not made here may take less memory for its size. */
+  readSources(bytes: Uint8Array, isOwn?: boolean): SourceTables;
+  /** Reads the segments of a folder as one, in the order of its rows. */
+  readSegments(files: readonly SegmentFile[]): SourceTables & { readonly blocks: readonly Blocks[] };
+  /** The blocks of texts of version 1: by what stands before them, and what behind. */
+  oldBlocks(head: Uint8Array, tail: Uint8Array, fileSize: number): Blocks;
+  /** What `use` makes of a list; all lists are gone afterwards. */
+  edit<T>(origin: CatalogueOrigin, use: (list: SourceList) => T): T;
   /** The ids of so many nodes of an engine that are not deleted, by its sections of ids and of deleted
    * nodes. */
   liveIds(nodes: number, ids?: Uint8Array, deleted?: Uint8Array): Float64Array;
 }
 
-/** Reads a catalogue with a module that can. */
-export function readSources(core: Core, bytes: Uint8Array, isOwn: boolean): SourceTables {
-  const list = readList(core, bytes, isOwn);
+/** What SegmentReader.readSegment gives, by a module that can. */
+export function readSegment(core: Core, file: SegmentFile): SourceTables & { blocks: Blocks } {
+  return using(core, [["segment_free", giveFile(core, file)]], ([segment]) => {
+    const blocks = core.numbers(core.call("segment_blocks", segment as number));
+    return { ...tablesAt(core, core.call("segment_sources", segment as number, file.number)), blocks };
+  });
+}
+
+/** What SourceEditor gives, but for `edit`, by a module that can. */
+export function sourceEditor(core: () => Core): SourceEditor {
+  return {
+    readSegment: (file) => readSegment(core(), file),
+    readSources: (bytes, isOwn = false) => {
+      const now = core();
+      return tablesAt(now, readList(now, bytes, isOwn));
+    },
+    readSegments: (files) => {
+      const now = core();
+      return using(now, [["catalogue_free", openCatalogue(now, files)]], ([catalogue]) => {
+        const blocks = files.map((_, i) => now.numbers(now.call("catalogue_blocks", catalogue as number, i)));
+        return { ...tablesAt(now, now.call("catalogue_list", catalogue as number)), blocks };
+      });
+    },
+    oldBlocks: (head, tail, fileSize) => {
+      const now = core();
+      return now.lend([joinBytes([head, tail])], (at) =>
+        now.numbers(now.call("old_blocks", at as number, head.length, tail.length, fileSize)),
+      );
+    },
+    edit: (origin, use) => editList(core(), origin, use),
+    liveIds: (nodes, ids = new Uint8Array(), deleted = new Uint8Array()) => {
+      const now = core();
+      return now.lend([joinBytes([ids, deleted])], (at) =>
+        now.numbers(now.call("live_ids", at as number, ids.length, deleted.length, nodes)),
+      );
+    },
+  };
+}
+
+/** The catalogue of segments in the memory of a module; `catalogue_free` frees it. */
+export function openCatalogue(core: Core, files: readonly SegmentFile[]): number {
+  const addresses = Uint32Array.from(files, (file) => giveFile(core, file));
+  const numbers = Float64Array.from(files, ({ number }) => number);
+  return core.lend([addresses, numbers], (...at) => core.call("catalogue_open", ...at, files.length));
+}
+
+/** The list that is packed in these bytes; `sources_free` frees it. */
+export function readList(core: Core, bytes: Uint8Array, isOwn: boolean): number {
+  return core.lend([bytes], (at) => core.call("sources_read", at as number, bytes.length, isOwn ? 1 : 0));
+}
+
+/** The bytes of a file that the core made, in parts; it is freed. */
+export function takeMade(core: Core, made: number): Uint8Array[] {
+  return using(core, [["made_free", made]], () =>
+    Array.from({ length: core.call("made_parts", made) }, (_, i) => core.bytes(core.call("made_part", made, i))),
+  );
+}
+
+/** What `use` gives of addresses, each of which is freed afterwards by the function beside it. */
+export function using<T>(
+  core: Core,
+  owned: readonly (readonly [free: string, address: number])[],
+  use: (addresses: readonly number[]) => T,
+): T {
   try {
-    return { words: wordsOf(core, list), tables: tablesOf(core, list) };
+    return use(owned.map(([, address]) => address));
   } finally {
-    if (!core.isBroken()) core.call("sources_free", list);
+    // A module that is broken holds nothing any more.
+    if (!core.isBroken()) for (const [free, address] of owned) core.call(free, address);
   }
 }
 
-/** Edits lists with a module that can. */
-export function editSources<T>(core: Core, use: (lists: SourceLists) => T): T {
+function giveFile(core: Core, { head, fileSize, sections }: SegmentFile): number {
+  const file = core.call("segment_new", core.give(head), head.length, fileSize);
+  for (const [kind, bytes] of sections) {
+    core.call("segment_attach", file, kind, core.give(bytes), bytes.length);
+  }
+  return file;
+}
+
+function editList<T>(core: Core, origin: CatalogueOrigin, use: (list: SourceList) => T): T {
   const opened: number[] = [];
   const keep = (address: number): SourceList => {
     opened.push(address);
     return listAt(core, address, keep);
   };
   try {
-    return use({
-      read: (bytes) => keep(readList(core, bytes, true)),
-      make: (records) =>
-        keep(core.lend([records], (at) => core.call("sources_make", at as number, records.length))),
-    });
+    return use(keep(openList(core, origin)));
   } finally {
     if (!core.isBroken()) for (const address of opened) core.call("sources_free", address);
   }
 }
 
-/** What SourceEditor.liveIds gives, by a module that can. */
-export function liveIds(
-  core: Core,
-  nodes: number,
-  ids: Uint8Array = new Uint8Array(),
-  deleted: Uint8Array = new Uint8Array(),
-): Float64Array {
-  return core.lend([joinBytes([ids, deleted])], (at) =>
-    core.numbers(core.call("live_ids", at as number, ids.length, deleted.length, nodes)),
+function openList(core: Core, origin: CatalogueOrigin): number {
+  if ("bytes" in origin) return readList(core, origin.bytes, true);
+  if ("files" in origin) {
+    return using(core, [["catalogue_free", openCatalogue(core, origin.files)]], ([catalogue]) =>
+      core.call("catalogue_list", catalogue as number),
+    );
+  }
+  return using(core, [["segment_free", giveFile(core, origin.file)]], ([segment]) =>
+    core.call("segment_sources", segment as number, origin.file.number),
   );
 }
 
-const ADDRESS = Symbol("address");
-
 function listAt(core: Core, address: number, keep: (address: number) => SourceList): SourceList {
-  const list = {
-    [ADDRESS]: address,
+  return {
     order: () => core.words(core.call("sources_order", address)),
-    take: (rows: ArrayLike<number>) =>
+    take: (rows) =>
       keep(
         core.lend([Uint32Array.from(rows)], (at) =>
           core.call("sources_take", address, at as number, rows.length),
         ),
       ),
-    join: (other: SourceList) =>
-      keep(core.call("sources_join", address, (other as SourceList & { [ADDRESS]: number })[ADDRESS])),
-    placeTexts: (segments: ArrayLike<number>, offsets: ArrayLike<number>) => {
-      if (segments.length !== offsets.length) {
-        throw new GossamerError("InvalidArgument", "places are a segment and an offset for each document");
-      }
-      return keep(
-        core.lend([Float64Array.from(segments), Float64Array.from(offsets)], (one, other) =>
-          core.call("sources_place_texts", address, one as number, other as number, segments.length),
-        ),
-      );
-    },
-    touch: (touches: readonly { row: number; mtimeNs: bigint; readerVersion: number }[]) => {
-      const times = BigInt64Array.from(touches, ({ mtimeNs }) => mtimeNs);
-      const lent = [
-        Float64Array.from(touches, ({ row }) => row),
-        new Uint8Array(times.buffer),
-        Float64Array.from(touches, ({ readerVersion }) => readerVersion),
-      ];
-      return keep(core.lend(lent, (...at) => core.call("sources_touch", address, ...at, touches.length)));
-    },
-    renameRoots: (names: readonly string[]) => {
+    renameRoots: (names) => {
       const encoded = names.map(encodeText);
       const lengths = Uint32Array.from(encoded, ({ length }) => length);
       return keep(
@@ -135,13 +190,17 @@ function listAt(core: Core, address: number, keep: (address: number) => SourceLi
       );
     },
     pack: () => core.bytes(core.call("sources_pack", address)),
+    packSegment: () => joinBytes(takeMade(core, core.call("sources_segment", address))),
     content: () => core.bytes(core.call("sources_content", address)),
   };
-  return list;
 }
 
-function readList(core: Core, bytes: Uint8Array, isOwn: boolean): number {
-  return core.lend([bytes], (at) => core.call("sources_read", at as number, bytes.length, isOwn ? 1 : 0));
+/** The columns of a list, which is freed. */
+function tablesAt(core: Core, list: number): SourceTables {
+  return using(core, [["sources_free", list]], () => ({
+    words: wordsOf(core, list),
+    tables: tablesOf(core, list),
+  }));
 }
 
 function wordsOf(core: Core, list: number): string[] {

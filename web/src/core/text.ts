@@ -1,7 +1,7 @@
 // What gossamer-text.wasm does: words, tokens, token-table models, and what a search reads of a catalogue.
 // `loadText` (load.ts) gives it.
 
-import type { SourceReader } from "./sources.ts";
+import type { SegmentReader } from "./sources.ts";
 import type { WordReader } from "./words.ts";
 
 export interface LexicalTop {
@@ -44,7 +44,7 @@ export interface StaticModel extends Tokenizer {
   embedQuestion(text: string): Float32Array;
 }
 
-export interface TextCore extends SourceReader, WordReader {
+export interface TextCore extends SegmentReader, WordReader {
   lexicalPass(question: string, allowed?: Uint8Array): LexicalPass;
   termsOf(question: string): string[];
   /** Where words of the question stand in a text: bytes, start and end by turns. */

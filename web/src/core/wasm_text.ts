@@ -2,7 +2,7 @@
 
 import { GossamerError } from "../errors.ts";
 import { once, type Core } from "./memory.ts";
-import { readSources } from "./sources.ts";
+import { readSegment } from "./sources.ts";
 import { wordReader } from "./words.ts";
 import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
 
@@ -38,7 +38,7 @@ export function wasmText(core: Core, start: () => Core): TextCore {
       return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
     },
     model: (file) => openModel(core, file),
-    readSources: (bytes, isOwn = false) => readSources(start(), bytes, isOwn),
+    readSegment: (file) => readSegment(start(), file),
     ...wordReader(core),
     crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
     memoryBytes: () => core.memoryBytes(),

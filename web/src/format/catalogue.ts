@@ -1,5 +1,5 @@
 // The catalogue: every source, document and chunk of an index.
-import type { SourceReader } from "../core/sources.ts";
+import type { CatalogueOrigin, SourceEditor } from "../core/sources.ts";
 import type { Span, Value } from "../records.ts";
 import { CatalogueView } from "./catalogue_view.ts";
 
@@ -43,10 +43,10 @@ export interface Run {
   readonly count: number;
 }
 
-/** What an index holds. Never changed once made: changeCatalogue makes the next one. Sources and documents
- * are numbered by row, in the order of their paths; chunks are known by their ids. */
+/** What an index holds, never changed once made. Sources and documents are numbered by row; chunks are
+ * known by their ids. */
 export interface Catalogue {
-  readonly bytes: Uint8Array; // what readCatalogue read
+  readonly origin: CatalogueOrigin; // what it was read from
   readonly words: readonly string[]; // roots, kinds, units and reasons
 
   readonly sourceCount: number; // skipped and failed ones included
@@ -86,9 +86,9 @@ export interface Catalogue {
   contexts(ids: ArrayLike<number>): Span[][];
 }
 
-/** Reads a catalogue, that of a stranger unless it was made here (`isOwn`); NotGossamer, UnknownVersion,
- * Truncated or Damaged for anything else. */
-export function readCatalogue(reader: SourceReader, bytes: Uint8Array, isOwn = false): Catalogue {
-  const { words, tables } = reader.readSources(bytes, isOwn);
-  return new CatalogueView(bytes, words, tables);
+/** Reads a catalogue in one piece, that of a stranger unless it was made here (`isOwn`); NotGossamer,
+ * UnknownVersion, Truncated or Damaged for anything else. */
+export function readCatalogue(editor: SourceEditor, bytes: Uint8Array, isOwn = false): Catalogue {
+  const { words, tables } = editor.readSources(bytes, isOwn);
+  return new CatalogueView({ bytes }, words, tables);
 }

@@ -1,4 +1,5 @@
 // What a catalogue answers, from its columns. What is derived from them is made when first asked for.
+import type { CatalogueOrigin } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Span, Value } from "../records.ts";
 import type { Catalogue, DocumentRecord, Run, SourceRecord, Status } from "./catalogue.ts";
@@ -25,7 +26,7 @@ export class CatalogueView implements Catalogue {
   readonly #lazy = new Map<string, unknown>();
 
   constructor(
-    readonly bytes: Uint8Array,
+    readonly origin: CatalogueOrigin,
     readonly words: readonly string[],
     private readonly tables: Table,
   ) {

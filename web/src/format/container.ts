@@ -19,13 +19,31 @@ export const SECTIONS = {
   deleted: 9,
   calibration: 10,
   manifest: 32,
-  catalogue: 33,
-  texts: 34,
+  oldCatalogue: 33, // of version 1, as the next
+  oldTexts: 34,
   words: 35,
   model: 40,
   vocabulary: 41,
   table: 42,
+  strings: 48,
+  directory: 49,
+  groups: 50,
+  blockDirectory: 52,
+  blocks: 53,
+  gone: 54,
 } as const;
+
+/** What the catalogue of a single file's segment is read from. */
+export const SINGLE_KINDS: readonly number[] = [
+  SECTIONS.strings,
+  SECTIONS.directory,
+  SECTIONS.groups,
+  SECTIONS.blockDirectory,
+];
+/** The same of a segment in a folder, which may take sources of others away. */
+export const CATALOGUE_KINDS: readonly number[] = [...SINGLE_KINDS, SECTIONS.gone];
+/** All of a single file's segment: ids and codes are the engine's. */
+export const SEGMENT_KINDS: readonly number[] = [...SINGLE_KINDS, SECTIONS.blocks];
 
 export interface SectionPlace {
   readonly at: number; // from the start of the file
@@ -90,23 +108,43 @@ export function writeContainer(sections: readonly { kind: number; bytes: Uint8Ar
 export function containerParts(
   sections: readonly { kind: number; bytes: Uint8Array }[],
 ): Uint8Array<ArrayBuffer>[] {
+  const described = sections.map(({ kind, bytes }) => ({
+    kind,
+    length: bytes.length,
+    checksum: crc32c(bytes),
+  }));
+  const { head, gaps } = containerHead(described);
+  return [
+    head,
+    ...sections.flatMap(({ bytes }, i) => [
+      new Uint8Array(gaps[i] as number),
+      bytes as Uint8Array<ArrayBuffer>,
+    ]),
+  ];
+}
+
+/** What stands before the sections of a file, and how many zeros before each. */
+export function containerHead(sections: readonly { kind: number; length: number; checksum: number }[]): {
+  head: Uint8Array<ArrayBuffer>;
+  gaps: number[];
+} {
   if (sections.length > MOST_SECTIONS) {
     const message = `a file has ${MOST_SECTIONS} sections at most, got ${sections.length}`;
     throw new GossamerError("TooLarge", message);
   }
   const head = new Uint8Array(HEADER_BYTES + ENTRY_BYTES * sections.length);
   const view = new DataView(head.buffer);
-  const parts: Uint8Array<ArrayBuffer>[] = [head];
   let end = head.length;
-  sections.forEach(({ kind, bytes }, i) => {
+  const gaps = sections.map(({ kind, length, checksum }, i) => {
     const at = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
     const entry = HEADER_BYTES + ENTRY_BYTES * i;
     view.setUint32(entry, kind, true);
-    view.setUint32(entry + 4, crc32c(bytes), true);
+    view.setUint32(entry + 4, checksum, true);
     view.setBigUint64(entry + 8, BigInt(at), true);
-    view.setBigUint64(entry + 16, BigInt(bytes.length), true);
-    parts.push(new Uint8Array(at - end), bytes as Uint8Array<ArrayBuffer>);
-    end = at + bytes.length;
+    view.setBigUint64(entry + 16, BigInt(length), true);
+    const gap = at - end;
+    end = at + length;
+    return gap;
   });
   MAGIC.forEach((byte, i) => (head[i] = byte));
   view.setUint32(8, VERSION, true);
@@ -114,7 +152,7 @@ export function containerParts(
   view.setBigUint64(16, BigInt(end), true);
   view.setUint32(24, crc32c(head.subarray(HEADER_BYTES)), true);
   view.setUint32(28, crc32c(head.subarray(0, 28)), true);
-  return parts;
+  return { head, gaps };
 }
 
 /** A part of a source as a source of its own; closing it leaves the source open. */

@@ -33,7 +33,8 @@ export interface FileEntry {
   readonly digest: string; // BLAKE2b, 16 bytes, in hexadecimal
 }
 
-export type FileKind = "vectors" | "catalogue" | "texts";
+/** Indexes of version 1 have a catalogue and texts in place of segments. */
+export type FileKind = "segment" | "vectors" | "catalogue" | "texts";
 
 /** One state of an index. */
 export interface Manifest {
@@ -82,19 +83,17 @@ export function readSingleManifest(bytes: Uint8Array): Manifest {
     throw new GossamerError("Damaged", "the file does not say what its index is; get it again");
   }
   checkVersion(values);
-  if (values["single"] !== 1) {
-    throw new GossamerError(
-      "UnknownVersion",
-      `the single file is of version ${String(values["single"])}, and this release reads 1; ` +
-        "use a newer release",
-    );
-  }
-  return manifestOf(values, []);
+  if (values["single"] === values["version"]) return manifestOf(values, []);
+  throw new GossamerError(
+    "UnknownVersion",
+    `the single file is of version ${String(values["single"])}, and this release reads ${VERSION}; ` +
+      "use a newer release",
+  );
 }
 
 /** The manifest as a single file holds it. */
 export function writeSingleManifest(manifest: Manifest): Uint8Array {
-  return jsonBytes({ ...valuesOf(manifest), single: 1 }, 0);
+  return jsonBytes({ ...valuesOf(manifest), single: VERSION }, 0);
 }
 
 /** The files of a kind. */
@@ -102,7 +101,7 @@ export function filesOfKind(manifest: Manifest, kind: FileKind): FileEntry[] {
   return manifest.files.filter((entry) => entry.name.startsWith(`${kind}-`));
 }
 
-/** The generation of vectors and catalogue, the segment of texts. */
+/** What tells a file from others of its kind; no segment has one that another had before. */
 export function numberOfFile(name: string): number {
   return Number(NAME.exec(name)?.[2] ?? 0);
 }
@@ -136,11 +135,13 @@ function stampJson(stamp: ModelStamp): JsonObject {
 }
 
 const FORMAT = "gossamer index";
-const VERSION = 1;
+const VERSION = 2;
+const OLD_VERSION = 1; // that is read, and becomes a newer one with the next change
 const MOST_BYTES = 2 ** 24;
 const WHAT = "MANIFEST.gossamer";
 const REPAIR = "get the index again, or delete it and add the files again";
-const NAME = /^(vectors|catalogue|texts)-([1-9][0-9]{0,14})\.(gsm|gsc|gst)$/;
+const NAME = /^(segment|vectors|catalogue|texts)-([1-9][0-9]{0,14})\.(gss|gsm|gsc|gst)$/;
+const MOST_SEGMENTS = 64; // a writer leaves twelve, or few more
 const MOST_DEPTH = 32;
 const STAMP = ["name", "fingerprint", "dim", "max_tokens", "chunk_tokens", "probe"];
 const SETTINGS = ["code_bytes", "store_text", "keep", "lexical", "walk"];
@@ -167,7 +168,7 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> | null {
 }
 
 function checkVersion(values: Record<string, unknown>): void {
-  if (values["version"] === VERSION) return;
+  if (values["version"] === VERSION || values["version"] === OLD_VERSION) return;
   throw new GossamerError(
     "UnknownVersion",
     `this index is of format version ${String(values["version"])}, and this release reads ${VERSION}; ` +
@@ -240,15 +241,19 @@ function filesOf(values: unknown): FileEntry[] {
 }
 
 function checkFiles(files: readonly FileEntry[]): void {
-  const seen = new Set<string>();
+  const kinds = new Map<string, number>();
   for (const { name } of files) {
-    if (!NAME.test(name)) throw unfit(`a file called ${JSON.stringify(name)}`);
-    const kind = name.slice(0, name.indexOf("-"));
-    const key = kind === "texts" ? name : kind;
-    if (seen.has(key)) throw unfit(`more than one file of ${key}`);
-    seen.add(key);
+    const kind = NAME.exec(name)?.[1];
+    if (kind === undefined) throw unfit(`a file called ${JSON.stringify(name)}`);
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
-  if (!seen.has("catalogue")) throw unfit("no catalogue");
+  if (new Set(files.map(({ name }) => name)).size !== files.length) throw unfit("a file named twice");
+  for (const [kind, count] of kinds) {
+    const most = kind === "segment" ? MOST_SEGMENTS : kind === "texts" ? Infinity : 1;
+    if (count > most) throw unfit(`${count} files of ${kind}`);
+  }
+  if (kinds.has("segment") && kinds.has("catalogue")) throw unfit("files of two versions");
+  if (kinds.has("texts") && !kinds.has("catalogue")) throw unfit("no catalogue");
 }
 
 /** JSON with sorted keys in ASCII, as Python writes it, and a line feed. */

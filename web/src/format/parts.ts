@@ -3,17 +3,18 @@ import type { ByteSource } from "../bytes/source.ts";
 import type { EngineParts } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
-import type { SourceReader } from "../core/sources.ts";
+import type { Blocks, SegmentFile, SegmentReader, SourceEditor } from "../core/sources.ts";
 import type { WordReader } from "../core/words.ts";
 import { readCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { openContainer, SECTIONS } from "./container.ts";
+import { CatalogueView } from "./catalogue_view.ts";
+import { CATALOGUE_KINDS, openContainer, SECTIONS, SINGLE_KINDS } from "./container.ts";
 import type { Container } from "./container.ts";
 import { digestOf } from "./hashes.ts";
 import { filesOfKind, numberOfFile, readManifest, readSingleManifest } from "./manifest.ts";
 import type { FileEntry, Manifest } from "./manifest.ts";
-import { openTexts } from "./texts.ts";
-import type { TextSegment } from "./texts.ts";
+import { openOldTexts, openTexts } from "./texts.ts";
+import type { Texts } from "./texts.ts";
 import { openWords } from "./words.ts";
 import type { Words } from "./words.ts";
 
@@ -31,6 +32,9 @@ export const ENGINE_KINDS: readonly number[] = [
   SECTIONS.vectors,
 ];
 
+/** The number of a single file's segment. */
+export const SINGLE_SEGMENT = 1;
+
 /** A stretch of stored text. */
 export interface TextSpan {
   readonly segment: number;
@@ -40,7 +44,8 @@ export interface TextSpan {
 
 /** The texts of an index; segments are opened when first read. */
 export interface TextStore {
-  readonly segments: readonly number[];
+  /** How many bytes of text a segment has. */
+  lengthOf(segment: number): Promise<number>;
   /** Damaged if there is no such text, or if it is damaged. */
   read(segment: number, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Many at once, in the order asked for. */
@@ -53,41 +58,50 @@ export interface IndexParts {
   readonly engine: Container | null; // null while nothing is indexed
   readonly catalogue: Catalogue;
   readonly texts: TextStore;
+  readonly segments: readonly OpenSegment[]; // of a folder, oldest first
   readonly words: Words | null; // null where texts are scanned instead
   close(): void;
 }
 
-/** Gives what reads catalogues and words: a module that may have to be fetched. */
-export type LoadReader = () => Promise<SourceReader & WordReader>;
+/** Gives what reads indexes: modules that may have to be fetched. */
+export interface Readers {
+  /** What a single file needs. */
+  text(): Promise<SegmentReader & WordReader>;
+  /** What folders need, and files of version 1. */
+  chunks(): Promise<SourceEditor>;
+}
 
 /** Opens a single file; the source is closed with the parts, or if this fails. */
 export async function partsOfFile(
   source: ByteSource,
-  reader: LoadReader,
+  readers: Readers,
   signal?: AbortSignal,
 ): Promise<IndexParts> {
   try {
     const container = await openContainer(source, signal);
     const [sections, core] = await Promise.all([
-      container.sections([SECTIONS.manifest, SECTIONS.catalogue], signal),
-      reader(),
+      container.sections([SECTIONS.manifest, SECTIONS.oldCatalogue, ...SINGLE_KINDS], signal),
+      readers.text(),
     ]);
     const manifest = sections.get(SECTIONS.manifest);
-    const catalogueBytes = sections.get(SECTIONS.catalogue);
-    if (!manifest || !catalogueBytes) {
+    const old = sections.get(SECTIONS.oldCatalogue);
+    if (!manifest || !(old ?? sections.has(SECTIONS.strings))) {
       throw new GossamerError(
         "NotGossamer",
         "the file holds vectors or a model, but no index to search; give a file that `gossamer export` wrote",
       );
     }
-    const catalogue = readCatalogue(core, catalogueBytes);
+    const { catalogue, texts } = old
+      ? await oldContentOf(container, old, await readers.chunks())
+      : contentOf(container, sections, core);
     const hasWords = container.sectionAt(SECTIONS.words) !== null;
     const words = hasWords ? lazyWords(container, core, catalogue.chunkCount) : null;
     return {
       manifest: readSingleManifest(manifest),
       engine: container.sectionAt(SECTIONS.meta) ? container : null,
       catalogue,
-      texts: textStore(textsOfFile(container)),
+      texts: textStore(new Map([[SINGLE_SEGMENT, texts]])),
+      segments: [],
       words,
       close: () => {
         words?.close();
@@ -103,7 +117,7 @@ export async function partsOfFile(
 /** Opens the index that a folder holds; NoIndex if it holds none. */
 export async function partsOfFolder(
   folder: Folder,
-  reader: () => Promise<SourceReader>,
+  { chunks }: Pick<Readers, "chunks">,
   signal?: AbortSignal,
 ): Promise<IndexParts> {
   const bytes = await folder.readManifest();
@@ -116,16 +130,58 @@ export async function partsOfFolder(
   try {
     const [vectors] = filesOfKind(manifest, "vectors");
     const engine = vectors ? await openContainer(await open(vectors), signal) : null;
-    const catalogue = await catalogueOf(manifest, open, reader, signal);
-    const segments = filesOfKind(manifest, "texts").map((entry): [number, () => Promise<TextSegment>] => [
-      numberOfFile(entry.name),
-      () => openSegment(entry, open),
-    ]);
-    return { manifest, engine, catalogue, texts: textStore(new Map(segments)), words: null, close };
+    const [old] = filesOfKind(manifest, "catalogue");
+    const editor = await chunks();
+    if (old) {
+      const catalogue = await oldCatalogueOf(old, open, editor, signal);
+      const texts = filesOfKind(manifest, "texts").map((entry) => [
+        numberOfFile(entry.name),
+        async () => openOldTexts(await open(entry), editor),
+      ] as const);
+      const store = textStore(new Map(texts));
+      return { manifest, engine, catalogue, texts: store, segments: [], words: null, close };
+    }
+    const segments: OpenSegment[] = [];
+    for (const entry of filesOfKind(manifest, "segment")) {
+      segments.push(await openSegment(entry, await open(entry), signal));
+    }
+    return { manifest, engine, ...joinSegments(editor, segments), segments, words: null, close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** A segment of a folder: its catalogue is at hand, its texts can be read. */
+export interface OpenSegment extends SegmentFile {
+  readonly entry: FileEntry;
+  readonly container: Container;
+}
+
+/** Opens the file of a segment, which stays open. */
+export async function openSegment(
+  entry: FileEntry,
+  source: ByteSource,
+  signal?: AbortSignal,
+): Promise<OpenSegment> {
+  const container = await openContainer(source, signal);
+  const sections = await container.sections(CATALOGUE_KINDS, signal);
+  const { head, fileSize } = container;
+  return { number: numberOfFile(entry.name), entry, head, fileSize, sections, container };
+}
+
+/** What segments hold together, oldest first. */
+export function joinSegments(
+  editor: SourceEditor,
+  segments: readonly OpenSegment[],
+): { catalogue: Catalogue; texts: TextStore } {
+  const { words, tables, blocks } = editor.readSegments(segments);
+  const texts = segments.map(({ number, container }, i) => [
+    number,
+    async () => openTexts(container.slice(SECTIONS.blocks), blocks[i] as Blocks),
+  ] as const);
+  const catalogue = new CatalogueView({ files: segments }, words, tables);
+  return { catalogue, texts: textStore(new Map(texts)) };
 }
 
 /** What the engine needs of a file in memory: all of its sections but the source graph, and vectors only
@@ -140,7 +196,31 @@ export async function openEngineParts(
   return { head: container.head, fileSize: container.fileSize, sections };
 }
 
-const SINGLE_SEGMENT = 1;
+/** What the segment of a single file holds. */
+function contentOf(
+  container: Container,
+  sections: ReadonlyMap<number, Uint8Array>,
+  reader: SegmentReader,
+): { catalogue: Catalogue; texts: () => Promise<Texts> } {
+  const { head, fileSize } = container;
+  const own = new Map([...sections].filter(([kind]) => SINGLE_KINDS.includes(kind)));
+  const file: SegmentFile = { number: SINGLE_SEGMENT, head, fileSize, sections: own };
+  const { words, tables, blocks } = reader.readSegment(file);
+  return {
+    catalogue: new CatalogueView({ file }, words, tables),
+    texts: async () => openTexts(container.slice(SECTIONS.blocks), blocks),
+  };
+}
+
+/** The same of version 1. */
+async function oldContentOf(
+  container: Container,
+  bytes: Uint8Array,
+  editor: SourceEditor,
+): Promise<{ catalogue: Catalogue; texts: () => Promise<Texts> }> {
+  const catalogue = readCatalogue(editor, bytes);
+  return { catalogue, texts: async () => openOldTexts(container.slice(SECTIONS.oldTexts), editor) };
+}
 
 /** Files of a folder, all of which are closed together: one that stays open cannot be removed later. */
 function filesOf(folder: Folder): { open(entry: FileEntry): Promise<ByteSource>; close(): void } {
@@ -170,39 +250,20 @@ function filesOf(folder: Folder): { open(entry: FileEntry): Promise<ByteSource>;
   return { open, close };
 }
 
-async function openSegment(
+async function oldCatalogueOf(
   entry: FileEntry,
   open: (entry: FileEntry) => Promise<ByteSource>,
-): Promise<TextSegment> {
-  const source = await open(entry);
-  try {
-    return await openTexts(source, entry.name);
-  } catch (error) {
-    source.close();
-    throw error;
-  }
-}
-
-async function catalogueOf(
-  manifest: Manifest,
-  open: (entry: FileEntry) => Promise<ByteSource>,
-  reader: () => Promise<SourceReader>,
+  editor: SourceEditor,
   signal?: AbortSignal,
 ): Promise<Catalogue> {
-  const entry = filesOfKind(manifest, "catalogue")[0] as FileEntry;
   const source = await open(entry);
   const bytes = await source.read(0, source.size, signal).finally(() => source.close());
-  if (digestOf(bytes) === entry.digest) return readCatalogue(await reader(), bytes, true);
+  if (digestOf(bytes) === entry.digest) return readCatalogue(editor, bytes, true);
   throw new GossamerError("Damaged", `the checksum of ${entry.name} does not fit; get the index again`);
 }
 
-function textsOfFile(container: Container): Map<number, () => Promise<TextSegment>> {
-  if (!container.sectionAt(SECTIONS.texts)) return new Map();
-  return new Map([[SINGLE_SEGMENT, () => openTexts(container.slice(SECTIONS.texts))]]);
-}
-
-function textStore(segments: ReadonlyMap<number, () => Promise<TextSegment>>): TextStore {
-  const opened = new Map<number, Promise<TextSegment>>();
+function textStore(segments: ReadonlyMap<number, () => Promise<Texts>>): TextStore {
+  const opened = new Map<number, Promise<Texts>>();
   const segment = (number: number) => {
     const open = segments.get(number);
     if (!open) {
@@ -226,8 +287,9 @@ function textStore(segments: ReadonlyMap<number, () => Promise<TextSegment>>): T
     return texts;
   };
   return {
-    segments: [...segments.keys()],
-    read: async (number, start, end, signal) => (await segment(number)).read(start, end, signal),
+    lengthOf: async (number) => (await segment(number)).length,
+    read: async (number, start, end, signal) =>
+      (await (await segment(number)).readMany([[start, end]], signal))[0] as Uint8Array,
     readMany,
   };
 }

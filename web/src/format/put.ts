@@ -1,13 +1,28 @@
 // Sources and documents on their way into a catalogue: checked, and written as the core takes them.
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
-import { VERBATIM, type DocumentRecord, type SourceRecord } from "./catalogue.ts";
+import type { DocumentRecord, SourceRecord } from "./catalogue.ts";
 import { STATUSES, pathOf } from "./catalogue_view.ts";
 import { compareTexts, encodeText, inAscii } from "./text.ts";
 import { byteWriter } from "./byte_writer.ts";
 import type { ByteWriter } from "./byte_writer.ts";
 
 const MOST_HEADINGS = 255; // that a chunk stands under
+
+/** A source by its name: its path just as it is kept, or the id of a text. */
+export interface SourceName {
+  readonly isFile: boolean;
+  readonly path: string;
+}
+
+export function nameOf({ root, name }: Pick<SourceRecord, "root" | "name">): SourceName {
+  return { isFile: root !== "", path: pathOf(root, name) };
+}
+
+/** What tells names apart. */
+export function keyOfName({ isFile, path }: SourceName): string {
+  return `${isFile ? "f" : "t"}${path}`;
+}
 
 /** A document to put into the catalogue: its chunks, and checkOf each embedded text. */
 export interface ChunkedDocument {
@@ -23,19 +38,14 @@ export interface PutSource {
   readonly documents: readonly ChunkedDocument[];
 }
 
-/** The chunks that a source brings. */
-export function countChunks({ documents }: PutSource): number {
-  return documents.reduce((sum, { spans }) => sum + spans.length, 0);
-}
-
-/** Sources as the core takes them, with ids for their chunks from `first` on: the fields of each record in
- * the order of web/wasm/exports_changes.cpp. InvalidArgument says what is wrong with one. */
-export function recordsOf(puts: readonly PutSource[], first: number): Uint8Array {
+/** Sources as the core takes them, with ids for the chunks of each from `first` on: the fields of each
+ * record in the order of web/wasm/exports_segments.cpp. */
+export function recordsOf(puts: Iterable<{ readonly put: PutSource; readonly first: number }>): Uint8Array {
   const out = byteWriter();
-  let next = first;
-  for (const { source, documents } of puts) {
+  for (const { put, first } of puts) {
+    const { source, documents } = put;
     const kept = documents.filter(({ spans }) => spans.length > 0);
-    for (const document of kept) checkDocument(source, document);
+    let next = first;
     for (const text of [source.root, source.name, source.kind, source.reason]) putText(out, text);
     putNumbers(out, STATUSES.indexOf(source.status), source.readerVersion, source.size);
     out.u64(BigInt.asUintN(64, source.mtimeNs));
@@ -52,7 +62,7 @@ export function recordsOf(puts: readonly PutSource[], first: number): Uint8Array
 function putDocument(out: ByteWriter, { record, spans, checks }: ChunkedDocument, first: number): void {
   for (const text of [record.kind, record.unit, record.key, record.title]) putText(out, text);
   putText(out, metadataText(record.metadata));
-  putNumbers(out, record.textLength, record.segment, record.offset, first, ...(record.titleSpan ?? [0, 0]));
+  putNumbers(out, record.textLength, record.offset, first, ...(record.titleSpan ?? [0, 0]));
   putNumbers(out, record.places.length);
   for (const place of record.places) putNumbers(out, ...place);
   putNumbers(out, spans.length);
@@ -79,14 +89,14 @@ function metadataText(metadata: DocumentRecord["metadata"]): string {
   return inAscii(`{${written}}`);
 }
 
-/** Says what is wrong with a document before anything of it is taken in. */
+/** Says what is wrong with a source (InvalidArgument) before anything of it is taken in. */
+export function checkPut({ source, documents }: PutSource): void {
+  for (const document of documents) checkDocument(source, document);
+}
+
 function checkDocument(source: SourceRecord, { record, spans, checks }: ChunkedDocument): void {
   const where = pathOf(source.root, source.name);
   const { textLength } = record;
-  if (record.segment === VERBATIM && textLength !== source.size) {
-    const message = `a verbatim document has the ${source.size} bytes of its file, got ${textLength}`;
-    throw new GossamerError("InvalidArgument", `${where}: ${message}`);
-  }
   if (checks.length !== spans.length) {
     const message = `${spans.length} chunks need as many checks, got ${checks.length}`;
     throw new GossamerError("InvalidArgument", `${where}: ${message}`);

@@ -1,264 +1,137 @@
-// Text segments: one stream of text, cut into blocks of equal length that are packed each for itself.
-// The twin of python/gossamer/store/texts.py.
-import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
-import { joinBytes } from "../bytes/join.ts";
-import type { ByteRange, ByteSource } from "../bytes/source.ts";
+// The texts of a segment: one stream, cut into blocks that are packed each for itself. The core says where
+// they are; here they are read, wherever they lie.
+import type { ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
+import type { Blocks, SourceEditor } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Span } from "../records.ts";
-import { crc32 } from "./hashes.ts";
-import { rawZstdFrame, unzstd } from "./zstd.ts";
+import { crc32, crc32c } from "./hashes.ts";
+import { unzstd } from "./zstd.ts";
 
-/** A segment open for reading: its table was checked, a block is when it is read. */
-export interface TextSegment {
+/** Texts open for reading: a block is checked when it is read. */
+export interface Texts {
   readonly length: number; // bytes of text
-  /** The text from start to end; Damaged if it is not there or its checksum does not fit. */
-  read(start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Many spans at once, in the order asked for. */
+  /** Many spans at once, in the order asked for; Damaged if one is not there or its checksum does not fit. */
   readMany(spans: readonly Span[], signal?: AbortSignal): Promise<Uint8Array[]>;
-  close(): void;
 }
 
-/** A segment in the making. */
-export interface TextsWriter {
-  /** Adds a text; gives the offset in the segment that it is read at. */
-  add(text: Uint8Array): Promise<number>;
-  /** Writes what is left. */
-  finish(): Promise<void>;
-}
+/** The texts of a segment, whose blocks lie one behind the other in a source. */
+export function openTexts(source: ByteSource, blocks: Blocks, checksumOf = crc32c): Texts {
+  const table = tableOf(blocks);
+  const known = new Map<number, Uint8Array>(); // the last ones used, oldest first
 
-/** Opens a segment; NotGossamer, UnknownVersion or Damaged for anything else. */
-export async function openTexts(
-  source: ByteSource,
-  name = "the text store",
-  signal?: AbortSignal,
-): Promise<TextSegment> {
-  const table = await readTable(source, name, signal);
-  const blocks = new Map<number, Uint8Array>(); // the last ones used, oldest first
-
-  const load = async (numbers: readonly number[], wish?: AbortSignal) => {
-    const ranges = numbers.map((number) => rangeOf(table, number));
-    const packed = await readMany(source, ranges, wish);
-    return numbers.map((number, i) => unpackBlock(table, number, packed[i], name));
-  };
-  const readSpans = async (spans: readonly Span[], wish?: AbortSignal) => {
-    const needed = new Map<number, Uint8Array | null>();
-    for (const span of spans) {
-      checkSpan(span, table, name);
-    }
-    for (const number of blocksOf(spans.map(rangeOfSpan), table.blockBytes)) {
-      needed.set(number, blocks.get(number) ?? null);
-    }
-    const missing = [...needed].filter(([, block]) => block === null).map(([number]) => number);
-    const loaded = await load(missing, wish);
-    missing.forEach((number, i) => needed.set(number, loaded[i] as Uint8Array));
-    for (const [number, block] of needed) remember(blocks, number, block as Uint8Array);
-    const block = (number: number) => needed.get(number) as Uint8Array;
-    return spans.map((span) => cutBlocks(rangeOfSpan(span), table.blockBytes, block));
+  const load = async (numbers: readonly number[], signal?: AbortSignal): Promise<Uint8Array[]> => {
+    const packed = await readMany(source, numbers.map((number) => rangeOf(table, number)), signal);
+    return numbers.map((number, i) => {
+      const bytes = packed[i] as Uint8Array;
+      if (checksumOf(bytes) !== blocks[COLUMNS * number + 2]) throw damaged(`block ${number} is damaged`);
+      if (blocks[COLUMNS * number + 3] === 0) return bytes;
+      return unzstd(bytes, blocks[COLUMNS * number] as number, `block ${number} of the texts`);
+    });
   };
   return {
-    length: table.length,
-    read: async (start, end, wish) => (await readSpans([[start, end]], wish))[0] as Uint8Array,
-    readMany: readSpans,
-    close: () => {
-      blocks.clear();
-      source.close();
-    },
-  };
-}
-
-/** Writes a segment piece by piece. Blocks are zstd frames that are not compressed. */
-export function textsWriter(write: (bytes: Uint8Array) => Promise<void>): TextsWriter {
-  const head = headOf();
-  const table: number[] = []; // bytes and checksum of each block
-  let pending = new Uint8Array(BLOCK_BYTES);
-  let filled = 0;
-  let length = 0;
-  let hasBegun = false;
-
-  const writeBlock = async (block: Uint8Array) => {
-    const frame = rawZstdFrame(block);
-    table.push(frame.length, crc32(frame));
-    await write(frame);
-  };
-  const begin = async () => {
-    if (!hasBegun) await write(head);
-    hasBegun = true;
-  };
-  return {
-    add: async (text) => {
-      await begin();
-      const offset = length;
-      length += text.length;
-      for (let at = 0; at < text.length; ) {
-        const part = text.subarray(at, at + BLOCK_BYTES - filled);
-        pending.set(part, filled);
-        filled += part.length;
-        at += part.length;
-        if (filled < BLOCK_BYTES) continue;
-        await writeBlock(pending);
-        pending = new Uint8Array(BLOCK_BYTES);
-        filled = 0;
+    length: table.starts.at(-1) as number,
+    readMany: async (spans, signal) => {
+      const needed = new Map<number, Uint8Array | null>();
+      for (const span of spans) {
+        for (const number of blocksIn(span, table)) needed.set(number, known.get(number) ?? null);
       }
-      return offset;
-    },
-    finish: async () => {
-      await begin();
-      if (filled > 0) await writeBlock(pending.subarray(0, filled));
-      await write(tailOf(head, table, length));
+      const missing = [...needed].filter(([, block]) => block === null).map(([number]) => number);
+      const loaded = await load(missing, signal);
+      missing.forEach((number, i) => needed.set(number, loaded[i] as Uint8Array));
+      for (const [number, block] of needed) remember(known, number, block as Uint8Array);
+      return spans.map((span) => cut(span, table, (number) => needed.get(number) as Uint8Array));
     },
   };
 }
 
-/** A segment of these texts as bytes, and where each of them begins. */
-export async function packTexts(
-  texts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): Promise<{ bytes: Uint8Array; offsets: number[] }> {
-  const parts: Uint8Array[] = [];
-  const writer = textsWriter(async (bytes) => void parts.push(bytes.slice()));
-  const offsets: number[] = [];
-  for await (const text of texts) offsets.push(await writer.add(text));
-  await writer.finish();
-  return { bytes: joinBytes(parts), offsets };
-}
-
-const MAGIC = new TextEncoder().encode("GSMTEXTS");
-const VERSION = 1;
-const HEADER_BYTES = 24;
-const TRAILER_BYTES = 16;
-const ENTRY_BYTES = 8;
-const BLOCK_BYTES = 1 << 13;
-const MOST_BLOCK_BYTES = 1 << 20;
-const MOST_CACHED_BYTES = 1 << 20;
-
-/** What is known of a segment before a block of it is read. */
-interface Table {
-  readonly length: number;
-  readonly blockBytes: number;
-  readonly ends: Float64Array; // where each packed block ends in the file
-  readonly entries: DataView; // bytes and checksum of each block
-}
-
-async function readTable(source: ByteSource, name: string, signal?: AbortSignal): Promise<Table> {
-  if (source.size < HEADER_BYTES + TRAILER_BYTES) throw damaged(`${name} is too short for a text segment`);
-  // Exports take some 0.3 % for the table; a larger one is fetched with a second read.
-  const guess = Math.min(source.size - HEADER_BYTES, 4096 + Math.floor(source.size / 128));
-  const [head, end] = (await readMany(
+/** The same of a file of version 1, which says itself where its blocks are. */
+export async function openOldTexts(
+  source: ByteSource,
+  editor: SourceEditor,
+  signal?: AbortSignal,
+): Promise<Texts> {
+  if (source.size < OLD_HEADER_BYTES + OLD_TRAILER_BYTES) throw damaged("they are too short");
+  const trailer = await source.read(source.size - OLD_TRAILER_BYTES, OLD_TRAILER_BYTES, signal);
+  const count = new DataView(trailer.buffer, trailer.byteOffset).getUint32(8, true);
+  const tailBytes = OLD_TRAILER_BYTES + OLD_ROW_BYTES * count;
+  if (tailBytes > source.size - OLD_HEADER_BYTES) throw damaged("they have parts that do not fit together");
+  const at = source.size - tailBytes;
+  const [head, tail] = (await readMany(
     source,
-    [
-      { at: 0, length: HEADER_BYTES },
-      { at: source.size - guess, length: guess },
-    ],
+    [{ at: 0, length: OLD_HEADER_BYTES }, { at, length: tailBytes }],
     signal,
   )) as [Uint8Array, Uint8Array];
-  const blockBytes = checkHead(head, name);
-  const trailer = viewOf(end.subarray(end.length - TRAILER_BYTES));
-  const length = Number(trailer.getBigUint64(0, true));
-  const count = trailer.getUint32(8, true);
-  const tailBytes = TRAILER_BYTES + ENTRY_BYTES * count;
-  if (tailBytes > source.size - HEADER_BYTES || count !== Math.ceil(length / blockBytes)) {
-    throw damaged(`${name} has parts that do not fit together`);
+  const blocks = editor.oldBlocks(head, tail, source.size);
+  const read: ByteSource["read"] = (from, length, wish) => source.read(OLD_HEADER_BYTES + from, length, wish);
+  return openTexts({ size: at - OLD_HEADER_BYTES, read, close: () => undefined }, blocks, crc32);
+}
+
+const COLUMNS = 4; // of Blocks
+const MOST_CACHED_BYTES = 1 << 20;
+const OLD_HEADER_BYTES = 24;
+const OLD_TRAILER_BYTES = 16;
+const OLD_ROW_BYTES = 8;
+
+/** Where each block begins: in the text, and among what is packed. Both have one more, for the end. */
+interface BlockTable {
+  readonly starts: Float64Array;
+  readonly places: Float64Array;
+}
+
+function tableOf(blocks: Blocks): BlockTable {
+  const count = blocks.length / COLUMNS;
+  const [starts, places] = [new Float64Array(count + 1), new Float64Array(count + 1)];
+  for (let i = 0; i < count; ++i) {
+    starts[i + 1] = (starts[i] as number) + (blocks[COLUMNS * i] as number);
+    places[i + 1] = (places[i] as number) + (blocks[COLUMNS * i + 1] as number);
   }
-  const tail =
-    tailBytes <= end.length
-      ? end.subarray(end.length - tailBytes)
-      : await source.read(source.size - tailBytes, tailBytes, signal);
-  if (crc32(tail.subarray(0, -4), crc32(head)) !== trailer.getUint32(12, true)) {
-    throw damaged(`the checksum of ${name} does not fit`);
+  return { starts, places };
+}
+
+function rangeOf({ places }: BlockTable, number: number): { at: number; length: number } {
+  const at = places[number] as number;
+  return { at, length: (places[number + 1] as number) - at };
+}
+
+/** The blocks that hold a span; Damaged if there is no such text. */
+function blocksIn([start, end]: Span, { starts }: BlockTable): number[] {
+  if (!(start >= 0 && start <= end && end <= (starts.at(-1) as number))) {
+    throw damaged(`there is no text ${start} to ${end}`);
   }
-  const ends = endsOf(tail, count, source.size - tailBytes, name);
-  return { length, blockBytes, entries: viewOf(tail), ends };
-}
-
-function checkHead(head: Uint8Array, name: string): number {
-  const view = viewOf(head);
-  if (!MAGIC.every((byte, i) => head[i] === byte)) {
-    throw new GossamerError("NotGossamer", `${name} is no text segment`);
+  let [low, high] = [0, starts.length - 1]; // the last block that begins at or before the start
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) <= start) low = middle;
+    else high = middle;
   }
-  const version = view.getUint32(8, true);
-  if (version !== VERSION) {
-    throw new GossamerError(
-      "UnknownVersion",
-      `${name} is of version ${version}, and this release reads ${VERSION}; use the release that wrote it`,
-    );
+  const numbers: number[] = [];
+  for (let number = low; start < end && (starts[number] as number) < end; ++number) numbers.push(number);
+  return numbers;
+}
+
+function cut(span: Span, table: BlockTable, block: (number: number) => Uint8Array): Uint8Array {
+  const [start, end] = span;
+  const text = new Uint8Array(end - start);
+  for (const number of blocksIn(span, table)) {
+    const begin = table.starts[number] as number;
+    const from = Math.max(start, begin);
+    text.set(block(number).subarray(from - begin, end - begin), from - start);
   }
-  if (view.getUint32(16, true) !== 0 || view.getUint32(20, true) !== 0) {
-    throw damaged(
-      `${name} needs a dictionary, which browsers do not read; use a file that "gossamer export" wrote`,
-    );
+  return text;
+}
+
+function remember(known: Map<number, Uint8Array>, number: number, block: Uint8Array): void {
+  known.delete(number);
+  known.set(number, block);
+  let bytes = [...known.values()].reduce((sum, { length }) => sum + length, 0);
+  for (const [oldest, { length }] of known) {
+    if (bytes <= MOST_CACHED_BYTES || oldest === number) break;
+    known.delete(oldest);
+    bytes -= length;
   }
-  const blockBytes = view.getUint32(12, true);
-  if (blockBytes > 0 && blockBytes <= MOST_BLOCK_BYTES) return blockBytes;
-  throw damaged(`${name} has blocks of ${blockBytes} bytes, where 1 to ${MOST_BLOCK_BYTES} can be`);
-}
-
-function endsOf(tail: Uint8Array, count: number, tableAt: number, name: string): Float64Array {
-  const view = viewOf(tail);
-  const ends = new Float64Array(count);
-  let end = HEADER_BYTES;
-  for (let number = 0; number < count; ++number) {
-    end += view.getUint32(ENTRY_BYTES * number, true);
-    ends[number] = end;
-  }
-  if (end !== tableAt) throw damaged(`${name} has blocks that do not fit its length`);
-  return ends;
-}
-
-function rangeOf(table: Table, number: number): ByteRange {
-  const length = table.entries.getUint32(ENTRY_BYTES * number, true);
-  return { at: (table.ends[number] as number) - length, length };
-}
-
-function unpackBlock(table: Table, number: number, packed: Uint8Array | undefined, name: string): Uint8Array {
-  if (!packed || crc32(packed) !== table.entries.getUint32(ENTRY_BYTES * number + 4, true)) {
-    throw damaged(`block ${number} of ${name} is damaged`);
-  }
-  const size = Math.min(table.blockBytes, table.length - number * table.blockBytes);
-  return unzstd(packed, size, `block ${number} of ${name}`);
-}
-
-function checkSpan([start, end]: Span, table: Table, name: string): void {
-  if (!(start >= 0 && start <= end && end <= table.length)) {
-    throw damaged(`there is no text ${start} to ${end} in ${name}`);
-  }
-}
-
-function rangeOfSpan([start, end]: Span): ByteRange {
-  return { at: start, length: end - start };
-}
-
-function remember(blocks: Map<number, Uint8Array>, number: number, block: Uint8Array): void {
-  blocks.delete(number);
-  blocks.set(number, block);
-  const most = Math.max(1, Math.floor(MOST_CACHED_BYTES / Math.max(1, block.length)));
-  for (const oldest of blocks.keys()) {
-    if (blocks.size <= most) break;
-    blocks.delete(oldest);
-  }
-}
-
-function headOf(): Uint8Array {
-  const head = new Uint8Array(HEADER_BYTES);
-  head.set(MAGIC);
-  viewOf(head).setUint32(8, VERSION, true);
-  viewOf(head).setUint32(12, BLOCK_BYTES, true);
-  return head;
-}
-
-function tailOf(head: Uint8Array, table: readonly number[], length: number): Uint8Array {
-  const tail = new Uint8Array(4 * table.length + TRAILER_BYTES);
-  const view = viewOf(tail);
-  table.forEach((number, i) => view.setUint32(4 * i, number, true));
-  view.setBigUint64(4 * table.length, BigInt(length), true);
-  view.setUint32(4 * table.length + 8, table.length / 2, true);
-  view.setUint32(4 * table.length + 12, crc32(tail.subarray(0, -4), crc32(head)), true);
-  return tail;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function damaged(what: string): GossamerError {
-  return new GossamerError("Damaged", `${what}; get the index again, or add the files again`);
+  return new GossamerError("Damaged", `texts are damaged (${what}); get the index again, or add the files again`);
 }

@@ -5,7 +5,7 @@ import { openCached } from "../bytes/cached.ts";
 import { openRemote } from "../bytes/remote.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
-import type { IndexParts, LoadReader } from "../format/parts.ts";
+import type { IndexParts, Readers } from "../format/parts.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
 import { askedServer } from "../sync/elsewhere.ts";
 import { serverOf } from "../sync/following.ts";
@@ -41,7 +41,7 @@ export function isAddress(target: string): boolean {
 export interface TargetTools {
   readonly storage: Storage;
   readonly meter: Meter;
-  readonly reader: LoadReader;
+  readonly readers: Readers;
 }
 
 /** Opens an index. NoIndex if there is none. */
@@ -51,14 +51,14 @@ export async function openTarget(
   tools: TargetTools,
 ): Promise<OpenedTarget> {
   throwIfAborted(options.signal);
-  if (target instanceof Blob) return openFile(target, options, tools.reader);
+  if (target instanceof Blob) return openFile(target, options, tools.readers);
   if (typeof target !== "string") return openName(target.name, options, tools);
   if (isAddress(target)) return openAddress(target, options, tools);
   return openName(target, options, tools);
 }
 
-async function openFile(file: Blob, options: OpenOptions, reader: LoadReader): Promise<OpenedTarget> {
-  const parts = await partsOfFile(blobSource(file), reader, options.signal);
+async function openFile(file: Blob, options: OpenOptions, readers: Readers): Promise<OpenedTarget> {
+  const parts = await partsOfFile(blobSource(file), readers, options.signal);
   const server = askedOf(options, parts);
   return { parts, name: "", origin: "", folder: null, isLocal: true, server, notes: [], flush: async () => {} };
 }
@@ -66,7 +66,7 @@ async function openFile(file: Blob, options: OpenOptions, reader: LoadReader): P
 async function openAddress(
   url: string,
   options: OpenOptions,
-  { storage, meter, reader }: TargetTools,
+  { storage, meter, readers }: TargetTools,
 ): Promise<OpenedTarget> {
   const { signal, server } = options;
   const headers = server?.token && isOn(url, server.url) ? { authorization: `Bearer ${server.token}` } : {};
@@ -74,7 +74,7 @@ async function openAddress(
   if (options.keepLocal === false) {
     const source = await openRemote(url, asking);
     meter.watch(source);
-    const parts = await partsOfFile(source, reader, signal);
+    const parts = await partsOfFile(source, readers, signal);
     const { notes } = source;
     const asked = askedOf(options, parts);
     const flush = async () => {};
@@ -87,7 +87,7 @@ async function openAddress(
   try {
     const source = await openCached(url, folder, asking);
     meter.watch(source);
-    const parts = await partsOfFile(source, reader, signal);
+    const parts = await partsOfFile(source, readers, signal);
     const { notes, flush } = source;
     const asked = askedOf(options, parts);
     return { parts, name, origin: url, folder, isLocal: false, server: asked, notes, flush };
@@ -102,14 +102,14 @@ async function openName(
   options: OpenOptions,
   tools: TargetTools,
 ): Promise<OpenedTarget> {
-  const { storage, reader } = tools;
+  const { storage, readers } = tools;
   if (!(await storage.names()).includes(name)) throw noIndex(name);
   const folder = await storage.folder(name);
   const manifest = await folder.readManifest();
   if (!manifest) throw noIndex(name);
   const url = readRecord(manifest);
   if (url !== null) return openAddress(url, { ...options, name }, tools);
-  const parts = await openFolder(folder, reader, options.signal);
+  const parts = await openFolder(folder, readers, options.signal);
   const origin = String(parts.manifest.origin["url"] ?? "");
   const followed = await serverOf(folder, parts.manifest);
   const server = askedOf(options, parts) ?? followed;
@@ -117,11 +117,11 @@ async function openName(
 }
 
 /** Opens what a folder keeps. Where files go because somebody commits, those that came are opened. */
-async function openFolder(folder: Folder, reader: LoadReader, signal?: AbortSignal): Promise<IndexParts> {
+async function openFolder(folder: Folder, readers: Readers, signal?: AbortSignal): Promise<IndexParts> {
   for (let tries = 1; ; tries++) {
     const before = await folder.readManifest();
     try {
-      return await partsOfFolder(folder, reader, signal);
+      return await partsOfFolder(folder, readers, signal);
     } catch (error) {
       const hasMoved = isLoss(error) && !isSame(before, await folder.readManifest());
       if (!hasMoved || tries >= MOST_TRIES) throw explainedLoss(folder.name, error);

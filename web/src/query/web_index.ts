@@ -303,5 +303,5 @@ function checkBudget(bytes: number): number {
 }
 
 function toolsOf({ meter, services }: Kept, storage: Storage): TargetTools {
-  return { storage, meter, reader: services.text };
+  return { storage, meter, readers: services };
 }

@@ -4,24 +4,27 @@
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
-import type { SourceEditor } from "../core/sources.ts";
+import type { ChunkCore } from "../core/chunks.ts";
 import { AWAY, readCatalogue } from "../format/catalogue.ts";
 import type { Catalogue } from "../format/catalogue.ts";
-import { changeCatalogue, emptyCatalogue } from "../format/changes.ts";
+import type { TravelCatalogue } from "../format/changes.ts";
 import { readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
-import { partsOfFolder } from "../format/parts.ts";
+import { joinSegments } from "../format/parts.ts";
 import type { IndexParts } from "../format/parts.ts";
+import { keyOfName } from "../format/put.ts";
+import type { SourceName } from "../format/put.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
-import { commitIndex } from "../update/commit.ts";
+import { commitIndex, nextCatalogue } from "../update/commit.ts";
+import { openToChange } from "../update/convert.ts";
 import { newFiles, removeUnnamed } from "../update/files.ts";
 import type { NewFiles } from "../update/files.ts";
 import { countsOf } from "../update/manifest.ts";
 import { makePause } from "../update/pause.ts";
-import { newTexts } from "../update/segments.ts";
-import type { NewTexts } from "../update/segments.ts";
+import { NewSegments } from "../update/segments.ts";
+import type { OldState, Touch } from "../update/segments.ts";
 import { checkHead, checkIndex } from "./checks.ts";
 import { makeCodes, makeSlim } from "./edge_vectors.ts";
 import type { MadeVectors } from "./edge_vectors.ts";
@@ -47,7 +50,7 @@ export interface Applied {
 export interface ApplyTools {
   readonly url: string; // of the server, for the manifest
   readonly builder: () => Promise<Engine>; // an engine that builds, for this change alone
-  readonly chunks: () => Promise<SourceEditor>;
+  readonly chunks: () => Promise<ChunkCore>;
   /** Codebook and calibration that ship with a model. MissingModel if they are not to be had. */
   readonly pack: (model: ModelStamp) => Promise<Uint8Array>;
   readonly mayGoBack?: boolean; // to a version that was seen before
@@ -90,7 +93,7 @@ export async function applyPackage(
     checkHead(pkg.head, manifest, wanted, tools.mayGoBack ?? false);
     await removeUnnamed(folder, manifest?.files ?? []);
     // A snapshot begins from nothing, and takes the place of all there is, whole or not.
-    const old = pkg.head.base ? await partsOfFolder(folder, tools.chunks, tools.signal) : null;
+    const old = pkg.head.base ? await openToChange(folder, tools.chunks, tools.signal) : null;
     const files = await newFiles(folder);
     try {
       const step = readStep(pkg, old, await tools.chunks());
@@ -118,29 +121,29 @@ export async function renameOrigin(folder: Folder, url: string, epoch: string): 
 interface Step {
   readonly pkg: Package;
   readonly old: IndexParts | null;
-  readonly before: Catalogue; // that of the old state, or of nothing
-  readonly editor: SourceEditor;
+  readonly before: OldState; // the old state, or nothing
+  readonly core: ChunkCore;
   readonly stamp: ModelStamp;
   readonly settings: Settings;
-  readonly news: Catalogue;
+  readonly news: TravelCatalogue | null; // null if nothing is new
   readonly removed: readonly number[]; // rows of sources that are here
   readonly conflicts: readonly Conflict[];
 }
 
-function readStep(pkg: Package, old: IndexParts | null, editor: SourceEditor): Step {
-  const before = old?.catalogue ?? emptyCatalogue(editor);
+function readStep(pkg: Package, old: IndexParts | null, core: ChunkCore): Step {
+  const before = old ?? { segments: [], ...joinSegments(core, []) };
   const removed = unpackRemoved(pkg.read("removed", MOST_JSON_BYTES)).flatMap(({ isFile, path }) => {
-    const row = before.find(isFile, path);
+    const row = before.catalogue.find(isFile, path);
     return row === null ? [] : [row]; // one that came and went between two pulls was never here
   });
   return {
     pkg,
     old,
     before,
-    editor,
+    core,
     stamp: stampOf(pkg.head),
     settings: settingsOf(pkg.head),
-    news: readNews(pkg, editor),
+    news: readNews(pkg, core),
     removed,
     conflicts: unpackConflicts(pkg.read("conflicts", MOST_JSON_BYTES)),
   };
@@ -153,38 +156,80 @@ async function run(
   files: NewFiles,
   tools: ApplyTools,
 ): Promise<Applied> {
-  const { pkg, before, editor, news, removed } = step;
+  const { pkg, old, before, core, news, removed } = step;
   const { head } = pkg;
-  const texts = newTexts(files);
-  const { catalogue, nextChunkId } = changeCatalogue(editor, before, {
-    nextChunkId: head.nextChunkId,
-    remove: removed.map((row) => ({ isFile: before.isFile(row), path: before.paths[row] ?? "" })),
-    touch: unpackTouched(pkg.read("touched", MOST_JSON_BYTES)),
-    merge: { catalogue: news, places: await placeTexts(pkg, news, texts, tools.signal) },
-  });
-  const made = await makeVectors(step, catalogue, tools);
-  const state = stateOf(editor, catalogue, made.digest);
-  if (state !== head.state) {
-    throw new GossamerError(
-      "Damaged",
-      `the package leads to the state ${state}, where the server says ${head.state}`,
-    );
-  }
-  const next = {
-    catalogue,
-    texts,
-    vectors: () => made.file,
-    manifest: (settled: Catalogue, named: Manifest["files"]): Manifest => ({
-      ...manifestAfter(manifest, step, tools.url),
-      nextChunkId,
-      files: named,
-      counts: countsOf(settled),
-    }),
-  };
   const { onProgress, signal } = tools;
-  await commitIndex(manifest, next, { folder, files, editor, onProgress, signal });
-  const documentsRemoved = removed.reduce((sum, row) => sum + before.documentsOf(row).count, 0);
-  return { documentsChanged: news.documentCount, documentsRemoved, conflicts: step.conflicts };
+  const segments = new NewSegments(core, files, folder);
+  try {
+    if (news) await segments.take(news, textsOf(pkg, news), makePause(signal));
+    const gone = new Set([...removed, ...rowsReplaced(before.catalogue, news)]);
+    await segments.finish(before, [...gone], touchesOf(pkg, before.catalogue, gone));
+    const catalogue = nextCatalogue(core, before.segments, segments);
+    checkIds(catalogue, head.nextChunkId);
+    const made = await makeVectors(step, catalogue, tools);
+    const state = stateOf(core, catalogue, made.digest);
+    if (state !== head.state) {
+      throw new GossamerError(
+        "Damaged",
+        `the package leads to the state ${state}, where the server says ${head.state}`,
+      );
+    }
+    const documentsRemoved = removed.reduce((sum, row) => sum + before.catalogue.documentsOf(row).count, 0);
+    const next = {
+      old: before.segments,
+      news: segments,
+      catalogue,
+      vectors: () => made.file,
+      manifest: (named: Manifest["files"]): Manifest => ({
+        ...manifestAfter(manifest, step, tools.url),
+        nextChunkId: head.nextChunkId,
+        files: named,
+        counts: countsOf(catalogue),
+      }),
+      close: () => {
+        segments.close();
+        old?.close();
+      },
+    };
+    await commitIndex(next, { folder, files, core, onProgress, signal });
+    return { documentsChanged: news?.documentCount ?? 0, documentsRemoved, conflicts: step.conflicts };
+  } finally {
+    segments.close();
+  }
+}
+
+/** The rows of old sources that come anew; DuplicateId for a source that comes twice. */
+function rowsReplaced(before: Catalogue, news: TravelCatalogue | null): number[] {
+  const seen = new Set<string>();
+  return (news?.paths ?? []).flatMap((path, place) => {
+    const name: SourceName = { isFile: news?.isFile(place) === true, path };
+    if (seen.has(keyOfName(name))) {
+      throw new GossamerError("DuplicateId", `${JSON.stringify(path)} was given twice in one step; give it once`);
+    }
+    seen.add(keyOfName(name));
+    const row = before.find(name.isFile, path);
+    return row === null ? [] : [row];
+  });
+}
+
+/** Sources that have another time now; those that are gone are passed over. */
+function touchesOf(pkg: Package, before: Catalogue, gone: ReadonlySet<number>): Touch[] {
+  return unpackTouched(pkg.read("touched", MOST_JSON_BYTES)).flatMap(
+    ({ isFile, path, mtimeNs, readerVersion }) => {
+      const row = before.find(isFile, path);
+      if (row === null) {
+        const message = `${JSON.stringify(path)} is not in the index, so it cannot be changed there`;
+        throw new GossamerError("UnknownId", message);
+      }
+      return gone.has(row) ? [] : [{ row, mtimeNs, readerVersion }];
+    },
+  );
+}
+
+function checkIds({ chunkIds }: Catalogue, nextChunkId: number): void {
+  const last = chunkIds.at(-1);
+  if (last === undefined || last < nextChunkId) return;
+  throw new GossamerError("Damaged", `chunk ${last} is yet to come: the next one is ${nextChunkId}`);
 }
 
 function manifestAfter(
@@ -206,26 +251,19 @@ function manifestAfter(
 }
 
 /** Reads the sources that are new or changed; where texts are is for the edge alone to say. */
-function readNews(pkg: Package, editor: SourceEditor): Catalogue {
-  if (!pkg.has("catalogue")) return emptyCatalogue(editor);
-  const news = readCatalogue(editor, pkg.read("catalogue", MOST_CATALOGUE_BYTES));
+function readNews(pkg: Package, core: ChunkCore): TravelCatalogue | null {
+  if (!pkg.has("catalogue")) return null;
+  const news = readCatalogue(core, pkg.read("catalogue", MOST_CATALOGUE_BYTES)) as TravelCatalogue;
   if (news.textPlaces.segments.every((segment) => segment === AWAY)) return news;
   throw new GossamerError("Damaged", "the package names places of texts, which only the edge can know");
 }
 
-/** Puts the texts that the package brings into a segment; the others are away. */
-async function placeTexts(
-  pkg: Package,
-  news: Catalogue,
-  texts: NewTexts,
-  signal?: AbortSignal,
-): Promise<{ segments: Float64Array; offsets: Float64Array }> {
-  const segments = new Float64Array(news.documentCount).fill(AWAY);
-  const offsets = new Float64Array(news.documentCount);
-  if (pkg.head.texts === "away") return { segments, offsets };
+/** What gives the text of each document by its row, in the order of rows; null for one that is away. */
+function textsOf(pkg: Package, news: Catalogue): (row: number) => Promise<Uint8Array | null> {
+  if (pkg.head.texts === "away") return async () => null;
   const absent = unpackAbsent(pkg.read("absent", MOST_JSON_BYTES));
-  const rows = [...segments.keys()].filter((row) => !absent.has(news.chunksIn(row).first));
-  const expected = rows.reduce((sum, row) => sum + (news.textLengths[row] ?? 0), 0);
+  const isAbsent = (row: number): boolean => absent.has(news.chunksIn(row).first);
+  const expected = news.textLengths.reduce((sum, length, row) => sum + (isAbsent(row) ? 0 : length), 0);
   if (expected !== pkg.sizeOf("texts")) {
     throw new GossamerError(
       "Damaged",
@@ -233,21 +271,14 @@ async function placeTexts(
     );
   }
   const bytes = pkg.read("texts", MOST_TEXT_BYTES);
-  const pause = makePause(signal);
   let at = 0;
-  for (const row of rows) {
-    await pause();
-    const end = at + (news.textLengths[row] ?? 0);
-    const place = await texts.add(bytes.subarray(at, end));
-    segments[row] = place.segment;
-    offsets[row] = place.offset;
-    at = end;
-  }
-  return { segments, offsets };
+  return async (row) =>
+    isAbsent(row) ? null : bytes.subarray(at, (at += news.textLengths[row] as number));
 }
 
 async function makeVectors(step: Step, catalogue: Catalogue, tools: ApplyTools): Promise<MadeVectors> {
-  const { pkg, old, news, stamp } = step;
+  const { pkg, old, core, stamp } = step;
+  const news = step.news ?? joinSegments(core, []).catalogue;
   const engine = await tools.builder();
   const using = { engine, pack: () => tools.pack(stamp) };
   throwIfAborted(tools.signal);

@@ -2,7 +2,7 @@
 // for anything but what was written. The twin of python/gossamer/sync/sections.py.
 
 import { GossamerError } from "../errors.ts";
-import type { SourceName } from "../format/changes.ts";
+import type { SourceName } from "../format/put.ts";
 import type { Conflict } from "./records.ts";
 
 /** What sections of JSON have at most: they take many times as much once they are read. More changes than

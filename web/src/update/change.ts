@@ -5,18 +5,19 @@ import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
-import { emptyCatalogue, type ChunkedDocument } from "../format/changes.ts";
-import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { partsOfFolder, type IndexParts } from "../format/parts.ts";
+import { readManifest, type Manifest } from "../format/manifest.ts";
+import { joinSegments, type IndexParts } from "../format/parts.ts";
+import type { ChunkedDocument } from "../format/put.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
-import { commitIndex } from "./commit.ts";
+import { commitIndex, nextCatalogue } from "./commit.ts";
+import { openToChange } from "./convert.ts";
 import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
 import { labelOf, type Input } from "./inputs.ts";
 import { nextManifest } from "./manifest.ts";
 import { safeProgress } from "./pause.ts";
 import { embeddedOf, lookAt, withoutText, type Looked, type PreparedDocument } from "./prepare.ts";
-import { newTexts, type NewTexts } from "./segments.ts";
+import { NewSegments, type OldState } from "./segments.ts";
 import { Sources } from "./sources.ts";
 import { GrowingVectors, type ChunkEmbedder } from "./vectors.ts";
 
@@ -99,7 +100,7 @@ export async function applyChange(
 
 async function openParts(
   state: OpenState | null,
-  { folder, chunks }: ChangeTools,
+  { folder, chunks, signal }: ChangeTools,
 ): Promise<IndexParts | null> {
   const bytes = await folder.readManifest();
   const uuid = bytes === null ? "" : readManifest(bytes).uuid;
@@ -109,7 +110,7 @@ async function openParts(
       `the index ${folder.name} is not in this browser's storage any more; open it again, or make it anew`,
     );
   }
-  return bytes === null ? null : partsOfFolder(folder, chunks);
+  return bytes === null ? null : openToChange(folder, chunks, signal);
 }
 
 function checkFits(parts: IndexParts | null, embedder: ChunkEmbedder): void {
@@ -147,9 +148,10 @@ async function run(
     (done) => onProgress?.({ phase: "embedding", done, total: plan.chunks }),
     signal,
   );
+  const chunks = await tools.chunks();
+  const news = new NewSegments(chunks, files, tools.folder);
   try {
-    const chunks = await tools.chunks();
-    const updater = new Updater(parts, tools, chunks, vectors, newTexts(files), plan);
+    const updater = new Updater(parts, tools, chunks, vectors, news, plan);
     updater.remove(change.removes ?? []);
     let done = 0;
     // The first of them may be large: it is being read already.
@@ -165,6 +167,7 @@ async function run(
     }
     return await commit(parts, tools, files, updater);
   } finally {
+    news.close();
     vectors.close();
   }
 }
@@ -172,6 +175,7 @@ async function run(
 /** Puts sources in and takes them out, one by one. */
 class Updater {
   readonly sources: Sources;
+  readonly old: OldState;
   readonly failed: FailedSource[] = [];
   readonly chunkTokens: number;
 
@@ -180,12 +184,15 @@ class Updater {
     private readonly tools: ChangeTools,
     readonly chunks: ChunkCore,
     readonly vectors: GrowingVectors,
-    readonly texts: NewTexts,
+    readonly news: NewSegments,
     private readonly plan: { chunks: number }, // to embed, of the sources so far
   ) {
     const { embedder, chunkTokens } = tools;
     this.chunkTokens = parts?.manifest.model.chunkTokens ?? chunkTokens ?? embedder.maxTokens;
-    this.sources = new Sources(parts?.catalogue ?? emptyCatalogue(chunks), parts?.manifest.nextChunkId ?? 1);
+    this.old = parts ?? { segments: [], ...joinSegments(chunks, []) };
+    this.sources = new Sources(this.old.catalogue, parts?.manifest.nextChunkId ?? 1, (put, first) =>
+      news.put(put, first),
+    );
   }
 
   remove(names: readonly string[]): void {
@@ -197,13 +204,15 @@ class Updater {
     const looked = this.orFailed(input, () => lookAt(input));
     if (looked && this.sources.isSame(looked.source)) this.sources.keep(looked.source);
     else if (looked) await this.put(looked, input);
+    await this.news.writeLarge();
     await this.vectors.letOthersRun();
   }
 
-  /** Embeds what waits and takes out what is gone. */
+  /** Embeds what waits, takes out what is gone, and writes it all. */
   async finish(): Promise<void> {
     await this.vectors.flush();
     await this.vectors.remove(this.sources.leavingIds());
+    await this.news.finish(this.old, this.sources.goneRows(), this.sources.touches());
   }
 
   report(catalogue: Catalogue, generation: number): ChangeReport {
@@ -227,7 +236,7 @@ class Updater {
       (error) => this.sources.leaveOut(withoutText(source, error)),
     );
     if (!prepared) return;
-    const documents = await this.store(prepared.filter((document) => document.spans.length > 0));
+    const documents = this.store(prepared.filter((document) => document.spans.length > 0));
     const kind = prepared[0]?.record.kind ?? source.kind;
     const { ids, known } = this.sources.put({ source: { ...source, kind }, documents });
     const reused = await this.reuse(documents, ids, known);
@@ -269,13 +278,12 @@ class Updater {
     return new Set(pairs.map(({ id }) => id));
   }
 
-  private async store(prepared: readonly PreparedDocument[]): Promise<ChunkedDocument[]> {
-    const documents: ChunkedDocument[] = [];
-    for (const { record, spans, checks, text } of prepared) {
-      const place = await this.texts.add(text);
-      documents.push({ record: { ...record, ...place }, spans, checks });
-    }
-    return documents;
+  private store(prepared: readonly PreparedDocument[]): ChunkedDocument[] {
+    return prepared.map(({ record, spans, checks, text }) => ({
+      record: { ...record, offset: this.news.addText(text) },
+      spans,
+      checks,
+    }));
   }
 }
 
@@ -286,24 +294,27 @@ async function commit(
   updater: Updater,
 ): Promise<ChangeReport> {
   const { folder, signal, onProgress, embedder } = tools;
-  const { texts, vectors, sources, chunks, chunkTokens } = updater;
-  const old = parts?.manifest ?? null;
+  const { news, vectors, sources, chunks: core, chunkTokens, old } = updater;
+  const catalogue = nextCatalogue(core, old.segments, news);
+  const { codeBytes } = vectors;
+  const { nextChunkId } = sources;
   const next = {
-    catalogue: sources.finish(chunks),
-    texts,
+    old: old.segments,
+    news,
+    catalogue,
     vectors: () => vectors.save(),
-    manifest: (catalogue: Catalogue, named: readonly FileEntry[]) => {
-      const { codeBytes } = vectors;
-      const { nextChunkId } = sources;
-      return nextManifest(old, catalogue, named, { embedder, chunkTokens, codeBytes, nextChunkId });
+    manifest: (named: Manifest["files"]) =>
+      nextManifest(parts?.manifest ?? null, catalogue, named, {
+        embedder,
+        chunkTokens,
+        codeBytes,
+        nextChunkId,
+      }),
+    close: () => {
+      news.close();
+      parts?.close();
     },
   };
-  const { catalogue, manifest } = await commitIndex(old, next, {
-    folder,
-    files,
-    editor: chunks,
-    onProgress,
-    signal,
-  });
+  const manifest = await commitIndex(next, { folder, files, core, onProgress, signal });
   return updater.report(catalogue, manifest.generation);
 }

@@ -1,15 +1,16 @@
 // An index as a single file (docs/format.md, "The single file").
 
+import { joinBytes } from "../bytes/join.ts";
 import { memorySource } from "../bytes/memory.ts";
-import type { Engine } from "../core/engine.ts";
-import { throwIfAborted } from "../errors.ts";
 import type { ChunkCore } from "../core/chunks.ts";
+import type { Engine } from "../core/engine.ts";
+import type { SegmentDraft } from "../core/segments.ts";
+import { throwIfAborted } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
-import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
-import { moveTexts } from "../format/changes.ts";
+import type { TravelCatalogue } from "../format/changes.ts";
+import { containerParts, openContainer, SECTIONS, SEGMENT_KINDS, type Container } from "../format/container.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, openEngineParts, type IndexParts } from "../format/parts.ts";
-import { packTexts } from "../format/texts.ts";
 import type { OnProgress } from "../records.ts";
 import { countsOf } from "./manifest.ts";
 import { makePause, safeProgress, type Pause } from "./pause.ts";
@@ -24,10 +25,8 @@ export interface ExportTools {
   readonly signal?: AbortSignal;
 }
 
-/** The segment of all texts in a single file. */
-export const SINGLE_SEGMENT = 1;
 // What opening reads comes first, then what a search touches little of.
-const ORDER: readonly number[] = [1, 10, 2, 9, 8, 32, 5, 3, 33, 6, 35, 34, 4];
+const ORDER: readonly number[] = [1, 10, 2, 9, 8, 32, 5, 3, 48, 49, 50, 52, 6, 35, 53, 4];
 
 /** The index as one file, which a page opens and `gossamer import` takes. No path of this machine and
  * nothing that was removed is in it. WrongState if texts of it are not here. */
@@ -35,18 +34,18 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   const { signal } = tools;
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
-  const editor = await tools.chunks();
-  const catalogue = portable(editor, parts.catalogue);
-  const { bytes: texts, offsets } = await packTexts(textsOf(parts, catalogue, tell, pause, signal));
-  const moved = moveTexts(editor, catalogue, [...offsets.keys()], SINGLE_SEGMENT, offsets);
-  const isEmpty = !parts.engine || moved.chunkCount === 0;
+  const core = await tools.chunks();
+  const catalogue = portable(core, parts.catalogue);
+  const segment = await segmentOf(parts, catalogue, core.draft(), tell, pause, signal);
+  const isEmpty = !parts.engine || catalogue.chunkCount === 0;
   const sections = new Map<number, Uint8Array>(isEmpty ? [] : await engineSections(parts.engine, tools));
-  sections.set(SECTIONS.manifest, manifestOf(parts, moved));
-  sections.set(SECTIONS.catalogue, moved.bytes);
-  sections.set(SECTIONS.texts, texts);
+  for (const kind of SEGMENT_KINDS) {
+    if (segment.sectionAt(kind)) sections.set(kind, await segment.section(kind));
+  }
+  sections.set(SECTIONS.manifest, manifestOf(parts, catalogue));
   tell({ phase: "words", done: 0, total: 0 });
   const counted = { catalogue, texts: parts.texts };
-  sections.set(SECTIONS.words, await countWords(counted, editor.countWords(), pause, signal));
+  sections.set(SECTIONS.words, await countWords(counted, core.countWords(), pause, signal));
   throwIfAborted(signal);
   tell({ phase: "writing", done: 0, total: 0 });
   const whole = containerParts(inOrder(sections, ORDER));
@@ -95,19 +94,30 @@ async function engineSections(
   }
 }
 
-async function* textsOf(
-  parts: IndexParts,
-  catalogue: Catalogue,
+/** All sources and their texts as one segment. */
+async function segmentOf(
+  { texts }: IndexParts,
+  catalogue: TravelCatalogue,
+  draft: SegmentDraft,
   tell: OnProgress,
   pause: Pause,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+): Promise<Container> {
   const { segments, offsets } = catalogue.textPlaces;
-  for (let row = 0; row < catalogue.documentCount; row += 1) {
-    await pause();
-    const start = offsets[row] as number;
-    const end = start + (catalogue.textLengths[row] as number);
-    yield await parts.texts.read(segments[row] as number, start, end, signal);
-    tell({ phase: "texts", done: row + 1, total: catalogue.documentCount });
+  const total = catalogue.documentCount;
+  const begins: number[] = [];
+  try {
+    for (let row = 0; row < total; row += 1) {
+      await pause();
+      const start = offsets[row] as number;
+      const end = start + (catalogue.textLengths[row] as number);
+      begins.push(draft.addText(await texts.read(segments[row] as number, start, end, signal)));
+      tell({ phase: "texts", done: row + 1, total });
+    }
+    const rows = Array.from({ length: catalogue.sourceCount }, (_, row) => row);
+    draft.addRows(catalogue.origin.bytes, rows, begins);
+    return await openContainer(memorySource(joinBytes(draft.finish())));
+  } finally {
+    draft.free();
   }
 }

@@ -3,13 +3,16 @@
 
 import { joinBytes } from "../bytes/join.ts";
 import { startDigest } from "../format/hashes.ts";
-import { numberOfFile, type FileEntry, type FileKind } from "../format/manifest.ts";
+import { numberOfFile, type FileEntry } from "../format/manifest.ts";
 import type { ByteSink, Folder } from "../storage/storage.ts";
 
 // Storage takes few large writes far better than many small ones.
 const WRITE_BYTES = 1 << 18;
-const ENDINGS: Readonly<Record<FileKind, string>> = { vectors: "gsm", catalogue: "gsc", texts: "gst" };
-const INDEX_FILE = /^(?:vectors|catalogue|texts)-\d+\.(?:gsm|gsc|gst)(?:\.part)?$/;
+const ENDINGS = { segment: "gss", vectors: "gsm" } as const;
+const INDEX_FILE = /^(?:segment|vectors|catalogue|texts)-\d+\.(?:gss|gsm|gsc|gst)(?:\.part)?$/;
+
+/** What a change makes. */
+export type NewKind = keyof typeof ENDINGS;
 
 /** A file of the index on its way. */
 export interface IndexFile {
@@ -23,8 +26,8 @@ export interface IndexFile {
 
 /** The files that one change makes. */
 export interface NewFiles {
-  create(kind: FileKind): Promise<IndexFile>;
-  write(kind: FileKind, parts: readonly Uint8Array[]): Promise<FileEntry>;
+  create(kind: NewKind): Promise<IndexFile>;
+  write(kind: NewKind, parts: readonly Uint8Array[]): Promise<FileEntry>;
   /** What was made so far is of a committed state: abandon() leaves it. */
   keep(): void;
   /** Leaves nothing behind of what was made and is not kept. */
@@ -38,7 +41,7 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
   const open = new Set<ByteSink>();
   let made: string[] = [];
 
-  const create = async (kind: FileKind): Promise<IndexFile> => {
+  const create = async (kind: NewKind): Promise<IndexFile> => {
     const number = (last += 1);
     const name = `${kind}-${number}.${ENDINGS[kind]}`;
     const sink = await folder.create(name);

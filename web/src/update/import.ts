@@ -1,25 +1,33 @@
 // A single file into a folder: all of it is checked before anything counts. The twin of
 // python/gossamer/single/importing.py.
 
+import { memorySource } from "../bytes/memory.ts";
 import type { ByteSource } from "../bytes/source.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue } from "../format/catalogue.ts";
-import { containerParts, openContainer, SECTIONS, type Container } from "../format/container.ts";
-import { moveTexts } from "../format/changes.ts";
+import { travelCatalogue, type TravelCatalogue } from "../format/changes.ts";
+import {
+  containerHead,
+  containerParts,
+  openContainer,
+  SECTIONS,
+  SINGLE_KINDS,
+  type Container,
+} from "../format/container.ts";
 import { crc32c } from "../format/hashes.ts";
 import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { ENGINE_KINDS, partsOfFile } from "../format/parts.ts";
-import { openTexts } from "../format/texts.ts";
+import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, type TextStore } from "../format/parts.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
-import { inOrder, SINGLE_SEGMENT } from "./export.ts";
-import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
+import { inOrder } from "./export.ts";
+import { newFiles, removeUnnamed, type IndexFile, type NewFiles } from "./files.ts";
 import { countsOf } from "./manifest.ts";
 import { makePause, safeProgress, type Pause } from "./pause.ts";
-import { shortModelName, withShortRoots } from "./portable.ts";
+import { shortModelName, shortRoots } from "./portable.ts";
+import { NewSegments } from "./segments.ts";
 
 export interface ImportTools {
   readonly chunks: () => Promise<ChunkCore>;
@@ -101,25 +109,24 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
   const container = await openContainer(source, signal);
-  const editor = await tools.chunks();
-  const { manifest, catalogue } = await partsOfFile(source, tools.chunks, signal);
+  const core = await tools.chunks();
+  const readers = { text: tools.chunks, chunks: tools.chunks };
+  const { manifest, catalogue, texts } = await partsOfFile(source, readers, signal);
   checkSettings(manifest);
   checkCatalogue(catalogue, manifest.nextChunkId);
   tell({ phase: "texts", done: 0, total: 3 });
-  const texts = await copyTexts(container, files, pause, signal);
-  await checkTexts(folder, texts.entry, catalogue, pause);
+  await checkTexts(texts, container.fileSize, catalogue, pause);
+  const moved = travelCatalogue(core, catalogue, [...catalogue.paths.keys()], shortRoots(catalogue));
+  const named = container.sectionAt(SECTIONS.oldCatalogue)
+    ? await takeOld(moved, texts, core, files, folder, pause)
+    : [await copySegment(container, moved, core, files, pause, signal)];
   tell({ phase: "vectors", done: 1, total: 3 });
-  const named: FileEntry[] = [texts.entry];
   if (catalogue.chunkCount) {
     const sections = await container.sections(ENGINE_KINDS, signal); // which compares checksums
-    checkEngine(sections, manifest, catalogue, editor);
+    checkEngine(sections, manifest, catalogue, core);
     named.push(await files.write("vectors", containerParts(inOrder(sections, ENGINE_KINDS))));
   }
   tell({ phase: "writing", done: 2, total: 3 });
-  const rows = Array.from({ length: catalogue.documentCount }, (_, row) => row);
-  const placed = moveTexts(editor, catalogue, rows, texts.number, catalogue.textPlaces.offsets);
-  const moved = withShortRoots(editor, placed);
-  named.push(await files.write("catalogue", [moved.bytes]));
   const bytes = writeManifest(manifestOf(manifest, old, moved, named));
   readManifest(bytes); // nothing is committed that could not be read
   throwIfAborted(signal);
@@ -176,16 +183,48 @@ function checkCatalogue(catalogue: Catalogue, nextChunkId: number): void {
   if (new Set(keys).size !== keys.length) throw damaged("the catalogue has a source twice");
 }
 
-async function copyTexts(
+/** Writes the segment of a file under other names of its sources; blocks of text are taken as they are. */
+async function copySegment(
   container: Container,
+  catalogue: TravelCatalogue,
+  core: ChunkCore,
   files: NewFiles,
   pause: Pause,
   signal?: AbortSignal,
-): Promise<{ entry: FileEntry; number: number }> {
-  const place = container.sectionAt(SECTIONS.texts);
-  if (!place) throw damaged("the file has no texts");
-  const section = container.slice(SECTIONS.texts);
-  const file = await files.create("texts");
+): Promise<FileEntry> {
+  const renamed = core.edit(catalogue.origin, (list) => list.packSegment());
+  const sections = await (await openContainer(memorySource(renamed))).sections(SINGLE_KINDS);
+  const directory = container.sectionAt(SECTIONS.blockDirectory);
+  if (directory) sections.set(SECTIONS.blockDirectory, await container.section(SECTIONS.blockDirectory, signal));
+  const own = inOrder(sections, SINGLE_KINDS).map(({ kind, bytes }) => ({
+    kind,
+    bytes,
+    length: bytes.length,
+    checksum: crc32c(bytes),
+  }));
+  const place = container.sectionAt(SECTIONS.blocks);
+  const { head, gaps } = containerHead([...own, ...(place ? [{ ...place, kind: SECTIONS.blocks }] : [])]);
+  const file = await files.create("segment");
+  await file.write(head);
+  for (const [i, { bytes }] of own.entries()) {
+    await file.write(new Uint8Array(gaps[i] as number));
+    await file.write(bytes);
+  }
+  if (place) {
+    await file.write(new Uint8Array(gaps.at(-1) as number));
+    await copyBlocks(container, place.checksum, file, pause, signal);
+  }
+  return file.close();
+}
+
+async function copyBlocks(
+  container: Container,
+  expected: number,
+  file: IndexFile,
+  pause: Pause,
+  signal?: AbortSignal,
+): Promise<void> {
+  const section = container.slice(SECTIONS.blocks);
   let checksum = 0;
   for (let at = 0; at < section.size; at += PIECE_BYTES) {
     await pause();
@@ -193,38 +232,57 @@ async function copyTexts(
     checksum = crc32c(piece, checksum);
     await file.write(piece);
   }
-  if (checksum !== place.checksum) throw damaged("the checksum of the texts does not fit");
-  return { entry: await file.close(), number: file.number };
+  if (checksum !== expected) throw damaged("the checksum of the texts does not fit");
+}
+
+/** Writes the sources of a file of version 1 as segments. */
+async function takeOld(
+  catalogue: TravelCatalogue,
+  texts: TextStore,
+  core: ChunkCore,
+  files: NewFiles,
+  folder: Folder,
+  pause: Pause,
+): Promise<FileEntry[]> {
+  const news = new NewSegments(core, files, folder);
+  const { offsets } = catalogue.textPlaces;
+  try {
+    const textOf = (row: number): Promise<Uint8Array> => {
+      const start = offsets[row] as number;
+      return texts.read(SINGLE_SEGMENT, start, start + (catalogue.textLengths[row] as number));
+    };
+    await news.take(catalogue, textOf, pause);
+    await news.finish({ segments: [], catalogue, texts }, [], []);
+    return news.made.map(({ entry }) => entry);
+  } finally {
+    news.close();
+  }
 }
 
 /** Compares documents with the texts, which no two of them share, and unpacks all texts for once. */
 async function checkTexts(
-  folder: Folder,
-  entry: FileEntry,
+  texts: TextStore,
+  fileBytes: number,
   catalogue: Catalogue,
   pause: Pause,
 ): Promise<void> {
-  const source = await folder.open(entry.name);
-  try {
-    const segment = await openTexts(source, entry.name);
-    const { offsets } = catalogue.textPlaces;
-    const rows = [...offsets.keys()].sort((one, other) => (offsets[one] ?? 0) - (offsets[other] ?? 0));
-    let end = 0;
-    for (const row of rows) {
-      const start = offsets[row] as number;
-      if (start < end) throw damaged("documents share texts");
-      end = start + (catalogue.textLengths[row] as number);
-    }
-    if (end > segment.length) throw damaged("documents lie beyond the texts");
-    if (segment.length > MOST_TEXT_BASE + MOST_TEXT_RATIO * entry.size) {
-      throw damaged(`the texts say they are ${segment.length} bytes, more than ${entry.size} can hold`);
-    }
-    for (let at = 0; at < segment.length; at += PIECE_BYTES) {
-      await pause();
-      await segment.read(at, Math.min(segment.length, at + PIECE_BYTES));
-    }
-  } finally {
-    source.close();
+  const { offsets } = catalogue.textPlaces;
+  const rows = [...offsets.keys()].sort((one, other) => (offsets[one] ?? 0) - (offsets[other] ?? 0));
+  let end = 0;
+  for (const row of rows) {
+    const start = offsets[row] as number;
+    if (start < end) throw damaged("documents share texts");
+    end = start + (catalogue.textLengths[row] as number);
+  }
+  if (!rows.length) return;
+  const length = await texts.lengthOf(SINGLE_SEGMENT);
+  if (end > length) throw damaged("documents lie beyond the texts");
+  if (length > MOST_TEXT_BASE + MOST_TEXT_RATIO * fileBytes) {
+    throw damaged(`the texts say they are ${length} bytes, more than a file of ${fileBytes} can hold`);
+  }
+  for (let at = 0; at < length; at += PIECE_BYTES) {
+    await pause();
+    await texts.read(SINGLE_SEGMENT, at, Math.min(length, at + PIECE_BYTES));
   }
 }
 

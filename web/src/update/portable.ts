@@ -3,14 +3,15 @@
 
 import type { SourceEditor } from "../core/sources.ts";
 import { AWAY, VERBATIM, type Catalogue } from "../format/catalogue.ts";
-import { partOfCatalogue, renameRoots } from "../format/changes.ts";
+import { travelCatalogue, type TravelCatalogue } from "../format/changes.ts";
+import { compareTexts } from "../format/text.ts";
 import { GossamerError } from "../errors.ts";
 
 const NAMELESS = "files"; // a folder without a name: the root of a disk
 
-/** The sources that are indexed, under short names of their folders; what was skipped tells of the
- * machine's own files alone. WrongState if texts of them are not here. */
-export function portable(editor: SourceEditor, catalogue: Catalogue): Catalogue {
+/** The sources that are indexed, under short names of their folders, in one piece; what was skipped tells
+ * of the machine's own files alone. WrongState if texts of them are not here. */
+export function portable(editor: SourceEditor, catalogue: Catalogue): TravelCatalogue {
   const { segments } = catalogue.textPlaces;
   if (segments.includes(AWAY) || segments.includes(VERBATIM)) {
     throw new GossamerError(
@@ -19,16 +20,16 @@ export function portable(editor: SourceEditor, catalogue: Catalogue): Catalogue 
     );
   }
   const rows = [...catalogue.paths.keys()].filter((row) => catalogue.source(row).status === "indexed");
-  return withShortRoots(editor, partOfCatalogue(editor, catalogue, rows));
+  return travelCatalogue(editor, catalogue, rows, shortRoots(catalogue));
 }
 
-/** The catalogue with folders named by the last part of their path, in the order of the new paths. */
-export function withShortRoots(editor: SourceEditor, catalogue: Catalogue): Catalogue {
+/** What each folder is called: the last part of its path. */
+export function shortRoots(catalogue: Catalogue): (root: string) => string {
   const rows = Array.from({ length: catalogue.sourceCount }, (_, row) => row);
   const roots = new Set(rows.map((row) => catalogue.source(row).root).filter((root) => root !== ""));
-  const used = catalogue.words.filter((word) => roots.has(word));
+  const used = [...roots].sort(compareTexts);
   const names = new Map(shortNames(used).map((name, place) => [used[place], name]));
-  return renameRoots(editor, catalogue, (root) => names.get(root) ?? root);
+  return (root) => names.get(root) ?? root;
 }
 
 /** A model's name; of one that lies in a folder of this machine the last part of its path. */

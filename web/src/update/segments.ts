@@ -1,161 +1,194 @@
-// Texts on their way into a folder, and segments that are better written anew.
+// What a change writes: segments, a part of it at a time, and those that are better written as one.
 
-import type { SourceEditor } from "../core/sources.ts";
-import { moveTexts } from "../format/changes.ts";
-import type { Catalogue } from "../format/catalogue.ts";
-import { AWAY, VERBATIM } from "../format/catalogue.ts";
-import { filesOfKind, numberOfFile, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { openTexts, textsWriter, type TextSegment, type TextsWriter } from "../format/texts.ts";
+import type { ChunkCore } from "../core/chunks.ts";
+import type { SegmentDraft } from "../core/segments.ts";
+import { GossamerError } from "../errors.ts";
+import { AWAY, type Catalogue } from "../format/catalogue.ts";
+import type { TravelCatalogue } from "../format/changes.ts";
+import { CATALOGUE_KINDS, SECTIONS } from "../format/container.ts";
+import type { FileEntry } from "../format/manifest.ts";
+import { joinSegments, openSegment, type OpenSegment, type TextStore } from "../format/parts.ts";
+import { checkPut, keyOfName, nameOf, recordsOf, type PutSource, type SourceName } from "../format/put.ts";
 import type { Folder } from "../storage/storage.ts";
-import type { IndexFile, NewFiles } from "./files.ts";
-import { makePause } from "./pause.ts";
+import type { NewFiles } from "./files.ts";
+import type { Pause } from "./pause.ts";
 
-// When segments are written anew: beyond so many, or with so large a share of dead text.
-const MANY_SEGMENTS = 8;
-const FEW_SEGMENTS = 4;
-const DEAD_SHARE = 0.25;
+// A draft that is so large becomes a segment before the commit: its memory is bounded.
+const MOST_DRAFT_BYTES = 1 << 25;
+// What is merged is in memory as a whole; larger segments stay as they are.
+const MOST_MERGED_BYTES = 1 << 27;
 
-/** Texts of one change: they go to a new segment as they come. */
-export interface NewTexts {
-  /** Puts a text in; where it is read. */
-  add(text: Uint8Array): Promise<{ segment: number; offset: number }>;
-  /** Ends the segment; null if there is none. */
-  finish(): Promise<FileEntry | null>;
+/** A source of the old state whose time is another one; its content is the same. */
+export interface Touch {
+  readonly row: number;
+  readonly mtimeNs: bigint;
+  readonly readerVersion: number;
 }
 
-/** Begins the texts of a change; the segment is made with the first one. */
-export function newTexts(files: NewFiles): NewTexts {
-  let file: IndexFile | null = null;
-  let writer: TextsWriter | null = null;
-  return {
-    add: async (text) => {
-      file ??= await files.create("texts");
-      const { write } = file;
-      writer ??= textsWriter(write);
-      return { segment: file.number, offset: await writer.add(text) };
-    },
-    finish: async () => {
-      await writer?.finish();
-      return file ? file.close() : null;
-    },
-  };
-}
-
-/** What of the texts of a folder a catalogue uses, and the segments that it is in from now on. */
-export interface SettledTexts {
+/** The state that a change begins with. */
+export interface OldState {
+  readonly segments: readonly OpenSegment[];
   readonly catalogue: Catalogue;
-  readonly entries: readonly FileEntry[];
+  readonly texts: TextStore;
 }
 
-/** Puts small and half-dead segments together and drops dead ones. */
-export async function settleTexts(
-  { folder, files, editor }: { folder: Folder; files: NewFiles; editor: SourceEditor },
-  catalogue: Catalogue,
-  entries: readonly FileEntry[],
-  signal?: AbortSignal,
-): Promise<SettledTexts> {
-  const byNumber = new Map(entries.map((entry) => [numberOfFile(entry.name), entry]));
-  const lengths = await lengthsOf(folder, byNumber, liveBytes(catalogue));
-  const chosen = segmentsToRewrite(lengths, liveBytes(catalogue));
-  let settled = catalogue;
-  if (chosen.length) {
-    const rewritten = await rewrite({ folder, files, editor }, catalogue, byNumber, chosen, signal);
-    settled = rewritten.catalogue;
-    byNumber.set(numberOfFile(rewritten.entry.name), rewritten.entry);
+interface Waiting {
+  readonly name: SourceName;
+  readonly put: PutSource;
+  readonly first: number; // id of its chunks
+}
+
+/** Sources on their way into a folder. Nothing counts before a manifest names it. */
+export class NewSegments {
+  /** Written so far. */
+  readonly made: OpenSegment[] = [];
+  private readonly draft: SegmentDraft;
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly written = new Map<string, OpenSegment>(); // by the names of their sources
+  private readonly passed: { readonly segment: OpenSegment; readonly name: SourceName }[] = [];
+  private isEmpty = true;
+
+  constructor(
+    private readonly core: ChunkCore,
+    private readonly files: NewFiles,
+    private readonly folder: Folder,
+  ) {
+    this.draft = core.draft();
   }
-  const live = liveBytes(settled);
-  const numbers = [...byNumber.keys()].filter((number) => live.has(number)).sort((a, b) => a - b);
-  return { catalogue: settled, entries: numbers.flatMap((number) => byNumber.get(number) ?? []) };
-}
 
-/** The segments of texts that a manifest names. */
-export function segmentsOf(manifest: Manifest | null): FileEntry[] {
-  return manifest ? filesOfKind(manifest, "texts") : [];
-}
-
-/** Which segments are better written anew, as one: those with much dead text, and the smallest ones
- * when there are too many. The rule of store/texts.py. */
-function segmentsToRewrite(
-  lengths: ReadonlyMap<number, number>,
-  live: ReadonlyMap<number, number>,
-): number[] {
-  const used = [...lengths].filter(([number]) => live.has(number));
-  const isDying = ([number, length]: readonly [number, number]): boolean =>
-    length - (live.get(number) ?? 0) > DEAD_SHARE * length;
-  const chosen = used.filter(isDying).map(([number]) => number);
-  const others = used.filter((entry) => !isDying(entry)).sort(([, one], [, other]) => one - other);
-  if (others.length + (chosen.length ? 1 : 0) > MANY_SEGMENTS) {
-    chosen.push(...others.slice(0, others.length - FEW_SEGMENTS).map(([number]) => number));
+  /** Puts a text of the next source in; where it begins. */
+  addText(text: Uint8Array): number {
+    this.isEmpty = false;
+    return this.draft.addText(text);
   }
-  return chosen.sort((one, other) => one - other);
-}
 
-async function lengthsOf(
-  folder: Folder,
-  entries: ReadonlyMap<number, FileEntry>,
-  live: ReadonlyMap<number, number>,
-): Promise<Map<number, number>> {
-  const lengths = new Map<number, number>();
-  for (const [number, entry] of entries) {
-    if (!live.has(number)) continue;
-    await withSegment(folder, entry.name, async ({ length }) => void lengths.set(number, length));
+  /** Puts a source in, with ids for its chunks from `first` on. It takes the place of one of the same name
+   * that was put in before; the old state's is for whoever calls to take out. */
+  put(put: PutSource, first: number): void {
+    checkPut(put);
+    const name = nameOf(put.source);
+    const key = keyOfName(name);
+    const before = this.written.get(key);
+    if (before) this.passed.push({ segment: before, name });
+    this.written.delete(key);
+    this.waiting.set(key, { name, put, first });
+    this.isEmpty = false;
   }
-  return lengths;
-}
 
-/** How many bytes of each segment documents use; an empty text lives too. */
-function liveBytes(catalogue: Catalogue): Map<number, number> {
-  const live = new Map<number, number>();
-  const { textLengths } = catalogue;
-  catalogue.textPlaces.segments.forEach((segment, row) => {
-    if (segment === VERBATIM || segment === AWAY) return;
-    live.set(segment, (live.get(segment) ?? 0) + (textLengths[row] as number));
-  });
-  for (const [segment, bytes] of live) live.set(segment, Math.max(1, bytes));
-  return live;
-}
-
-/** Opens a segment for a while: a file that stays open cannot be removed later. */
-async function withSegment(
-  folder: Folder,
-  name: string,
-  use: (segment: TextSegment) => Promise<void>,
-): Promise<void> {
-  const source = await folder.open(name);
-  try {
-    await use(await openTexts(source, name));
-  } finally {
-    source.close();
-  }
-}
-
-async function rewrite(
-  { folder, files, editor }: { folder: Folder; files: NewFiles; editor: SourceEditor },
-  catalogue: Catalogue,
-  entries: ReadonlyMap<number, FileEntry>,
-  chosen: readonly number[],
-  signal?: AbortSignal,
-): Promise<{ catalogue: Catalogue; entry: FileEntry }> {
-  const { segments, offsets } = catalogue.textPlaces;
-  const file = await files.create("texts");
-  const writer = textsWriter(file.write);
-  const pause = makePause(signal);
-  const rows: number[] = [];
-  const moved: number[] = [];
-  for (const number of chosen) {
-    const name = entries.get(number)?.name ?? "";
-    const here = [...segments.keys()].filter((row) => segments[row] === number);
-    here.sort((one, other) => (offsets[one] as number) - (offsets[other] as number));
-    await withSegment(folder, name, async (segment) => {
-      for (const row of here) {
-        await pause();
-        const start = offsets[row] as number;
-        const text = await segment.read(start, start + (catalogue.textLengths[row] as number));
-        rows.push(row);
-        moved.push(await writer.add(text));
+  /** Puts all sources of a catalogue in one piece in, with the text of each document by its row; null for
+   * one that is away. */
+  async take(
+    catalogue: TravelCatalogue,
+    textOf: (row: number) => Promise<Uint8Array | null>,
+    pause: Pause,
+  ): Promise<void> {
+    let [rows, offsets]: [number[], number[]] = [[], []];
+    const put = (): void => {
+      this.isEmpty &&= rows.length === 0;
+      this.draft.addRows(catalogue.origin.bytes, rows, offsets);
+      [rows, offsets] = [[], []];
+    };
+    for (let row = 0; row < catalogue.sourceCount; row += 1) {
+      await pause();
+      const { first, count } = catalogue.documentsOf(row);
+      for (let document = first; document < first + count; document += 1) {
+        const text = await textOf(document);
+        offsets.push(text ? this.draft.addText(text) : -1);
       }
-    });
+      rows.push(row);
+      if (this.isLarge) put();
+      await this.writeLarge();
+    }
+    put();
   }
-  await writer.finish();
-  return { catalogue: moveTexts(editor, catalogue, rows, file.number, moved), entry: await file.close() };
+
+  /** Writes what there is as a segment if it is large. */
+  async writeLarge(): Promise<void> {
+    if (this.isLarge) await this.write();
+  }
+
+  /** Takes sources of the old state out, by row, and puts others in again; writes what is left. */
+  async finish(old: OldState, gone: readonly number[], touched: readonly Touch[]): Promise<void> {
+    for (const { row, ...touch } of touched) {
+      const offsets = await this.copyTexts(old, row);
+      this.draft.addAgain(old.segments, row, touch, offsets);
+    }
+    this.draft.remove(old.segments, [...gone, ...touched.map(({ row }) => row)]);
+    for (const { segment, name } of this.passed) {
+      const row = joinSegments(this.core, [segment]).catalogue.find(name.isFile, name.path);
+      if (row !== null) this.draft.remove([segment], [row]);
+    }
+    this.isEmpty &&= gone.length + touched.length + this.passed.length === 0;
+    if (!this.isEmpty) await this.write();
+  }
+
+  /** Lets go of what is open; it can be called twice. */
+  close(): void {
+    this.draft.free();
+    for (const { container } of this.made) container.close();
+  }
+
+  private get isLarge(): boolean {
+    return this.draft.textBytes >= MOST_DRAFT_BYTES;
+  }
+
+  private async copyTexts({ catalogue, texts }: OldState, row: number): Promise<number[]> {
+    const { segments, offsets } = catalogue.textPlaces;
+    const { first, count } = catalogue.documentsOf(row);
+    const begins: number[] = [];
+    for (let document = first; document < first + count; document += 1) {
+      const [segment, start] = [segments[document] as number, offsets[document] as number];
+      const end = start + (catalogue.textLengths[document] as number);
+      begins.push(segment === AWAY ? -1 : this.addText(await texts.read(segment, start, end)));
+    }
+    return begins;
+  }
+
+  private async write(): Promise<void> {
+    this.draft.addRecords(recordsOf(this.waiting.values()));
+    const entry = await this.files.write("segment", this.draft.finish());
+    const segment = await openSegment(entry, await this.folder.open(entry.name));
+    this.made.push(segment);
+    for (const key of this.waiting.keys()) this.written.set(key, segment);
+    this.waiting.clear();
+    this.isEmpty = true;
+  }
+}
+
+/** The files of segments, of which the last `fresh` are new: small and half-dead ones are put together. */
+export async function settleSegments(
+  core: ChunkCore,
+  files: NewFiles,
+  segments: readonly OpenSegment[],
+  fresh: number,
+  signal?: AbortSignal,
+): Promise<FileEntry[]> {
+  const chosen = fittingOf(core.segmentsToMerge(segments, fresh), segments);
+  const entries = segments.map(({ entry }) => entry);
+  if (!chosen.length) return entries;
+  try {
+    const whole = [...segments];
+    for (const number of chosen) {
+      const segment = segments[number] as OpenSegment;
+      const sections = await segment.container.sections([...CATALOGUE_KINDS, SECTIONS.blocks], signal);
+      whole[number] = { ...segment, sections };
+    }
+    const merged = await files.write("segment", core.mergeSegments(whole, chosen));
+    return [...entries.filter((_, number) => !chosen.includes(number)), merged];
+  } catch (error) {
+    // What is damaged is no reason to refuse what is new.
+    if (error instanceof GossamerError && error.reason === "Damaged") return entries;
+    throw error;
+  }
+}
+
+/** Those of the chosen ones, smallest first, that are not too large together. */
+function fittingOf(chosen: readonly number[], segments: readonly OpenSegment[]): number[] {
+  const sizeOf = (number: number): number => segments[number]?.fileSize ?? 0;
+  let bytes = 0;
+  const fitting = [...chosen]
+    .sort((one, other) => sizeOf(one) - sizeOf(other))
+    .filter((number) => (bytes += sizeOf(number)) <= MOST_MERGED_BYTES)
+    .sort((one, other) => one - other);
+  return fitting.length > 1 || fitting.length === chosen.length ? fitting : [];
 }

@@ -1,10 +1,10 @@
 // The sources of an index while they change: what is there, what comes, what goes.
 
-import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue, SourceRecord } from "../format/catalogue.ts";
 import { pathOf } from "../format/catalogue_view.ts";
-import { changeCatalogue, type PutSource, type SourceName } from "../format/changes.ts";
+import { keyOfName, nameOf, type PutSource, type SourceName } from "../format/put.ts";
 import { LOOSE_FILES } from "./inputs.ts";
+import type { Touch } from "./segments.ts";
 
 // A check has 32 bits: among more chunks than these two different ones may well share it.
 const MOST_TOLD_APART = 10_000;
@@ -35,18 +35,14 @@ export class Sources {
   private readonly touched = new Map<number, SourceRecord>();
   private readonly outcomes = new Map<string, Outcome>();
   private readonly leaving: number[] = [];
-  // Puts in the order of their ids. The catalogue takes a source once in a step, so one that was
-  // given before begins another.
-  private readonly steps: PutSource[][] = [[]];
-  private readonly inStep = new Set<string>();
-  private readonly firstChunkId: number;
 
+  /** `store` takes what is put in, with ids for its chunks from a first one on. */
   constructor(
     private readonly old: Catalogue,
     nextChunkId: number,
+    private readonly store: (put: PutSource, first: number) => void,
   ) {
     this.nextChunkId = nextChunkId;
-    this.firstChunkId = nextChunkId;
   }
 
   /** Whether nothing is different from the old catalogue. */
@@ -97,12 +93,7 @@ export class Sources {
       : this.knownChunks(row);
     if (before) this.leaveIds(before.ids);
     else if (row !== null) this.leave(row);
-    if (this.inStep.has(key)) {
-      this.steps.push([]);
-      this.inStep.clear();
-    }
-    this.inStep.add(key);
-    this.steps.at(-1)?.push(put);
+    this.store(put, this.nextChunkId);
     const checks = put.documents.flatMap((document) => Array.from(document.checks));
     const ids = checks.map((_, place) => this.nextChunkId + place);
     this.nextChunkId += ids.length;
@@ -124,16 +115,17 @@ export class Sources {
     return [...new Set([...this.leaving, ...[...this.removed.keys()].flatMap((row) => this.chunksOf(row))])];
   }
 
-  /** The next catalogue. */
-  finish(editor: SourceEditor): Catalogue {
-    const touch = [...this.touched.values()].map((source) => ({ ...nameOf(source), ...source }));
-    let catalogue = this.old;
-    let nextChunkId = this.firstChunkId;
-    this.steps.forEach((put, step) => {
-      const first = step === 0 ? { remove: [...this.removed.values()], touch } : {};
-      ({ catalogue, nextChunkId } = changeCatalogue(editor, catalogue, { nextChunkId, put, ...first }));
-    });
-    return catalogue;
+  /** Rows of the old catalogue that are replaced or removed. */
+  goneRows(): number[] {
+    const replaced = [...this.fresh.values()].map(({ source }) => this.rowOf(source));
+    return [...new Set([...this.removed.keys(), ...replaced.filter((row) => row !== null)])];
+  }
+
+  /** What has another time now. */
+  touches(): Touch[] {
+    return [...this.touched]
+      .filter(([row]) => !this.removed.has(row))
+      .map(([row, { mtimeNs, readerVersion }]) => ({ row, mtimeNs, readerVersion }));
   }
 
   counts(): { added: number; replaced: number; unchanged: number; removed: number } {
@@ -192,14 +184,6 @@ export class Sources {
   }
 }
 
-function nameOf(source: SourceRecord): SourceName {
-  return { isFile: source.root !== "", path: pathOf(source.root, source.name) };
-}
-
 function keyOf(source: SourceRecord): string {
   return keyOfName(nameOf(source));
-}
-
-function keyOfName({ isFile, path }: SourceName): string {
-  return `${isFile ? "f" : "t"}${path}`;
 }

@@ -1,0 +1,101 @@
+// Segments on their way: what a change adds, as files that the core makes.
+
+import { once, type Core } from "./memory.ts";
+import { openCatalogue, readList, takeMade, using, type SegmentFile } from "./sources.ts";
+
+/** What a change adds, before it is a segment. Texts of a source go into the draft that it goes into. */
+export interface SegmentDraft {
+  readonly textBytes: number;
+  /** Puts a text in; where it begins. */
+  addText(text: Uint8Array): number;
+  /** Sources as format/put.ts writes them. */
+  addRecords(records: Uint8Array): void;
+  /** Rows of a catalogue in one piece, with where the text of each of their documents begins here; below 0
+   * for one that is away. */
+  addRows(catalogue: Uint8Array, rows: ArrayLike<number>, offsets: ArrayLike<number>): void;
+  /** A source of other segments again, read at another time. */
+  addAgain(
+    files: readonly SegmentFile[],
+    row: number,
+    touch: { readonly mtimeNs: bigint; readonly readerVersion: number },
+    offsets: ArrayLike<number>,
+  ): void;
+  /** Takes sources of other segments away. */
+  remove(files: readonly SegmentFile[], rows: Iterable<number>): void;
+  /** The parts of its file; another draft begins. */
+  finish(): Uint8Array[];
+  free(): void;
+}
+
+export interface SegmentWriter {
+  draft(): SegmentDraft;
+  /** Which of these to write as one after a change that made the last `fresh` of them. */
+  segmentsToMerge(files: readonly SegmentFile[], fresh: number): number[];
+  /** The parts of a file with what is live of the chosen ones, whose texts must be at hand. */
+  mergeSegments(files: readonly SegmentFile[], chosen: readonly number[]): Uint8Array[];
+}
+
+/** Writes segments, each draft with an instance of its own that `start` gives: a call that fails elsewhere
+ * must not end it. */
+export function segmentWriter(start: () => Core): SegmentWriter {
+  return {
+    draft: () => draftOf(start()),
+    segmentsToMerge: (files, fresh) => {
+      const core = start();
+      return Array.from(core.words(core.call("catalogue_choose", openCatalogue(core, files), fresh)));
+    },
+    mergeSegments: (files, chosen) => {
+      const core = start();
+      const catalogue = openCatalogue(core, files);
+      const made = core.lend([Uint32Array.from(chosen)], (at) =>
+        core.call("catalogue_merge", catalogue, at as number, chosen.length),
+      );
+      return takeMade(core, made);
+    },
+  };
+}
+
+function draftOf(core: Core): SegmentDraft {
+  let draft = core.call("draft_new");
+  let textBytes = 0;
+  const withCatalogue = (files: readonly SegmentFile[], use: (catalogue: number) => void): void =>
+    using(core, [["catalogue_free", openCatalogue(core, files)]], ([catalogue]) => use(catalogue as number));
+  return {
+    get textBytes() {
+      return textBytes;
+    },
+    addText: (text) => {
+      textBytes += text.length;
+      return core.lend([text], (at) => core.call("draft_text", draft, at as number, text.length));
+    },
+    addRecords: (records) =>
+      core.lend([records], (at) => void core.call("draft_records", draft, at as number, records.length)),
+    addRows: (catalogue, rows, offsets) =>
+      using(core, [["sources_free", readList(core, catalogue, true)]], ([list]) =>
+        core.lend([Uint32Array.from(rows), Float64Array.from(offsets)], (at, places) => {
+          core.call("draft_rows", draft, list as number, at as number, rows.length, places as number);
+        }),
+      ),
+    addAgain: (files, row, { mtimeNs, readerVersion }, offsets) =>
+      withCatalogue(files, (catalogue) => {
+        const time = new Uint8Array(BigInt64Array.of(mtimeNs).buffer);
+        core.lend([time, Float64Array.from(offsets)], (at, places) => {
+          core.call("draft_again", draft, catalogue, row, at as number, readerVersion, places as number);
+        });
+      }),
+    remove: (files, rows) =>
+      withCatalogue(files, (catalogue) => {
+        for (const row of rows) core.call("draft_remove", draft, catalogue, row);
+      }),
+    finish: () => {
+      const parts = takeMade(core, core.call("draft_finish", draft));
+      core.call("draft_free", draft);
+      draft = core.call("draft_new");
+      textBytes = 0;
+      return parts;
+    },
+    free: once(() => {
+      if (!core.isBroken()) core.call("draft_free", draft);
+    }),
+  };
+}
