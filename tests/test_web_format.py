@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gossamer import _core
+from gossamer.files import map_file
 from gossamer.store import Catalogue
+from gossamer.store.codecs import USUAL
 from gossamer.store.manifest import Manifest
-from gossamer.store.texts import Texts
+from gossamer.store.segments import SegmentTexts
 from gossamer.text.zstd import decompress_exactly
 
 WEB = Path(__file__).parents[1] / "web"
@@ -44,11 +47,13 @@ def test_a_manifest_that_the_page_wrote_is_the_same_to_python(rewritten):
 
 
 def test_texts_that_the_page_wrote_are_the_same_to_python(rewritten):
-    original = Texts({1: DATA / "texts-1.gst"})
-    texts = Texts({1: rewritten / "texts-1.gst"})
+    old = SegmentTexts([_core.OldTexts(1, map_file(DATA / "texts-1.gst"), USUAL)])
+    new = SegmentTexts([_core.Segment(1, map_file(rewritten / "segment-1.gss"), False, USUAL)])
 
-    assert texts.lengths == original.lengths
-    assert texts.read(1, 0, texts.lengths[1]) == original.read(1, 0, texts.lengths[1])
+    text = old.read(1, 0, old.lengths[1])
+    assert (rewritten / "texts-1.txt").read_bytes() == text
+    assert new.lengths == old.lengths
+    assert new.read(1, 0, new.lengths[1]) == text
 
 
 def test_a_container_that_the_page_wrote_is_the_same_bytes(rewritten):

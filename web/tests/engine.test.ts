@@ -224,7 +224,7 @@ test("more than memory holds is too large, and no crash", () => {
 
 test("modules for searching stay below 60 kilobytes on the wire, those for changes small", async () => {
   const { gzipSync } = await import("node:zlib");
-  const most = { gossamer: 60, "gossamer-relaxed": 60, "gossamer-text": 60, "gossamer-chunks": 75 };
+  const most = { gossamer: 60, "gossamer-relaxed": 60, "gossamer-text": 60, "gossamer-chunks": 100 };
   for (const [name, kilobytes] of Object.entries(most)) {
     const file = readFileSync(new URL(`../wasm/built/${name}.wasm`, import.meta.url));
     assert.ok(gzipSync(file, { level: 9 }).length <= 1000 * kilobytes, name);

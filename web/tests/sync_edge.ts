@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { loadText } from "../src/core/load.ts";
 import { GossamerError, type Reason } from "../src/errors.ts";
+import { compareTexts } from "../src/format/text.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
 import { keepModel } from "../src/query/models.ts";
 import { makeServices, type Services } from "../src/query/services.ts";
@@ -56,8 +57,11 @@ export async function apply(
 export async function contentOf({ folder }: TestEdge): Promise<Omit<ExpectedStep, "hits">> {
   const parts = await partsOfFolder(folder, READERS);
   const { catalogue } = parts;
-  const sources = catalogue.paths.map((path, row) => ({
-    path: path.replace(/^.*(?=\/notes\/)/, ""),
+  const rows = [...catalogue.paths.keys()].sort((one, other) =>
+    compareTexts(catalogue.paths[one] ?? "", catalogue.paths[other] ?? ""),
+  );
+  const sources = rows.map((row) => ({
+    path: (catalogue.paths[row] ?? "").replace(/^.*(?=\/notes\/)/, ""),
     mtime: String(catalogue.source(row).mtimeNs),
     documents: catalogue.documentsOf(row).count,
   }));

@@ -6,7 +6,7 @@ import test from "node:test";
 import { memorySource } from "../src/bytes/memory.ts";
 import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
-import { renameRoots } from "../src/format/changes.ts";
+import { travelCatalogue } from "../src/format/changes.ts";
 import { SECTIONS } from "../src/format/container.ts";
 import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
@@ -136,7 +136,7 @@ test("no folder of a machine is in an exported file", async () => {
   await change(folder, { adds: ["x", "y"].map((name) => file(`docs/${name}.md`, `Words of ${name}.`)) });
   const parts = await partsOfFolder(folder, READERS);
   const { catalogue } = parts;
-  const elsewhere = renameRoots(CHUNKS, catalogue, (root) => (root === "docs" ? "/home/ada/work/docs" : root));
+  const elsewhere = travelCatalogue(CHUNKS, catalogue, [0, 1], (root) => (root === "docs" ? "/home/ada/work/docs" : root));
   const model = { ...parts.manifest.model, name: "C:\\Users\\ada\\model" };
   const followed = {
     ...parts,
