@@ -39,8 +39,10 @@ from gossamer.errors import (
     Unreachable,
     WrongState,
 )
+from gossamer.files import map_file
 from gossamer.index import Index
-from gossamer.store import open_index
+from gossamer.single.container import Container
+from gossamer.store import begin, open_index
 from gossamer.store.folder import Snapshot, read_manifest
 from gossamer.store.records import AWAY, VERBATIM
 from gossamer.sync.follow import Edge, Wish, follow
@@ -646,15 +648,71 @@ def test_codes_that_are_damaged_on_the_edge_are_made_good_by_a_snapshot(
     server: Server, edge: Index
 ):
     put(server, range(3), "seal")
-    (entry,) = read_manifest(edge.folder).files_of("vectors")
-    data = bytearray((edge.folder / entry.name).read_bytes())
-    data[-3] ^= 64
-    (edge.folder / entry.name).write_bytes(bytes(data))
+    (entry,) = read_manifest(edge.folder).files_of("segment")
+    path = edge.folder / entry.name
+    codes = Container(map_file(path)).section(3).tobytes()
+    damaged = bytes([codes[0] ^ 64]) + codes[1:]
+    path.write_bytes(path.read_bytes().replace(codes, damaged))
 
     report = pull(edge)
 
     assert (report.kind, bool(report.fell_back)) == ("snapshot", True)
     assert answers(edge) == answers(server.index)
+
+
+def test_codes_of_an_edge_are_in_its_segments_and_a_pull_writes_little(server: Server, edge: Index):
+    kinds = {entry.kind for entry in read_manifest(edge.folder).files}
+    put(server, range(1), "seal")
+    before = set(os.listdir(edge.folder))
+
+    pull(edge)
+
+    assert kinds == {"segment"}
+    assert answers(edge) == answers(server.index)
+    assert len(set(os.listdir(edge.folder)) - before) <= 1
+
+
+def test_an_edge_with_codes_in_a_file_of_vectors_has_them_in_segments_after_a_pull(
+    server: Server, edge: Index
+):
+    move_codes_to_file(edge)
+    assert {entry.kind for entry in read_manifest(edge.folder).files} == {"segment", "vectors"}
+    put(server, range(2), "seal")
+
+    report = pull(edge)
+
+    assert (report.kind, report.fell_back) == ("delta", "")
+    assert {entry.kind for entry in read_manifest(edge.folder).files} == {"segment"}
+    assert answers(edge) == answers(server.index)
+    assert edge.check() == []
+
+
+def move_codes_to_file(edge: Index) -> None:
+    """Keep the codes of an edge as earlier releases did."""
+    state = edge.opened.state
+    snapshot, vectors = state.snapshot, state.model.open_vectors(state.snapshot)
+    catalogue, manifest = snapshot.catalogue.in_order(), snapshot.manifest
+    segments, offsets = catalogue.text_places
+    lengths = catalogue.text_lengths
+
+    def text_of(row: int) -> bytes | None:
+        if segments[row] == AWAY:
+            return None
+        start = int(offsets[row])
+        return snapshot.texts.read(int(segments[row]), start, start + int(lengths[row]))
+
+    with begin(edge.folder) as writer:
+        changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
+        changes.take(catalogue, text_of)
+        writer.commit(
+            changes,
+            save_vectors=lambda path: vectors.save(
+                path, with_codebook=False, with_calibration=False
+            ),
+            model=manifest.model,
+            settings=manifest.settings,
+            roots=(),
+        )
 
 
 def test_a_gap_is_made_good_by_a_snapshot(server: Server, edge: Index):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer import _core
 from gossamer.errors import Damaged, DuplicateId, InvalidArgument, UnknownId
@@ -25,6 +26,8 @@ from gossamer.store.records import (
 from gossamer.store.segments import SegmentCatalogue, Stamp
 
 __all__ = ["Changes", "counts_of"]
+
+Codes = NDArray[np.uint8]
 
 # A draft that is so large becomes a segment before the commit: its memory is bounded.
 _MOST_CHUNKS = 1 << 15
@@ -92,7 +95,7 @@ class Changes:
             self._draft.add_text(piece)
         return self.number, offset
 
-    def add_codes(self, ids: Ints, codes: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> None:
+    def add_codes(self, ids: Ints, codes: Codes) -> None:
         """Give chunks of sources that were put in their codes."""
         self._draft.add_codes(ids.astype(np.uint64), codes)
 
@@ -153,12 +156,15 @@ class Changes:
         self.counts.update(counts_of(other))
 
     def take(
-        self, other: Catalogue, text_of: Callable[[int], bytes | Iterable[bytes] | None]
+        self,
+        other: Catalogue,
+        text_of: Callable[[int], bytes | Iterable[bytes] | None],
+        codes_of: Callable[[Ints], Codes] | None = None,
     ) -> None:
-        """Do the same with a catalogue of any size, and with its texts.
+        """Do the same with a catalogue of any size, with its texts, and codes where there are any.
 
         `text_of` gives that of each document by row, one after the other; None leaves its place
-        as `other` says.
+        as `other` says. `codes_of` gives those of chunks by id.
         """
         lengths = other.text_lengths
         first, size = 0, 0
@@ -166,7 +172,10 @@ class Changes:
             rows = other.documents_of(source)
             size += int(lengths[rows.start : rows.stop].sum()) + _SOURCE_BYTES
             if size > _MOST_TEXT_BYTES or source + 1 == other.source_count:
-                self._take_part(other, np.arange(first, source + 1), text_of)
+                ids = self._take_part(other, np.arange(first, source + 1), text_of)
+                if codes_of is not None:
+                    self.add_codes(ids, codes_of(ids))
+                self.write_large()
                 first, size = source + 1, 0
 
     def _take_part(
@@ -174,7 +183,7 @@ class Changes:
         other: Catalogue,
         sources: Ints,
         text_of: Callable[[int], bytes | Iterable[bytes] | None],
-    ) -> None:
+    ) -> Ints:
         part = other.part(sources)
         first = next((rows.start for rows in map(other.documents_of, sources.tolist()) if rows), 0)
         segments, offsets = (column.copy() for column in part.text_places)
@@ -182,7 +191,7 @@ class Changes:
             if (text := text_of(first + row)) is not None:
                 segments[row], offsets[row] = self.add_text(text)
         self.merge(part, (segments, offsets))
-        self.write_large()
+        return part.chunk_ids
 
     def adopt(self, other: SegmentCatalogue) -> None:
         """Put all of another index in as one segment, with texts and codes; nothing is embedded.

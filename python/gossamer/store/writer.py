@@ -53,7 +53,7 @@ __all__ = [
 IMPORT_PREFIX = ".import-"  # of folders that hold what is not checked yet, one at a time
 
 _ASIDE = re.compile(
-    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|words\.sum|follow\.json"
+    r"\.(MANIFEST\.gossamer|journal\.gsj|stale\.jsonl|words\.sum|follow\.json|package\.\w+"
     r"|(segment|codebook|vectors|catalogue|texts)-\d+\.\w+)\..*\.part"
 )
 

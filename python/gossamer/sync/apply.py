@@ -27,7 +27,14 @@ from gossamer.store.manifest import Json, Manifest, read_stamp
 from gossamer.store.records import AWAY
 from gossamer.store.segments import SegmentCatalogue
 from gossamer.sync.download import Wanted
-from gossamer.sync.edge_vectors import MOST_DIM, Made, make_codes, make_slim
+from gossamer.sync.edge_vectors import (
+    MOST_DIM,
+    EdgeCodes,
+    Made,
+    make_slim,
+    make_vectors,
+    read_codes,
+)
 from gossamer.sync.following import Following, base_of
 from gossamer.sync.package import Package
 from gossamer.sync.records import Base, Conflict, Head, Mode
@@ -117,17 +124,27 @@ class _Step:
         self._settings = _settings_of(package.head, self._mode)
         # A snapshot begins from nothing, and takes the place of all there is.
         self._old = None if package.head.base is None else writer.snapshot
+        self._model = IndexModel(self._stamp, self._settings, threads=0)
+        self.news = self._read_news()
+        self._codes: EdgeCodes | None = None
+        if self._mode.kind != "slim":
+            self._codes = read_codes(package, self.news, self._old, self._model.pack)
         # A delta is to be there at once; the store packs small segments together in time.
         self._changes = writer.changes(
+            None if self._new_codes is None else self._new_codes.pack.codebook,
             is_quick=self._old is not None,
             from_nothing=self._old is None,
             next_chunk_id=package.head.next_chunk_id,
         )
-        self.news = self._read_news()
         self.removed = 0
         most = self._mode.hot_bytes + _HOT_ID_BYTES * (self._mode.hot_bytes // self._stamp.dim)
         self._hot = unpack_hot(package.read("hot", most), self._stamp.dim)
         self.conflicts = tuple(unpack_conflicts(package.read_json("conflicts")))
+
+    @property
+    def _new_codes(self) -> EdgeCodes | None:
+        """Codes that go into segments."""
+        return self._codes if self._codes is not None and self._codes.are_in_segments else None
 
     def make(self) -> Made:
         """Change the catalogue and make the vectors; Damaged unless they are what was promised."""
@@ -136,10 +153,11 @@ class _Step:
             self._remove(is_file, path)
         for touched in unpack_touched(package.read_json("touched")):
             self._changes.touch(*touched.key, touched.mtime_ns, touched.reader_version)
-        self._changes.take(self.news, self._texts_of())
+        codes = self._new_codes
+        self._changes.take(self.news, self._texts_of(), None if codes is None else codes.of)
         catalogue = SegmentCatalogue(self._changes.finish(), ())
         catalogue.core.verify()
-        made = self._make_vectors(catalogue)
+        made = self._make_rows(catalogue)
         if (state := state_of(catalogue, made.digest)) != head.state:
             raise Damaged(
                 f"the package leads to the state {state}, where the server says {head.state}"
@@ -152,6 +170,8 @@ class _Step:
         return self._writer.commit(
             self._changes,
             save_vectors=made.save,
+            save_codebook=self._save_codebook,
+            recoded=made.recoded,
             model=self._stamp,
             settings=self._settings,
             roots=(),
@@ -209,12 +229,20 @@ class _Step:
         texts = _Stream(package.stream("texts"))
         return lambda row: texts.take(int(lengths[row])) if is_here[row] else None
 
-    def _make_vectors(self, catalogue: Catalogue) -> Made:
-        model = IndexModel(self._stamp, self._settings, threads=0)
-        old = None if self._old is None else model.open_vectors(self._old)
+    @property
+    def _save_codebook(self) -> Callable[[Path], object] | None:
+        """What writes a codebook of the index's own, unless it is there."""
+        codes = self._codes
+        is_there = self._old is not None and self._old.own_codebook() is not None
+        return None if codes is None or not codes.is_own or is_there else codes.save_codebook
+
+    def _make_rows(self, catalogue: SegmentCatalogue) -> Made:
+        if self._codes is not None:
+            return self._codes.make(catalogue)
+        old = None if self._old is None else self._model.open_vectors(self._old)
         if self._mode.kind == "slim":
             return make_slim(self._writer.folder, self._package, catalogue, old)
-        return make_codes(self._package, catalogue, self.news, old, model.pack)
+        return make_vectors(self._package, catalogue, self.news, old)
 
 
 class _Stream:
