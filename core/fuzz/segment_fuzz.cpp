@@ -1,10 +1,13 @@
-// Any bytes as a segment, alone and with itself once more: opening, reading all of it and merging
-// give an error or an answer, whatever the bytes say of themselves.
+// Any bytes as a segment, alone and with itself once more, as the segment of a single file, or as
+// texts of version 1: opening, reading all of it and merging give an error or an answer, whatever
+// the bytes say of themselves.
 //
-// The first byte says whose bytes they are. A seed is a real segment; the checksums of its sections
-// are made right again, so that changed bytes come through.
+// The first byte says what they are, and whose. Seeds are real; their checksums are made right
+// again, so that changed bytes come through.
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "fuzz/mend.h"
 #include "store/catalogue.h"
 #include "store/merge.h"
+#include "store/old_texts.h"
 
 using namespace gossamer;
 
@@ -59,6 +63,69 @@ const Bytes& seed() {
   return made;
 }
 
+// The same as a single file has it: without ids and codes.
+const Bytes& single_seed() {
+  static const Bytes made = [] {
+    const Container whole = Container::parse(seed());
+    FileImage file;
+    for (const Container::Entry& entry : whole.entries())
+      if (entry.kind != SectionKind::kIds && entry.kind != SectionKind::kCodes &&
+          entry.kind != SectionKind::kCodeStamp)
+        file.add_view(entry.kind, entry.bytes);
+    Bytes bytes;
+    for (const ByteView part : file.finish()) bytes.insert(bytes.end(), part.begin(), part.end());
+    return bytes;
+  }();
+  return made;
+}
+
+std::uint32_t crc32(ByteView bytes, std::uint32_t before = 0) {
+  std::uint32_t sum = ~before;
+  for (const std::uint8_t byte : bytes) {
+    sum ^= byte;
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? 0xEDB88320u : 0);
+  }
+  return ~sum;
+}
+
+// Three blocks of four letters, as version 1 kept them.
+const Bytes& old_seed() {
+  static const Bytes made = [] {
+    ByteWriter out;
+    for (const char letter : std::string("GSMTEXTS")) out.put(letter);
+    for (const std::uint32_t value : {1u, 4u, 0u, 0u}) out.put(value);
+    const Bytes block(4, 'a');
+    for (int i = 0; i < 3; ++i) out.put_bytes(block);
+    for (int i = 0; i < 3; ++i) {
+      out.put<std::uint32_t>(4);
+      out.put(crc32(block));
+    }
+    out.put<std::uint64_t>(12);
+    out.put<std::uint32_t>(3);
+    out.put<std::uint32_t>(0);
+    return out.take();
+  }();
+  return made;
+}
+
+// Makes the checksum right, as far as the parts fit.
+void mend_old(Bytes& file) {
+  std::uint32_t dictionary, count;
+  std::memcpy(&dictionary, file.data() + 20, 4);
+  std::memcpy(&count, file.data() + file.size() - 8, 4);
+  const std::uint64_t head = 24 + std::uint64_t{dictionary}, tail = 16 + 8 * std::uint64_t{count};
+  if (head + tail > file.size()) return;
+  const ByteView all(file);
+  const std::uint32_t sum =
+      crc32(all.last(tail).first(tail - 4), crc32(all.first(static_cast<std::size_t>(head))));
+  std::memcpy(file.data() + file.size() - 4, &sum, 4);
+}
+
+void read_old(ByteView file) {
+  const BlockView texts = read_old_texts(file, kPlain.texts);
+  for (const Block& block : texts.blocks()) texts.unpack(block);
+}
+
 void read_all(const Catalogue& catalogue) {
   for (std::size_t row = 0; row < catalogue.counts().sources; ++row) {
     const Catalogue::Place place = catalogue.source(row);
@@ -86,13 +153,20 @@ void read_all(const Catalogue& catalogue) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
+  const std::array<const Bytes*, 3> seeds{&seed(), &single_seed(), &old_seed()};
+  const std::size_t kind = data[0] / 2 % seeds.size();
   // Changes to the seed: place and value, place and value, ...
-  Bytes file = seed();
+  Bytes file = *seeds[kind];
   for (std::size_t i = 1; i + 2 < size; i += 3)
     file[(data[i] * 256u + data[i + 1]) % file.size()] ^= data[i + 2];
-  fuzz::mend_checksums(file, fuzz::mend_header(file));
   const Origin origin = data[0] % 2 == 0 ? Origin::kOwn : Origin::kOther;
   try {
+    if (kind == 2) {
+      mend_old(file);
+      read_old(file);
+      return 0;
+    }
+    fuzz::mend_checksums(file, fuzz::mend_header(file));
     const auto older = std::make_shared<Segment>(1, ByteView(seed()), Origin::kOwn, kPlain);
     const auto newer = std::make_shared<Segment>(2, ByteView(file), origin, kPlain);
     read_all(Catalogue({newer}));
