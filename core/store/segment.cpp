@@ -15,6 +15,8 @@ constexpr std::size_t kGroupChunks = 2048;
 constexpr std::size_t kGroupSources = 2048;
 // What a group may unpack to.
 constexpr std::size_t kMostGroup = 1 << 22, kMostRatio = 64, kMostOwnRatio = 1 << 14;
+// What all groups of a stranger's may take, beside so many times their bytes.
+constexpr std::uint64_t kMostTogether = 1 << 26;
 constexpr const char* kOutOfOrder = "the sources of a segment are out of order";
 const Codec kAsItIs{[](ByteView) { return Bytes(); },
                     [](ByteView, std::span<std::uint8_t>) { return false; }};
@@ -118,6 +120,7 @@ void SegmentGroups::read_directory(ByteView bytes, ByteView groups) {
   const auto* content =
       reinterpret_cast<const char*>(table.children[Directory::kPath].content.data());
   ByteReader in(groups, "the groups of a segment");
+  packed_bytes_ = groups.size();
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto number = [&](std::size_t column) {
       const std::int64_t value = table.columns[column][row];
@@ -171,7 +174,12 @@ std::shared_ptr<const Group> SegmentView::group(std::size_t number) const {
   return read;
 }
 
-std::shared_ptr<const Group> SegmentGroups::read_apart(std::size_t number) const {
+std::uint64_t SegmentGroups::budget() const {
+  return kMostTogether + std::uint64_t{kMostRatio} * packed_bytes_;
+}
+
+std::shared_ptr<const Group> SegmentGroups::read_apart(std::size_t number,
+                                                       std::uint64_t* budget) const {
   const Entry& entry = entries_[number];
   expect(crc32c(entry.bytes) == entry.checksum, Reason::kDamaged,
          "the checksum of a group of a segment does not fit");
@@ -183,7 +191,7 @@ std::shared_ptr<const Group> SegmentGroups::read_apart(std::size_t number) const
            "a group of a segment does not unpack");
     bytes = unpacked;
   }
-  Table table = unpack_table(bytes, sources_schema(), origin_, kAsItIs);
+  Table table = unpack_table(bytes, sources_schema(), origin_, kAsItIs, kMostOfMany, budget);
   verify_sources(table, strings_.size(), origin_);
   const Table& documents = table.children[SourceColumns::kDocument];
   for (const std::int64_t segment : documents.columns[DocumentColumns::kSegment])

@@ -77,8 +77,12 @@ class SegmentGroups {
   const Strings& strings() const { return strings_; }
   std::size_t group_count() const { return entries_.size(); }
   std::size_t unpacked_bytes() const;  // of all groups
-  // For those who go through all of them: it is not kept.
-  std::shared_ptr<const Group> read_apart(std::size_t number) const;
+  // What all groups of a stranger's may take in memory together.
+  std::uint64_t budget() const;
+  // For those who go through all of them: it is not kept. What it takes is taken off a budget,
+  // where one is given (kDamaged).
+  std::shared_ptr<const Group> read_apart(std::size_t number,
+                                          std::uint64_t* budget = nullptr) const;
 
  protected:
   struct Entry {
@@ -98,6 +102,7 @@ class SegmentGroups {
   const Codec& codec_;
   Strings strings_;
   std::vector<Entry> entries_;
+  std::size_t packed_bytes_ = 0;  // of all groups
   Counts counts_;
 };
 

@@ -105,8 +105,10 @@ ByteView Segment::codes() const {
 
 std::vector<std::uint64_t> Segment::ids_of_documents() const {
   std::vector<std::uint64_t> ids;
+  std::uint64_t budget = sources_.budget();
   for (std::size_t number = 0; number < sources_.group_count(); ++number) {
-    const std::shared_ptr<const Group> group = sources_.read_apart(number);
+    const std::shared_ptr<const Group> group =
+        sources_.read_apart(number, origin_ == Origin::kOther ? &budget : nullptr);
     for (std::size_t row = 0; row < group->document_count(); ++row) {
       const auto first = static_cast<std::uint64_t>(group->rows.document_alone(row).first_chunk);
       for (std::size_t i = 0; i < group->rows.chunks_of(row).size(); ++i) ids.push_back(first + i);

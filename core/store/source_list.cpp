@@ -189,16 +189,6 @@ SourceList SourceList::put_texts_away() const {
   return place_texts(Ints(count, kAway), Ints(count, 0));
 }
 
-SourceList SourceList::touch(std::span<const Touch> touches) const {
-  SourceList touched(*this);
-  for (const auto& [row, time_ns, reader_version] : touches) {
-    expect(row < sources_.size(), Reason::kInvalidArgument, "the list has no source of this row");
-    touched.sources_.columns[Source::kTime][row] = time_ns;
-    touched.sources_.columns[Source::kReaderVersion][row] = reader_version;
-  }
-  return touched;
-}
-
 SourceList SourceList::rename_roots(std::span<const std::string> names) const {
   expect(names.size() == strings_.size() && names[0].empty(), Reason::kInvalidArgument,
          "there is one name for each string, and none for the first");

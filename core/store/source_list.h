@@ -15,8 +15,8 @@
 
 namespace gossamer {
 
-// Sources and all they own in one piece: what packages carry from machine to machine, what single
-// files hold, and what the catalogue of an index was before there were segments. Never changed once
+// Sources and all they own in one piece: what packages carry from machine to machine, and what
+// the catalogue of an index or a single file was before there were segments. Never changed once
 // it is made.
 class SourceList {
  public:
@@ -54,13 +54,6 @@ class SourceList {
   SourceList place_texts(std::span<const std::int64_t> segments,
                          std::span<const std::int64_t> offsets) const;
   SourceList put_texts_away() const;
-  // With another time and version of the reader for some rows.
-  struct Touch {
-    std::size_t row;
-    std::int64_t time_ns;
-    std::int64_t reader_version;
-  };
-  SourceList touch(std::span<const Touch> touches) const;
   // With other roots, in place of each that has another name: one for each string.
   SourceList rename_roots(std::span<const std::string> names) const;
 

@@ -125,13 +125,16 @@ class Packer {
 
 class Unpacker {
  public:
-  Unpacker(ByteView bytes, Origin origin, const Codec& codec, std::uint64_t most)
+  Unpacker(ByteView bytes, Origin origin, const Codec& codec, std::uint64_t most,
+           std::uint64_t* budget)
       : in_(bytes, kWhat),
         codec_(codec),
         most_(origin == Origin::kOwn ? kMostAlone + kMostOwnRatio * bytes.size()
                                      : most + kMostRatio * bytes.size()) {
     // Where addresses have 32 bits no count may be cut to fit.
     most_ = std::min<std::uint64_t>(most_, SIZE_MAX);
+    if (budget != nullptr) most_ = std::min(most_, *budget);
+    budget_ = budget;
   }
 
   Table unpack(const Schema& schema) {
@@ -217,11 +220,13 @@ class Unpacker {
     expect(count <= most_ / bytes_each, Reason::kDamaged,
            "the catalogue says it holds more than its bytes can");
     most_ -= count * bytes_each;
+    if (budget_ != nullptr) *budget_ -= count * bytes_each;
   }
 
   ByteReader in_;
   const Codec& codec_;
   std::uint64_t most_;
+  std::uint64_t* budget_ = nullptr;
 };
 
 }  // namespace
@@ -229,8 +234,8 @@ class Unpacker {
 Bytes pack_table(const Table& table, const Codec& codec) { return Packer(codec).pack(table); }
 
 Table unpack_table(ByteView bytes, const Schema& schema, Origin origin, const Codec& codec,
-                   std::uint64_t most) {
-  return Unpacker(bytes, origin, codec, most).unpack(schema);
+                   std::uint64_t most, std::uint64_t* budget) {
+  return Unpacker(bytes, origin, codec, most, budget).unpack(schema);
 }
 
 }  // namespace gossamer

@@ -19,8 +19,9 @@ Bytes pack_table(const Table& table, const Codec& codec);
 inline constexpr std::uint64_t kMostOfMany = 1 << 20, kMostAlone = 1 << 24;
 
 // Reads what pack_table() gave; kDamaged or kTruncated for anything else. Nothing is believed of
-// the numbers themselves, save that counts of children are not negative and fit the children.
+// the numbers themselves, save that counts of children are not negative and fit the children. What
+// it takes is taken off a `budget` that several tables share, where one is given (kDamaged).
 Table unpack_table(ByteView bytes, const Schema& schema, Origin origin, const Codec& codec,
-                   std::uint64_t most = kMostOfMany);
+                   std::uint64_t most = kMostOfMany, std::uint64_t* budget = nullptr);
 
 }  // namespace gossamer

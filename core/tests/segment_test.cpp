@@ -157,3 +157,26 @@ TEST_CASE("a walk goes through the live sources of all segments in the order of 
           }
         }) == "damaged");
 }
+
+TEST_CASE("the groups of a stranger's segment have one budget, however small each is") {
+  std::vector<SourceRecord> sources;
+  for (int i = 0; i < 3; ++i) {
+    SourceRecord source = file_of(i);
+    DocumentRecord& document = source.documents[0];
+    document.first_chunk = 10'000 * i;
+    document.places.assign(2'200'000, {0, 0});  // which take no bytes
+    document.chunks.assign(2048, {{{0, 300}, {}}, 0});
+    sources.push_back(source);
+  }
+  const Bytes file = segment_of(sources);
+  const SegmentGroups groups(Container::parse(file), Origin::kOther, kRuns);
+
+  std::uint64_t budget = groups.budget();
+
+  CHECK(groups.group_count() == 3);
+  CHECK(groups.read_apart(0, &budget)->sources.size() == 1);
+  CHECK(reason_of([&] {
+          groups.read_apart(1, &budget);
+          groups.read_apart(2, &budget);
+        }) == "damaged");
+}

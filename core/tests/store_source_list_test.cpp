@@ -108,12 +108,3 @@ TEST_CASE("roots get other names, and sources the order of these") {
 
   CHECK(names_of(renamed.take(renamed.order())) == std::vector<std::string>{"docs/b", "z/c"});
 }
-
-TEST_CASE("sources are touched by row") {
-  const SourceList touched =
-      list_of({kFile, kText}).touch(std::vector<SourceList::Touch>{{1, -5, 3}});
-
-  const SourceRecord record = SourceRows(touched.sources(), touched.strings()).source_alone(1);
-  CHECK(record.time_ns == -5);
-  CHECK(record.reader_version == 3);
-}

@@ -1,5 +1,5 @@
-// Catalogues in one piece, read and changed: see core/lists.ts. Each call that gives a list makes a
-// new one.
+// Catalogues in one piece, read and changed: see core/sources.ts. Each call that gives a list makes
+// a new one.
 
 #include "segments.h"
 #include "storage/ids.h"

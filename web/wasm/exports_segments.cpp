@@ -132,6 +132,11 @@ std::size_t catalogue_blocks(const std::shared_ptr<Catalogue>* catalogue, std::s
   return give_blocks((*catalogue)->parts()[segment].segment->texts().blocks());
 }
 
+GOSSAMER_EXPORT(catalogue_live)
+std::size_t catalogue_live(const std::shared_ptr<Catalogue>* catalogue, std::size_t segment) {
+  return (*catalogue)->parts()[segment].counts().sources;
+}
+
 GOSSAMER_EXPORT(catalogue_choose)
 std::size_t catalogue_choose(const std::shared_ptr<Catalogue>* catalogue, std::size_t fresh) {
   const std::vector<std::size_t> chosen = segments_to_merge(**catalogue, fresh);

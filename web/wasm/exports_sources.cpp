@@ -121,8 +121,10 @@ SourceList* segment_sources(const SegmentFile* file, double number) {
   const SegmentGroups groups(file->sections, Origin::kOther, host_codecs().columns);
   auto list = std::make_unique<SourceList>();
   const Ints strings = list->number_strings(groups.strings());
+  std::uint64_t budget = groups.budget();
   for (std::size_t group = 0; group < groups.group_count(); ++group)
-    list->append_all(strings, groups.read_apart(group)->sources, static_cast<std::int64_t>(number));
+    list->append_all(strings, groups.read_apart(group, &budget)->sources,
+                     static_cast<std::int64_t>(number));
   verify_sources(list->sources(), list->strings().size(), Origin::kOther);
   return list.release();
 }

@@ -206,6 +206,8 @@ class _Spool:
             packing = SINGLE_BLOCK_BYTES, SINGLE
             merged = _core.Catalogue(segments).merge(every, NO_CODES, None, False, *packing)
             segments = [self._write(0, merged)]
+            for number in every:
+                (self._aside / f"segment-{number + 1}.gss").unlink(missing_ok=True)
         container = Container(segments[0].file)
         sections = [
             Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)

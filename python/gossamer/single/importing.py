@@ -103,6 +103,8 @@ class _Found:
 
 def _read(container: Container, file_bytes: int, aside: Path, model: str) -> _Found:
     manifest = _name_model(_read_manifest(container), model)
+    if container.has(CATALOGUE) and any(map(container.has, SEGMENT)):
+        raise Damaged("the file has catalogues of two versions")
     catalogue, texts = (_read_old if container.has(CATALOGUE) else _read_segment)(
         container, file_bytes, aside
     )

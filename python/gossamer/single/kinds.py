@@ -23,10 +23,10 @@ CATALOGUE, TEXTS = 33, 34  # of version 1
 MODEL = 40  # of a model file
 # Of the segment: its ids and codes are the engine's.
 BLOCKS = 53
-SEGMENT = (48, 49, 50, 51, 52, BLOCKS)
+SEGMENT = (48, 49, 50, 52, BLOCKS)
 
 # What opening reads comes first, then what a search touches little of.
-ORDER = (1, CALIBRATION, CODEBOOK, 9, 8, MANIFEST, 5, 3, 48, 49, 50, 51, 52, 6, WORDS, BLOCKS, 4)
+ORDER = (1, CALIBRATION, CODEBOOK, 9, 8, MANIFEST, 5, 3, 48, 49, 50, 52, 6, WORDS, BLOCKS, 4)
 
 NAMES = {
     1: "meta",
@@ -41,5 +41,5 @@ NAMES = {
     MANIFEST: "manifest",
     WORDS: "words",
     **dict.fromkeys((48, 49, 50), "catalogue"),
-    **dict.fromkeys((51, 52, BLOCKS), "texts"),
+    **dict.fromkeys((52, BLOCKS), "texts"),
 }

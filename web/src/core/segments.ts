@@ -29,8 +29,12 @@ export interface SegmentDraft {
 
 export interface SegmentWriter {
   draft(): SegmentDraft;
-  /** Which of these to write as one after a change that made the last `fresh` of them. */
-  segmentsToMerge(files: readonly SegmentFile[], fresh: number): number[];
+  /** Which of these to write as one after a change that made the last `fresh` of them, and how many sources
+   * of each are live. */
+  segmentsToMerge(
+    files: readonly SegmentFile[],
+    fresh: number,
+  ): { readonly chosen: readonly number[]; readonly live: readonly number[] };
   /** The parts of a file with what is live of the chosen ones, whose texts must be at hand. */
   mergeSegments(files: readonly SegmentFile[], chosen: readonly number[]): Uint8Array[];
 }
@@ -42,7 +46,9 @@ export function segmentWriter(start: () => Core): SegmentWriter {
     draft: () => draftOf(start()),
     segmentsToMerge: (files, fresh) => {
       const core = start();
-      return Array.from(core.words(core.call("catalogue_choose", openCatalogue(core, files), fresh)));
+      const catalogue = openCatalogue(core, files);
+      const live = files.map((_, i) => core.call("catalogue_live", catalogue, i));
+      return { chosen: Array.from(core.words(core.call("catalogue_choose", catalogue, fresh))), live };
     },
     mergeSegments: (files, chosen) => {
       const core = start();
@@ -58,8 +64,18 @@ export function segmentWriter(start: () => Core): SegmentWriter {
 function draftOf(core: Core): SegmentDraft {
   let draft = core.call("draft_new");
   let textBytes = 0;
-  const withCatalogue = (files: readonly SegmentFile[], use: (catalogue: number) => void): void =>
-    using(core, [["catalogue_free", openCatalogue(core, files)]], ([catalogue]) => use(catalogue as number));
+  let opened: { files: readonly SegmentFile[]; catalogue: number } | null = null; // the one asked for last
+  const forget = (): void => {
+    if (opened && !core.isBroken()) core.call("catalogue_free", opened.catalogue);
+    opened = null;
+  };
+  const catalogueOf = (files: readonly SegmentFile[]): number => {
+    if (opened?.files !== files) {
+      forget();
+      opened = { files, catalogue: openCatalogue(core, files) };
+    }
+    return opened.catalogue;
+  };
   return {
     get textBytes() {
       return textBytes;
@@ -76,17 +92,16 @@ function draftOf(core: Core): SegmentDraft {
           core.call("draft_rows", draft, list as number, at as number, rows.length, places as number);
         }),
       ),
-    addAgain: (files, row, { mtimeNs, readerVersion }, offsets) =>
-      withCatalogue(files, (catalogue) => {
-        const time = new Uint8Array(BigInt64Array.of(mtimeNs).buffer);
-        core.lend([time, Float64Array.from(offsets)], (at, places) => {
-          core.call("draft_again", draft, catalogue, row, at as number, readerVersion, places as number);
-        });
-      }),
-    remove: (files, rows) =>
-      withCatalogue(files, (catalogue) => {
-        for (const row of rows) core.call("draft_remove", draft, catalogue, row);
-      }),
+    addAgain: (files, row, { mtimeNs, readerVersion }, offsets) => {
+      const time = new Uint8Array(BigInt64Array.of(mtimeNs).buffer);
+      const catalogue = catalogueOf(files);
+      core.lend([time, Float64Array.from(offsets)], (at, places) => {
+        core.call("draft_again", draft, catalogue, row, at as number, readerVersion, places as number);
+      });
+    },
+    remove: (files, rows) => {
+      for (const row of rows) core.call("draft_remove", draft, catalogueOf(files), row);
+    },
     finish: () => {
       const parts = takeMade(core, core.call("draft_finish", draft));
       core.call("draft_free", draft);
@@ -95,6 +110,7 @@ function draftOf(core: Core): SegmentDraft {
       return parts;
     },
     free: once(() => {
+      forget();
       if (!core.isBroken()) core.call("draft_free", draft);
     }),
   };

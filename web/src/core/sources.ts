@@ -74,7 +74,7 @@ export function readSegment(core: Core, file: SegmentFile): SourceTables & { blo
   });
 }
 
-/** What SourceEditor gives, but for `edit`, by a module that can. */
+/** What SourceEditor gives, by a module that can. */
 export function sourceEditor(core: () => Core): SourceEditor {
   return {
     readSegment: (file) => readSegment(core(), file),

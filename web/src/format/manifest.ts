@@ -93,7 +93,7 @@ export function readSingleManifest(bytes: Uint8Array): Manifest {
 
 /** The manifest as a single file holds it. */
 export function writeSingleManifest(manifest: Manifest): Uint8Array {
-  return jsonBytes({ ...valuesOf(manifest), single: VERSION }, 0);
+  return jsonBytes({ ...valuesOf({ ...manifest, files: [] }), single: VERSION }, 0);
 }
 
 /** The files of a kind. */
@@ -141,7 +141,7 @@ const MOST_BYTES = 2 ** 24;
 const WHAT = "MANIFEST.gossamer";
 const REPAIR = "get the index again, or delete it and add the files again";
 const NAME = /^(segment|vectors|catalogue|texts)-([1-9][0-9]{0,14})\.(gss|gsm|gsc|gst)$/;
-const MOST_SEGMENTS = 64; // a writer leaves twelve, or few more
+const MOST_SEGMENTS = 1024; // a writer leaves twelve, unless they are large
 const MOST_DEPTH = 32;
 const STAMP = ["name", "fingerprint", "dim", "max_tokens", "chunk_tokens", "probe"];
 const SETTINGS = ["code_bytes", "store_text", "keep", "lexical", "walk"];
@@ -207,9 +207,10 @@ function manifestOf(values: Record<string, unknown>, files: readonly FileEntry[]
 
 function valuesOf(manifest: Manifest): Record<string, Json> {
   const { settings } = manifest;
+  const isOld = filesOfKind(manifest, "catalogue").length > 0;
   return {
     format: FORMAT,
-    version: VERSION,
+    version: isOld ? OLD_VERSION : VERSION,
     uuid: manifest.uuid,
     generation: manifest.generation,
     created: manifest.created,

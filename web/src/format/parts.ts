@@ -85,6 +85,9 @@ export async function partsOfFile(
     ]);
     const manifest = sections.get(SECTIONS.manifest);
     const old = sections.get(SECTIONS.oldCatalogue);
+    if (old && sections.has(SECTIONS.strings)) {
+      throw new GossamerError("Damaged", "the file has catalogues of two versions; get it again");
+    }
     if (!manifest || !(old ?? sections.has(SECTIONS.strings))) {
       throw new GossamerError(
         "NotGossamer",

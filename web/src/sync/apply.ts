@@ -97,7 +97,7 @@ export async function applyPackage(
     const files = await newFiles(folder);
     try {
       const step = readStep(pkg, old, await tools.chunks());
-      return await run(step, manifest, folder, files, tools);
+      return await run(step, old?.manifest ?? manifest, folder, files, tools);
     } catch (error) {
       await files.abandon();
       throw error;
@@ -161,9 +161,10 @@ async function run(
   const { onProgress, signal } = tools;
   const segments = new NewSegments(core, files, folder);
   try {
-    if (news) await segments.take(news, textsOf(pkg, news), makePause(signal));
+    const pause = makePause(signal);
+    if (news) await segments.take(news, textsOf(pkg, news), pause);
     const gone = new Set([...removed, ...rowsReplaced(before.catalogue, news)]);
-    await segments.finish(before, [...gone], touchesOf(pkg, before.catalogue, gone));
+    await segments.finish(before, [...gone], touchesOf(pkg, before.catalogue, gone), pause);
     const catalogue = nextCatalogue(core, before.segments, segments);
     checkIds(catalogue, head.nextChunkId);
     const made = await makeVectors(step, catalogue, tools);

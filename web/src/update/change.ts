@@ -85,7 +85,6 @@ export async function applyChange(
     throwIfAborted(tools.signal);
     const parts = await openParts(state, tools);
     try {
-      checkFits(parts, tools.embedder);
       await removeUnnamed(folder, parts?.manifest.files ?? []);
       const files = await newFiles(folder);
       return await run(parts, change, safe, files).catch(async (error: unknown) => {
@@ -100,22 +99,22 @@ export async function applyChange(
 
 async function openParts(
   state: OpenState | null,
-  { folder, chunks, signal }: ChangeTools,
+  { folder, chunks, embedder, signal }: ChangeTools,
 ): Promise<IndexParts | null> {
   const bytes = await folder.readManifest();
-  const uuid = bytes === null ? "" : readManifest(bytes).uuid;
-  if (state && state.manifest.uuid !== uuid) {
+  const manifest = bytes === null ? null : readManifest(bytes);
+  if (state && state.manifest.uuid !== manifest?.uuid) {
     throw new GossamerError(
       "NoIndex",
       `the index ${folder.name} is not in this browser's storage any more; open it again, or make it anew`,
     );
   }
-  return bytes === null ? null : openToChange(folder, chunks, signal);
+  if (!manifest) return null;
+  checkFits(manifest, embedder);
+  return openToChange(folder, chunks, signal);
 }
 
-function checkFits(parts: IndexParts | null, embedder: ChunkEmbedder): void {
-  if (!parts) return;
-  const { model, origin } = parts.manifest;
+function checkFits({ model, origin }: Manifest, embedder: ChunkEmbedder): void {
   if (Object.keys(origin).length) {
     throw new GossamerError(
       "WrongState",
@@ -212,7 +211,8 @@ class Updater {
   async finish(): Promise<void> {
     await this.vectors.flush();
     await this.vectors.remove(this.sources.leavingIds());
-    await this.news.finish(this.old, this.sources.goneRows(), this.sources.touches());
+    const pause = this.vectors.letOthersRun;
+    await this.news.finish(this.old, this.sources.goneRows(), this.sources.touches(), pause);
   }
 
   report(catalogue: Catalogue, generation: number): ChangeReport {

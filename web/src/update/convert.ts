@@ -1,6 +1,7 @@
 // An index of version 1 becomes one of segments, before its first change; nothing is embedded.
 
 import type { ChunkCore } from "../core/chunks.ts";
+import { GossamerError } from "../errors.ts";
 import { AWAY } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { filesOfKind, readManifest, writeManifest } from "../format/manifest.ts";
@@ -37,10 +38,17 @@ async function convert(
     const textOf = async (row: number): Promise<Uint8Array | null> => {
       const [segment, start] = [segments[row] as number, offsets[row] as number];
       if (segment === AWAY) return null;
-      return texts.read(segment, start, start + (catalogue.textLengths[row] as number), signal);
+      try {
+        return await texts.read(segment, start, start + (catalogue.textLengths[row] as number), signal);
+      } catch (error) {
+        // What is damaged stays without its text: it can be removed, or added again.
+        if (error instanceof GossamerError && error.reason === "Damaged") return null;
+        throw error;
+      }
     };
-    await news.take(catalogue, textOf, makePause(signal));
-    await news.finish({ segments: [], catalogue, texts }, [], []);
+    const pause = makePause(signal);
+    await news.take(catalogue, textOf, pause);
+    await news.finish({ segments: [], catalogue, texts }, [], [], pause);
     const named = [...news.made.map(({ entry }) => entry), ...filesOfKind(manifest, "vectors")];
     const next = writeManifest({ ...manifest, generation: manifest.generation + 1, files: named });
     readManifest(next); // nothing is committed that could not be read

@@ -1,6 +1,6 @@
 // An index as a single file (docs/format.md, "The single file").
 
-import { joinBytes } from "../bytes/join.ts";
+import { blobSource } from "../bytes/blob.ts";
 import { memorySource } from "../bytes/memory.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
@@ -8,7 +8,8 @@ import type { SegmentDraft } from "../core/segments.ts";
 import { throwIfAborted } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
-import { containerParts, openContainer, SECTIONS, SEGMENT_KINDS, type Container } from "../format/container.ts";
+import { containerHead, openContainer, SECTIONS, SINGLE_KINDS, type Container } from "../format/container.ts";
+import { crc32c } from "../format/hashes.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, openEngineParts, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";
@@ -39,17 +40,33 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   const segment = await segmentOf(parts, catalogue, core.draft(), tell, pause, signal);
   const isEmpty = !parts.engine || catalogue.chunkCount === 0;
   const sections = new Map<number, Uint8Array>(isEmpty ? [] : await engineSections(parts.engine, tools));
-  for (const kind of SEGMENT_KINDS) {
-    if (segment.sectionAt(kind)) sections.set(kind, await segment.section(kind));
-  }
+  for (const [kind, bytes] of await segment.container.sections(SINGLE_KINDS)) sections.set(kind, bytes);
   sections.set(SECTIONS.manifest, manifestOf(parts, catalogue));
   tell({ phase: "words", done: 0, total: 0 });
   const counted = { catalogue, texts: parts.texts };
   sections.set(SECTIONS.words, await countWords(counted, core.countWords(), pause, signal));
   throwIfAborted(signal);
   tell({ phase: "writing", done: 0, total: 0 });
-  const whole = containerParts(inOrder(sections, ORDER));
-  return new Blob(whole, { type: "application/octet-stream" });
+  return blobOf(sections, segment);
+}
+
+/** The file, of which the blocks of text are not copied: they may be large. */
+function blobOf(sections: ReadonlyMap<number, Uint8Array>, { container, file }: MadeSegment): Blob {
+  const blocks = container.sectionAt(SECTIONS.blocks);
+  const described = ORDER.flatMap((kind) => {
+    const bytes = sections.get(kind);
+    if (bytes) return [{ kind, length: bytes.length, checksum: crc32c(bytes), part: bytes as BlobPart }];
+    if (kind !== SECTIONS.blocks || !blocks) return [];
+    return [{ kind, ...blocks, part: file.slice(blocks.at, blocks.at + blocks.length) as BlobPart }];
+  });
+  const { head, gaps } = containerHead(described);
+  const parts = described.flatMap(({ part }, i) => [new Uint8Array(gaps[i] as number), part]);
+  return new Blob([head, ...parts], { type: "application/octet-stream" });
+}
+
+interface MadeSegment {
+  readonly container: Container;
+  readonly file: Blob;
 }
 
 /** The sections of these kinds that there are, in this order. */
@@ -102,7 +119,7 @@ async function segmentOf(
   tell: OnProgress,
   pause: Pause,
   signal?: AbortSignal,
-): Promise<Container> {
+): Promise<MadeSegment> {
   const { segments, offsets } = catalogue.textPlaces;
   const total = catalogue.documentCount;
   const begins: number[] = [];
@@ -116,7 +133,8 @@ async function segmentOf(
     }
     const rows = Array.from({ length: catalogue.sourceCount }, (_, row) => row);
     draft.addRows(catalogue.origin.bytes, rows, begins);
-    return await openContainer(memorySource(joinBytes(draft.finish())));
+    const file = new Blob(draft.finish() as Uint8Array<ArrayBuffer>[]);
+    return { container: await openContainer(blobSource(file)), file };
   } finally {
     draft.free();
   }

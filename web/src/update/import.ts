@@ -252,7 +252,7 @@ async function takeOld(
       return texts.read(SINGLE_SEGMENT, start, start + (catalogue.textLengths[row] as number));
     };
     await news.take(catalogue, textOf, pause);
-    await news.finish({ segments: [], catalogue, texts }, [], []);
+    await news.finish({ segments: [], catalogue, texts }, [], [], pause);
     return news.made.map(({ entry }) => entry);
   } finally {
     news.close();

@@ -2,7 +2,7 @@
 
 import type { ChunkCore } from "../core/chunks.ts";
 import type { SegmentDraft } from "../core/segments.ts";
-import { GossamerError } from "../errors.ts";
+import { GossamerError, type Reason } from "../errors.ts";
 import { AWAY, type Catalogue } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { CATALOGUE_KINDS, SECTIONS } from "../format/container.ts";
@@ -17,6 +17,8 @@ import type { Pause } from "./pause.ts";
 const MOST_DRAFT_BYTES = 1 << 25;
 // What is merged is in memory as a whole; larger segments stay as they are.
 const MOST_MERGED_BYTES = 1 << 27;
+// Why a merge, which can wait, may fail.
+const PASSING: readonly Reason[] = ["Damaged", "Truncated", "TooLarge"];
 
 /** A source of the old state whose time is another one; its content is the same. */
 export interface Touch {
@@ -108,15 +110,24 @@ export class NewSegments {
   }
 
   /** Takes sources of the old state out, by row, and puts others in again; writes what is left. */
-  async finish(old: OldState, gone: readonly number[], touched: readonly Touch[]): Promise<void> {
+  async finish(
+    old: OldState,
+    gone: readonly number[],
+    touched: readonly Touch[],
+    pause: Pause,
+  ): Promise<void> {
     for (const { row, ...touch } of touched) {
+      await pause();
       const offsets = await this.copyTexts(old, row);
       this.draft.addAgain(old.segments, row, touch, offsets);
+      await this.writeLarge();
     }
     this.draft.remove(old.segments, [...gone, ...touched.map(({ row }) => row)]);
-    for (const { segment, name } of this.passed) {
-      const row = joinSegments(this.core, [segment]).catalogue.find(name.isFile, name.path);
-      if (row !== null) this.draft.remove([segment], [row]);
+    for (const segment of new Set(this.passed.map((one) => one.segment))) {
+      const { catalogue } = joinSegments(this.core, [segment]);
+      const names = this.passed.filter((one) => one.segment === segment).map(({ name }) => name);
+      const rows = names.map(({ isFile, path }) => catalogue.find(isFile, path));
+      this.draft.remove([segment], rows.filter((row) => row !== null));
     }
     this.isEmpty &&= gone.length + touched.length + this.passed.length === 0;
     if (!this.isEmpty) await this.write();
@@ -147,7 +158,11 @@ export class NewSegments {
   private async write(): Promise<void> {
     this.draft.addRecords(recordsOf(this.waiting.values()));
     const entry = await this.files.write("segment", this.draft.finish());
-    const segment = await openSegment(entry, await this.folder.open(entry.name));
+    const source = await this.folder.open(entry.name);
+    const segment = await openSegment(entry, source).catch((error: unknown) => {
+      source.close();
+      throw error;
+    });
     this.made.push(segment);
     for (const key of this.waiting.keys()) this.written.set(key, segment);
     this.waiting.clear();
@@ -163,12 +178,15 @@ export async function settleSegments(
   fresh: number,
   signal?: AbortSignal,
 ): Promise<FileEntry[]> {
-  const chosen = fittingOf(core.segmentsToMerge(segments, fresh), segments);
   const entries = segments.map(({ entry }) => entry);
+  const { chosen: wanted, live } = core.segmentsToMerge(segments, fresh);
+  // Of one that is dead nothing is read but what it takes away.
+  const bytesOf = (number: number): number => (live[number] ? (segments[number]?.fileSize ?? 0) : 0);
+  const chosen = fittingOf(wanted, bytesOf);
   if (!chosen.length) return entries;
   try {
     const whole = [...segments];
-    for (const number of chosen) {
+    for (const number of chosen.filter((one) => bytesOf(one) > 0)) {
       const segment = segments[number] as OpenSegment;
       const sections = await segment.container.sections([...CATALOGUE_KINDS, SECTIONS.blocks], signal);
       whole[number] = { ...segment, sections };
@@ -176,19 +194,20 @@ export async function settleSegments(
     const merged = await files.write("segment", core.mergeSegments(whole, chosen));
     return [...entries.filter((_, number) => !chosen.includes(number)), merged];
   } catch (error) {
-    // What is damaged is no reason to refuse what is new.
-    if (error instanceof GossamerError && error.reason === "Damaged") return entries;
+    // What is damaged, or too much, is no reason to refuse what is new.
+    const isPassing = error instanceof GossamerError && PASSING.includes(error.reason);
+    if (isPassing) return entries;
     throw error;
   }
 }
 
 /** Those of the chosen ones, smallest first, that are not too large together. */
-function fittingOf(chosen: readonly number[], segments: readonly OpenSegment[]): number[] {
-  const sizeOf = (number: number): number => segments[number]?.fileSize ?? 0;
+function fittingOf(chosen: readonly number[], bytesOf: (number: number) => number): number[] {
   let bytes = 0;
   const fitting = [...chosen]
-    .sort((one, other) => sizeOf(one) - sizeOf(other))
-    .filter((number) => (bytes += sizeOf(number)) <= MOST_MERGED_BYTES)
+    .sort((one, other) => bytesOf(one) - bytesOf(other))
+    .filter((number) => (bytes += bytesOf(number)) <= MOST_MERGED_BYTES)
     .sort((one, other) => one - other);
-  return fitting.length > 1 || fitting.length === chosen.length ? fitting : [];
+  const hasDead = fitting.some((number) => bytesOf(number) === 0);
+  return fitting.length > 1 || fitting.length === chosen.length || hasDead ? fitting : [];
 }
