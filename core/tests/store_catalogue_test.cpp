@@ -130,7 +130,8 @@ class States {
     files_.push_back(file);
     std::vector<std::shared_ptr<const Segment>> segments;
     for (const LivePart& part : rest) segments.push_back(part.segment);
-    segments.push_back(std::make_shared<Segment>(files_.size(), ByteView(*file), Origin::kOwn, kCodecs));
+    segments.push_back(
+        std::make_shared<Segment>(files_.size(), ByteView(*file), Origin::kOwn, kCodecs));
     update(std::move(segments));
   }
 
