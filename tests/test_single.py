@@ -19,7 +19,7 @@ from gossamer.files import map_file, write_file
 from gossamer.index import Index
 from gossamer.query.layout import counted_spans
 from gossamer.single import site
-from gossamer.single.container import Container, Section, container_parts, crc32c
+from gossamer.single.container import Container, Section, container_parts, crc32c, sections_of
 from gossamer.single.kinds import CODEBOOK, MANIFEST, ORDER, SEGMENT, WORDS
 from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
 from gossamer.store.segments import NO_CODES, SegmentCatalogue, SegmentTexts
@@ -472,8 +472,7 @@ class TestImport:
 
 def segment_of(path: Path) -> _core.Segment:
     """The segment of a single file."""
-    container = Container(map_file(path))
-    sections = [Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)]
+    sections = sections_of(Container(map_file(path)), SEGMENT)
     return _core.Segment(1, np.concatenate(container_parts(sections)), True, USUAL)
 
 

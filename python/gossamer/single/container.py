@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gossamer import _core
 from gossamer._core import Container
 
-__all__ = ["MAGIC", "Container", "Section", "container_parts", "crc32c", "read_tag"]
+__all__ = ["MAGIC", "Container", "Section", "container_parts", "crc32c", "read_tag", "sections_of"]
 
 Bytes = NDArray[np.uint8]
 
@@ -26,6 +26,11 @@ class Section(NamedTuple):
 
     kind: int
     bytes: Bytes
+
+
+def sections_of(container: Container, kinds: Sequence[int]) -> list[Section]:
+    """Give the sections of these kinds that a file has, in this order, compared with checksums."""
+    return [Section(kind, container.section(kind)) for kind in kinds if container.has(kind)]
 
 
 def container_parts(sections: Sequence[Section], least: int = 0) -> list[Bytes]:

@@ -20,7 +20,7 @@ from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
 from gossamer.query.layout import counted_spans
 from gossamer.query.opened import OpenedState
-from gossamer.single.container import Container, Section, container_parts
+from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import MANIFEST, NAMES, ORDER, SEGMENT, WORDS
 from gossamer.single.overwriting import check_export
@@ -208,10 +208,7 @@ class _Spool:
             segments = [self._write(0, merged)]
             for number in every:
                 (self._aside / f"segment-{number + 1}.gss").unlink(missing_ok=True)
-        container = Container(segments[0].file)
-        sections = [
-            Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)
-        ]
+        sections = sections_of(Container(segments[0].file), SEGMENT)
         return self._catalogue.part(np.array(self.kept, np.int64)), sections
 
     def _put(self) -> None:

@@ -28,7 +28,7 @@ from gossamer.errors import (
 from gossamer.files import map_file, write_file
 from gossamer.models.registry import names_place
 from gossamer.progress import ProgressCallback
-from gossamer.single.container import Container, Section, container_parts
+from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.kinds import (
     CALIBRATION,
     CATALOGUE,
@@ -105,9 +105,10 @@ def _read(container: Container, file_bytes: int, aside: Path, model: str) -> _Fo
     manifest = _name_model(_read_manifest(container), model)
     if container.has(CATALOGUE) and any(map(container.has, SEGMENT)):
         raise Damaged("the file has catalogues of two versions")
-    catalogue, texts = (_read_old if container.has(CATALOGUE) else _read_segment)(
-        container, file_bytes, aside
-    )
+    if container.has(CATALOGUE):
+        catalogue, texts = _read_old(container, aside)
+    else:
+        catalogue, texts = _read_segment(container, file_bytes, aside)
     _check_catalogue(catalogue, manifest)
     _check_texts(catalogue, texts.lengths[_SEGMENT], file_bytes)
     engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
@@ -119,8 +120,7 @@ def _read_segment(
     container: Container, file_bytes: int, aside: Path
 ) -> tuple[Catalogue, SegmentTexts]:
     path = aside / "segment.gss"
-    sections = [Section(kind, container.section(kind)) for kind in SEGMENT if container.has(kind)]
-    write_file(path, container_parts(sections))
+    write_file(path, container_parts(sections_of(container, SEGMENT)))
     segment = _core.Segment(_SEGMENT, map_file(path), False, USUAL)
     if segment.unpacked_bytes > most_unpacked(file_bytes):
         raise Damaged(f"the catalogue unpacks to {segment.unpacked_bytes} bytes, which is too much")
@@ -129,7 +129,7 @@ def _read_segment(
     return catalogue, SegmentTexts([segment])
 
 
-def _read_old(container: Container, _: int, aside: Path) -> tuple[Catalogue, SegmentTexts]:
+def _read_old(container: Container, aside: Path) -> tuple[Catalogue, SegmentTexts]:
     """Read a file of version 1, which has one catalogue, and texts apart from it."""
     path = aside / "texts.gst"
     path.write_bytes(container.section(TEXTS).data)

@@ -22,7 +22,7 @@ from gossamer.files import map_file, write_file
 from gossamer.model import Pack
 from gossamer.store import Catalogue, Snapshot
 from gossamer.store.folder import segments_of
-from gossamer.store.segments import SegmentCatalogue, Stamp, stamp_of
+from gossamer.store.segments import SegmentCatalogue, stamp_of
 from gossamer.store.writer import Recoded
 from gossamer.sync.package import Package
 from gossamer.sync.state import digest_of_rows
@@ -76,14 +76,13 @@ class EdgeCodes:
         _check_codebook(package, self.pack.codebook)
         self._ids = news.chunk_ids
         self._codes = _rows_of(package, self._ids, self.pack.codebook.code_bytes, np.dtype("u1"))
-        if self._are_elsewhere(stamp_of(self.pack.codebook)):
+        if (
+            old is not None
+            and old.has_codes
+            and old.catalogue.chunk_count
+            and segments_of(old).core.stamp != stamp_of(self.pack.codebook)
+        ):
             raise Damaged("the package has codes of another codebook than the edge")
-
-    def _are_elsewhere(self, stamp: Stamp) -> bool:
-        """Whether segments of the old state have codes, and of another codebook than this."""
-        if self._old is None or not self._old.has_codes or not self._old.catalogue.chunk_count:
-            return False
-        return segments_of(self._old).core.stamp != stamp
 
     @property
     def are_in_segments(self) -> bool:

@@ -87,9 +87,9 @@ function draftOf(core: Core): SegmentDraft {
     addRecords: (records) =>
       core.lend([records], (at) => void core.call("draft_records", draft, at as number, records.length)),
     addRows: (catalogue, rows, offsets) =>
-      using(core, [["sources_free", readList(core, catalogue, true)]], ([list]) =>
+      using(core, "sources_free", readList(core, catalogue, true), (list) =>
         core.lend([Uint32Array.from(rows), Float64Array.from(offsets)], (at, places) => {
-          core.call("draft_rows", draft, list as number, at as number, rows.length, places as number);
+          core.call("draft_rows", draft, list, at as number, rows.length, places as number);
         }),
       ),
     addAgain: (files, row, { mtimeNs, readerVersion }, offsets) => {

@@ -68,9 +68,9 @@ export interface SourceEditor extends SegmentReader {
 
 /** What SegmentReader.readSegment gives, by a module that can. */
 export function readSegment(core: Core, file: SegmentFile): SourceTables & { blocks: Blocks } {
-  return using(core, [["segment_free", giveFile(core, file)]], ([segment]) => {
-    const blocks = core.numbers(core.call("segment_blocks", segment as number));
-    return { ...tablesAt(core, core.call("segment_sources", segment as number, file.number)), blocks };
+  return using(core, "segment_free", giveFile(core, file), (segment) => {
+    const blocks = core.numbers(core.call("segment_blocks", segment));
+    return { ...tablesAt(core, core.call("segment_sources", segment, file.number)), blocks };
   });
 }
 
@@ -84,9 +84,9 @@ export function sourceEditor(core: () => Core): SourceEditor {
     },
     readSegments: (files) => {
       const now = core();
-      return using(now, [["catalogue_free", openCatalogue(now, files)]], ([catalogue]) => {
-        const blocks = files.map((_, i) => now.numbers(now.call("catalogue_blocks", catalogue as number, i)));
-        return { ...tablesAt(now, now.call("catalogue_list", catalogue as number)), blocks };
+      return using(now, "catalogue_free", openCatalogue(now, files), (catalogue) => {
+        const blocks = files.map((_, i) => now.numbers(now.call("catalogue_blocks", catalogue, i)));
+        return { ...tablesAt(now, now.call("catalogue_list", catalogue)), blocks };
       });
     },
     oldBlocks: (head, tail, fileSize) => {
@@ -119,22 +119,18 @@ export function readList(core: Core, bytes: Uint8Array, isOwn: boolean): number 
 
 /** The bytes of a file that the core made, in parts; it is freed. */
 export function takeMade(core: Core, made: number): Uint8Array[] {
-  return using(core, [["made_free", made]], () =>
+  return using(core, "made_free", made, () =>
     Array.from({ length: core.call("made_parts", made) }, (_, i) => core.bytes(core.call("made_part", made, i))),
   );
 }
 
-/** What `use` gives of addresses, each of which is freed afterwards by the function beside it. */
-export function using<T>(
-  core: Core,
-  owned: readonly (readonly [free: string, address: number])[],
-  use: (addresses: readonly number[]) => T,
-): T {
+/** What `use` gives of an address, which the function `free` frees afterwards. */
+export function using<T>(core: Core, free: string, address: number, use: (address: number) => T): T {
   try {
-    return use(owned.map(([, address]) => address));
+    return use(address);
   } finally {
     // A module that is broken holds nothing any more.
-    if (!core.isBroken()) for (const [free, address] of owned) core.call(free, address);
+    if (!core.isBroken()) core.call(free, address);
   }
 }
 
@@ -162,12 +158,12 @@ function editList<T>(core: Core, origin: CatalogueOrigin, use: (list: SourceList
 function openList(core: Core, origin: CatalogueOrigin): number {
   if ("bytes" in origin) return readList(core, origin.bytes, true);
   if ("files" in origin) {
-    return using(core, [["catalogue_free", openCatalogue(core, origin.files)]], ([catalogue]) =>
-      core.call("catalogue_list", catalogue as number),
+    return using(core, "catalogue_free", openCatalogue(core, origin.files), (catalogue) =>
+      core.call("catalogue_list", catalogue),
     );
   }
-  return using(core, [["segment_free", giveFile(core, origin.file)]], ([segment]) =>
-    core.call("segment_sources", segment as number, origin.file.number),
+  return using(core, "segment_free", giveFile(core, origin.file), (segment) =>
+    core.call("segment_sources", segment, origin.file.number),
   );
 }
 
@@ -197,7 +193,7 @@ function listAt(core: Core, address: number, keep: (address: number) => SourceLi
 
 /** The columns of a list, which is freed. */
 function tablesAt(core: Core, list: number): SourceTables {
-  return using(core, [["sources_free", list]], () => ({
+  return using(core, "sources_free", list, () => ({
     words: wordsOf(core, list),
     tables: tablesOf(core, list),
   }));

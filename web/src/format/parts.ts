@@ -5,7 +5,7 @@ import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
 import type { Blocks, SegmentFile, SegmentReader, SourceEditor } from "../core/sources.ts";
 import type { WordReader } from "../core/words.ts";
-import { readCatalogue } from "./catalogue.ts";
+import { AWAY, readCatalogue } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { CatalogueView } from "./catalogue_view.ts";
 import { CATALOGUE_KINDS, openContainer, SECTIONS, SINGLE_KINDS } from "./container.ts";
@@ -50,6 +50,18 @@ export interface TextStore {
   read(segment: number, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Many at once, in the order asked for. */
   readMany(spans: readonly TextSpan[], signal?: AbortSignal): Promise<Uint8Array[]>;
+}
+
+/** The text of a document, by its row; null if it is away. */
+export async function textOfDocument(
+  { catalogue, texts }: Pick<IndexParts, "catalogue" | "texts">,
+  row: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array | null> {
+  const { segments, offsets } = catalogue.textPlaces;
+  const [segment, start] = [segments[row] as number, offsets[row] as number];
+  if (segment === AWAY) return null;
+  return texts.read(segment, start, start + (catalogue.textLengths[row] as number), signal);
 }
 
 /** An index that can be searched. */

@@ -51,13 +51,23 @@ export async function commitIndex(
   if (catalogue.chunkCount) named.push(await files.write("vectors", [next.vectors()]));
   written(2);
   const manifest = next.manifest(named);
+  await replaceManifest(manifest, { folder, files, signal }, () => next.close());
+  written(3);
+  return manifest;
+}
+
+/** The one step that counts: the files that a manifest names are the index from then on, and all others go.
+ * `close` lets go of those that are open. */
+export async function replaceManifest(
+  manifest: Manifest,
+  { folder, files, signal }: Pick<CommitTools, "folder" | "files" | "signal">,
+  close: () => void = () => undefined,
+): Promise<void> {
   const bytes = writeManifest(manifest);
   readManifest(bytes); // nothing is committed that could not be read
   throwIfAborted(signal);
   await folder.writeManifest(bytes);
   files.keep();
-  next.close();
-  await removeUnnamed(folder, named).catch(() => {}); // they go another time
-  written(3);
-  return manifest;
+  close();
+  await removeUnnamed(folder, manifest.files).catch(() => {}); // they go another time
 }

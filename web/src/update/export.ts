@@ -11,7 +11,7 @@ import type { TravelCatalogue } from "../format/changes.ts";
 import { containerHead, openContainer, SECTIONS, SINGLE_KINDS, type Container } from "../format/container.ts";
 import { crc32c } from "../format/hashes.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
-import { ENGINE_KINDS, openEngineParts, type IndexParts } from "../format/parts.ts";
+import { ENGINE_KINDS, openEngineParts, textOfDocument, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";
 import { countsOf } from "./manifest.ts";
 import { makePause, safeProgress, type Pause } from "./pause.ts";
@@ -120,15 +120,13 @@ async function segmentOf(
   pause: Pause,
   signal?: AbortSignal,
 ): Promise<MadeSegment> {
-  const { segments, offsets } = catalogue.textPlaces;
   const total = catalogue.documentCount;
   const begins: number[] = [];
   try {
     for (let row = 0; row < total; row += 1) {
       await pause();
-      const start = offsets[row] as number;
-      const end = start + (catalogue.textLengths[row] as number);
-      begins.push(draft.addText(await texts.read(segments[row] as number, start, end, signal)));
+      const text = (await textOfDocument({ catalogue, texts }, row, signal)) as Uint8Array; // none is away
+      begins.push(draft.addText(text));
       tell({ phase: "texts", done: row + 1, total });
     }
     const rows = Array.from({ length: catalogue.sourceCount }, (_, row) => row);

@@ -3,7 +3,7 @@
 
 import { memorySource } from "../bytes/memory.ts";
 import type { ByteSource } from "../bytes/source.ts";
-import { GossamerError, throwIfAborted } from "../errors.ts";
+import { GossamerError } from "../errors.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue } from "../format/catalogue.ts";
@@ -17,11 +17,12 @@ import {
   type Container,
 } from "../format/container.ts";
 import { crc32c } from "../format/hashes.ts";
-import { readManifest, writeManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, type TextStore } from "../format/parts.ts";
+import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
+import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, textOfDocument, type TextStore } from "../format/parts.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
+import { replaceManifest } from "./commit.ts";
 import { inOrder } from "./export.ts";
 import { newFiles, removeUnnamed, type IndexFile, type NewFiles } from "./files.ts";
 import { countsOf } from "./manifest.ts";
@@ -127,12 +128,7 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
     named.push(await files.write("vectors", containerParts(inOrder(sections, ENGINE_KINDS))));
   }
   tell({ phase: "writing", done: 2, total: 3 });
-  const bytes = writeManifest(manifestOf(manifest, old, moved, named));
-  readManifest(bytes); // nothing is committed that could not be read
-  throwIfAborted(signal);
-  await folder.writeManifest(bytes);
-  files.keep();
-  await removeUnnamed(folder, named).catch(() => {}); // they go another time
+  await replaceManifest(manifestOf(manifest, old, moved, named), { folder, files, signal });
   tell({ phase: "writing", done: 3, total: 3 });
 }
 
@@ -245,13 +241,8 @@ async function takeOld(
   pause: Pause,
 ): Promise<FileEntry[]> {
   const news = new NewSegments(core, files, folder);
-  const { offsets } = catalogue.textPlaces;
   try {
-    const textOf = (row: number): Promise<Uint8Array> => {
-      const start = offsets[row] as number;
-      return texts.read(SINGLE_SEGMENT, start, start + (catalogue.textLengths[row] as number));
-    };
-    await news.take(catalogue, textOf, pause);
+    await news.take(catalogue, (row) => textOfDocument({ catalogue, texts }, row), pause);
     await news.finish({ segments: [], catalogue, texts }, [], [], pause);
     return news.made.map(({ entry }) => entry);
   } finally {

@@ -3,11 +3,11 @@
 import type { ChunkCore } from "../core/chunks.ts";
 import type { SegmentDraft } from "../core/segments.ts";
 import { GossamerError, type Reason } from "../errors.ts";
-import { AWAY, type Catalogue } from "../format/catalogue.ts";
+import type { Catalogue } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { CATALOGUE_KINDS, SECTIONS } from "../format/container.ts";
 import type { FileEntry } from "../format/manifest.ts";
-import { joinSegments, openSegment, type OpenSegment, type TextStore } from "../format/parts.ts";
+import { joinSegments, openSegment, textOfDocument, type OpenSegment, type TextStore } from "../format/parts.ts";
 import { checkPut, keyOfName, nameOf, recordsOf, type PutSource, type SourceName } from "../format/put.ts";
 import type { Folder } from "../storage/storage.ts";
 import type { NewFiles } from "./files.ts";
@@ -92,11 +92,7 @@ export class NewSegments {
     };
     for (let row = 0; row < catalogue.sourceCount; row += 1) {
       await pause();
-      const { first, count } = catalogue.documentsOf(row);
-      for (let document = first; document < first + count; document += 1) {
-        const text = await textOf(document);
-        offsets.push(text ? this.draft.addText(text) : -1);
-      }
+      for (const offset of await this.addTexts(catalogue, row, textOf)) offsets.push(offset);
       rows.push(row);
       if (this.isLarge) put();
       await this.writeLarge();
@@ -118,7 +114,7 @@ export class NewSegments {
   ): Promise<void> {
     for (const { row, ...touch } of touched) {
       await pause();
-      const offsets = await this.copyTexts(old, row);
+      const offsets = await this.addTexts(old.catalogue, row, (one) => textOfDocument(old, one));
       this.draft.addAgain(old.segments, row, touch, offsets);
       await this.writeLarge();
     }
@@ -143,14 +139,17 @@ export class NewSegments {
     return this.draft.textBytes >= MOST_DRAFT_BYTES;
   }
 
-  private async copyTexts({ catalogue, texts }: OldState, row: number): Promise<number[]> {
-    const { segments, offsets } = catalogue.textPlaces;
+  /** Puts the texts of a source's documents in; where each begins, below 0 for one that is away. */
+  private async addTexts(
+    catalogue: Catalogue,
+    row: number,
+    textOf: (document: number) => Promise<Uint8Array | null>,
+  ): Promise<number[]> {
     const { first, count } = catalogue.documentsOf(row);
     const begins: number[] = [];
     for (let document = first; document < first + count; document += 1) {
-      const [segment, start] = [segments[document] as number, offsets[document] as number];
-      const end = start + (catalogue.textLengths[document] as number);
-      begins.push(segment === AWAY ? -1 : this.addText(await texts.read(segment, start, end)));
+      const text = await textOf(document);
+      begins.push(text ? this.addText(text) : -1);
     }
     return begins;
   }
