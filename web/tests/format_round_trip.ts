@@ -6,7 +6,7 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { openContainer, writeContainer } from "../src/format/container.ts";
 import { readManifest, writeManifest } from "../src/format/manifest.ts";
 import { openOldTexts } from "../src/format/texts.ts";
-import { rawZstdFrame } from "../src/format/zstd.ts";
+import { rawZstdFrame } from "./zstd_frames.ts";
 import { CHUNKS } from "./cores.ts";
 
 const [from, to] = process.argv.slice(2) as [string, string];

@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import { GossamerError } from "../src/errors.ts";
 import { digestOf } from "../src/format/hashes.ts";
-import { rawZstdFrame, unzstd } from "../src/format/zstd.ts";
+import { unzstd } from "../src/format/zstd.ts";
+import { rawZstdFrame } from "./zstd_frames.ts";
 import { dataFile, randomNumbers } from "./format_parts.ts";
 
 const frames = JSON.parse(new TextDecoder().decode(dataFile("frames.json"))) as {

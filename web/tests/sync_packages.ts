@@ -4,7 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 import { crc32 } from "../src/format/hashes.ts";
-import { rawZstdFrame } from "../src/format/zstd.ts";
+import { rawZstdFrame } from "./zstd_frames.ts";
 import type { ServerInfo } from "../src/sync/client.ts";
 
 const FOLDER = new URL("data/sync/", import.meta.url);

@@ -42,8 +42,6 @@ export const SINGLE_KINDS: readonly number[] = [
 ];
 /** The same of a segment in a folder, which may take sources of others away. */
 export const CATALOGUE_KINDS: readonly number[] = [...SINGLE_KINDS, SECTIONS.gone];
-/** All of a single file's segment: ids and codes are the engine's. */
-export const SEGMENT_KINDS: readonly number[] = [...SINGLE_KINDS, SECTIONS.blocks];
 
 export interface SectionPlace {
   readonly at: number; // from the start of the file

@@ -17,7 +17,6 @@ export type NewKind = keyof typeof ENDINGS;
 /** A file of the index on its way. */
 export interface IndexFile {
   readonly name: string;
-  readonly number: number;
   /** The bytes must not change before the file is closed. */
   write(bytes: Uint8Array): Promise<void>;
   /** Makes sure it is there; what the manifest says of it. */
@@ -42,8 +41,8 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
   let made: string[] = [];
 
   const create = async (kind: NewKind): Promise<IndexFile> => {
-    const number = (last += 1);
-    const name = `${kind}-${number}.${ENDINGS[kind]}`;
+    last += 1;
+    const name = `${kind}-${last}.${ENDINGS[kind]}`;
     const sink = await folder.create(name);
     open.add(sink);
     made.push(name);
@@ -59,7 +58,6 @@ export async function newFiles(folder: Folder): Promise<NewFiles> {
     };
     return {
       name,
-      number,
       write: async (bytes) => {
         digest.update(bytes);
         size += bytes.length;
