@@ -3,6 +3,7 @@ import { build } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildWorker } from "./build_worker.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 // Where it goes; tests have places of their own.
@@ -20,13 +21,11 @@ const common = {
   external: ["onnxruntime-web"],
   absWorkingDir: here,
 };
-const entries = {
-  gossamer: "src/index.ts",
-  worker: "src/worker/host.ts",
-  page: "page/main.ts",
-};
+const worker = await buildWorker(dist, common);
+const define = { WORKER_FILE: JSON.stringify(`./${worker}`) };
+const entries = { gossamer: "src/index.ts", page: "page/main.ts" };
 for (const [name, entry] of Object.entries(entries)) {
-  await build({ ...common, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
+  await build({ ...common, define, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
 }
 for (const file of readdirSync(join(here, "page"))) {
   if (!file.endsWith(".ts")) cpSync(join(here, "page", file), join(dist, file), { recursive: true });

@@ -72,9 +72,13 @@ export interface JobOptions {
   readonly signal?: AbortSignal;
 }
 
+// What worker.js imports, by the name that the build gave it: started itself, it comes a request earlier.
+declare const WORKER_FILE: string | undefined;
+
 /** Starts the worker that holds all indexes of this page. */
 export function start(options: StartOptions = {}): Gossamer {
-  const given = options.worker ?? new URL("./worker.js", import.meta.url);
+  const file = typeof WORKER_FILE === "undefined" ? "./worker.js" : WORKER_FILE;
+  const given = options.worker ?? new URL(file, import.meta.url);
   const isAddress = typeof given === "string" || given instanceof URL;
   const worker = isAddress ? new Worker(absolute(given), { type: "module", name: "gossamer" }) : given;
   const wasm = options.wasm === undefined ? null : absolute(options.wasm).replace(/\/?$/, "/");

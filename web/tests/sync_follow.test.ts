@@ -8,7 +8,7 @@ import { cleanUrl, type ServerInfo } from "../src/sync/client.ts";
 import { makeElsewhere } from "../src/sync/elsewhere.ts";
 import { follow, pull, type FollowTools, type FollowWish, type PullWish } from "../src/sync/follow.ts";
 import { manifestIn, readFollowing } from "../src/sync/following.ts";
-import { readFile } from "../src/sync/part.ts";
+import { readFile } from "../src/storage/small_files.ts";
 import type { PullReport } from "../src/sync/records.ts";
 import { watchPulls, type WatchOptions } from "../src/sync/watch.ts";
 import { committed, contentOf, isReason, newEdge, PACK, URL_OF_SERVER, type TestEdge } from "./sync_edge.ts";

@@ -7,9 +7,9 @@ import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
 import type { IndexParts, Readers } from "../format/parts.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
-import { askedServer } from "../sync/elsewhere.ts";
+import { askedServer } from "../sync/asked.ts";
+import type { AskedServer } from "../sync/asked.ts";
 import { serverOf } from "../sync/following.ts";
-import type { AskedServer } from "../sync/vectors.ts";
 import type { OpenOptions, StoredName } from "../worker/messages.ts";
 import type { Meter } from "./meter.ts";
 

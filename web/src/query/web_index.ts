@@ -67,7 +67,7 @@ export class WebIndex {
     services: Services,
     isUnnamed = false,
   ): Promise<WebIndex> {
-    checkOpenOptions(options);
+    await checkOpenOptions(options);
     const budget = checkBudget(options.memoryBudget ?? DEFAULT_BUDGET);
     const kept: Kept = { options, services, meter: makeMeter(), budget, watch: null };
     const storage = await services.storage();

@@ -1,9 +1,10 @@
 // Texts of chunks that only a server keeps. Whoever shows one compares it with the chunk's check and
 // length first (query/passages.ts).
 
-import { makeClient, objectOf } from "./client.ts";
-import { originOf, SEARCH_SILENCE_MS } from "./vectors.ts";
-import type { AskedServer } from "./vectors.ts";
+import { objectOf } from "../text/json.ts";
+import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
+import type { AskedServer } from "./asked.ts";
+import { makeClient } from "./client.ts";
 
 /** The text of a chunk as a server gives it. */
 export interface AwayChunk {

@@ -6,6 +6,7 @@ import { joinBytes } from "../bytes/join.ts";
 import { CORE_REASONS, GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { randomName } from "../random.ts";
+import { objectOf } from "../text/json.ts";
 import { PROTOCOL } from "./records.ts";
 import type { Wanted } from "./records.ts";
 import { isAnswerSigned, NONCE } from "./signing.ts";
@@ -287,18 +288,6 @@ async function bytesOf(answer: Response, most: number, heard = () => {}): Promis
     return null;
   }
   return joinBytes(parts);
-}
-
-/** An object of JSON; null for anything else. */
-export function objectOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 function isInfo(found: unknown): found is ServerInfo {

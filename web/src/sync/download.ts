@@ -4,7 +4,8 @@
 import { GossamerError } from "../errors.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
-import { NoAnswer, objectOf } from "./client.ts";
+import { objectOf } from "../text/json.ts";
+import { NoAnswer } from "./client.ts";
 import type { Client } from "./client.ts";
 import { forgetPart, openPart } from "./part.ts";
 import type { Part } from "./part.ts";

@@ -2,11 +2,9 @@
 // python/gossamer/sync/elsewhere.py.
 
 import { GossamerError } from "../errors.ts";
-import type { Manifest } from "../format/manifest.ts";
-import { askChunks } from "./chunks.ts";
+import { loadPart } from "../lazy.ts";
+import type { AskedServer } from "./asked.ts";
 import type { AwayChunk } from "./chunks.ts";
-import { askVectors } from "./vectors.ts";
-import type { AskedServer } from "./vectors.ts";
 
 /** Asks a server; where it does not answer, or has another index now, that is no error: `said` gets a note,
  * and nothing is given. */
@@ -21,14 +19,6 @@ export interface Elsewhere {
 
 // A server that did not answer is not asked again for so long: no search waits for it twice.
 const DEAD_MS = 30_000;
-
-/** A server, and the chunks of which index it is asked for. */
-export function askedServer(server: Pick<AskedServer, "url" | "token">, manifest: Manifest): AskedServer {
-  const { index, epoch } = manifest.origin;
-  // A file that a server gave is of the server's own index; what follows one is another index.
-  if (typeof index !== "string") return { ...server, index: manifest.uuid };
-  return { ...server, index, ...(typeof epoch === "string" ? { epoch } : {}) };
-}
 
 export function makeElsewhere(
   server: AskedServer,
@@ -55,11 +45,17 @@ export function makeElsewhere(
   return {
     vectors: (ids, said, signal) => {
       const none = { mask: new Uint8Array(ids.length), rows: new Float32Array(0) };
-      return ask(none, said, () => askVectors(server, ids, dim, signal));
+      return ask(none, said, async () => {
+        const { askVectors } = await loadPart(import("./ask.ts"));
+        return askVectors(server, ids, dim, signal);
+      });
     },
     chunks: (ids, said, signal) => {
       const none = ids.map(() => null);
-      return ask<(AwayChunk | null)[]>(none, said, () => askChunks(server, ids, signal));
+      return ask<(AwayChunk | null)[]>(none, said, async () => {
+        const { askChunks } = await loadPart(import("./ask.ts"));
+        return askChunks(server, ids, signal);
+      });
     },
   };
 }

@@ -4,11 +4,11 @@
 import { GossamerError } from "../errors.ts";
 import { readManifest } from "../format/manifest.ts";
 import type { Manifest } from "../format/manifest.ts";
+import { readFile, writeFile } from "../storage/small_files.ts";
 import type { Folder } from "../storage/storage.ts";
-import { objectOf } from "./client.ts";
-import { readFile, writeFile } from "./part.ts";
+import { objectOf } from "../text/json.ts";
+import type { AskedServer } from "./asked.ts";
 import type { Base, Texts } from "./records.ts";
-import type { AskedServer } from "./vectors.ts";
 
 /** Where a server is, and what an edge wants of it. */
 export interface Following {

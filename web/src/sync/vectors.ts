@@ -1,19 +1,10 @@
 // What a server is asked for during a search: vectors of chunks.
 
+import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
+import type { AskedServer } from "./asked.ts";
 import { makeClient } from "./client.ts";
 import { floatsOf } from "./halves.ts";
 
-/** A server, and the index it must have: chunks of another one with the same ids are others. */
-export interface AskedServer {
-  readonly url: string;
-  readonly token?: string | undefined;
-  readonly index?: string | undefined; // uuid; "" or none for whichever it has
-  readonly epoch?: string | undefined; // of its history
-  readonly fetch?: typeof fetch | undefined;
-}
-
-// A search waits no longer for an answer.
-export const SEARCH_SILENCE_MS = 10_000;
 // Of a request: a server may have to embed each of them.
 const MOST_AT_ONCE = 512;
 
@@ -45,9 +36,4 @@ export async function askVectors(
     filled += vectors.length;
   }
   return { mask, rows: rows.subarray(0, filled) };
-}
-
-/** Which index is asked, as requests name it. */
-export function originOf({ index, epoch }: AskedServer): Record<string, string> {
-  return { ...(index ? { index } : {}), ...(epoch ? { epoch } : {}) };
 }

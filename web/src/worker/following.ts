@@ -8,7 +8,7 @@ import { WebIndex } from "../query/web_index.ts";
 import { follow, pull } from "../sync/follow.ts";
 import type { FollowTools, PullReport, PullWish } from "../sync/follow.ts";
 import { hasPart } from "../sync/part.ts";
-import type { Job } from "./handlers.ts";
+import type { Job } from "./job.ts";
 import type { FollowOptions } from "./messages.ts";
 
 /** Lets the index of a name follow a server, pulls, and opens it. What came of a package stays for the next
