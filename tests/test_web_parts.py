@@ -1,4 +1,4 @@
-"""Which parts of the package a page loads, in a real browser, and what it says if one is missing."""
+"""Which parts of the package a page loads, in a real browser, and what it says if one is gone."""
 
 import gzip
 from collections.abc import Iterator
