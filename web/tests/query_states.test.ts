@@ -24,7 +24,7 @@ import { memoryStorage } from "../src/storage/memory.ts";
 import { makeHandlers } from "../src/worker/handlers.ts";
 import type { Handlers } from "../src/worker/handlers.ts";
 import type { Job } from "../src/worker/job.ts";
-import type { TextInput } from "../src/worker/messages.ts";
+import type { TextInput } from "../src/update/inputs.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));

@@ -1,23 +1,24 @@
 // One state of an index, with what questions need of it: parts are read when first needed.
 
+import { roundToHalf } from "../bytes/half.ts";
 import type { Engine, EngineIndex, EngineSearch } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
 import type { Container } from "../format/container.ts";
 import { openEngineParts } from "../format/parts.ts";
-import { rankByScan } from "../lexical/scan.ts";
-import type { WordRanking } from "../lexical/ranking.ts";
-import { rankByPostings } from "../lexical/words.ts";
 import { loadPart } from "../lazy.ts";
+import type { WordRanking } from "../lexical/ranking.ts";
+import { rankByScan } from "../lexical/scan.ts";
+import { rankByPostings } from "../lexical/words.ts";
+import type { OpenOptions, OptimiseOptions } from "../options.ts";
 import type { VectorSource } from "../records.ts";
-import { makeElsewhere } from "../sync/elsewhere.ts";
-import type { Elsewhere } from "../sync/elsewhere.ts";
-import type { CacheWatch } from "../tiers/optimiser.ts";
+import { makeElsewhere } from "../server/elsewhere.ts";
+import type { Elsewhere } from "../server/elsewhere.ts";
 import type { VectorTiers } from "../tiers/interface.ts";
-import type { CacheReport, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
-import { allowedDocuments } from "./filters/scope.ts";
+import type { CacheWatch } from "../tiers/optimiser.ts";
+import type { CacheReport } from "./cache_report.ts";
 import { parseFilter } from "./filters/expression.ts";
-import { roundToHalf } from "./half.ts";
+import { allowedDocuments } from "./filters/scope.ts";
 import { layOut } from "./layout.ts";
 import type { ChunkLayout } from "./layout.ts";
 import type { Meter } from "./meter.ts";

@@ -1,6 +1,6 @@
 import { GossamerError } from "../errors.ts";
 import { loadPart } from "../lazy.ts";
-import type { OpenOptions } from "../worker/messages.ts";
+import type { OpenOptions } from "../options.ts";
 
 const VECTOR_SOURCES: readonly string[] = ["stored", "ranges", "server", "recompute"];
 

@@ -3,6 +3,7 @@
 import { blobSource } from "../bytes/blob.ts";
 import { staticEmbedder } from "../embed/static.ts";
 import { GossamerError } from "../errors.ts";
+import type { BuildOptions, PickedFile } from "../options.ts";
 import { makeMeter } from "../query/meter.ts";
 import { fetchModel, keepModel, loadModel } from "../query/models.ts";
 import type { OpenedState } from "../query/opened.ts";
@@ -15,7 +16,6 @@ import type { Change, ChangeReport, FailedSource, Input } from "../update/change
 import { exportFile } from "../update/export.ts";
 import { importFile } from "../update/import.ts";
 import type { Job } from "./job.ts";
-import type { BuildOptions, PickedFile } from "./messages.ts";
 
 // A model file that ships with the package, beside worker.js.
 const DEFAULT_MODEL = "pocket.model.gossamer";

@@ -1,5 +1,5 @@
 import type { OnProgress } from "../records.ts";
-import type { TextInput } from "./messages.ts";
+import type { TextInput } from "../update/inputs.ts";
 
 /** What a call may use besides its arguments. */
 export interface Job {

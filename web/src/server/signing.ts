@@ -1,8 +1,8 @@
 // Signed answers: what a server says to a request, by whoever knows the token and at no other time. The twin
 // of python/gossamer/sync/signing.py; docs/format.md has the fields.
 
+import { hexOf } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
-import { hexOf } from "../format/hashes.ts";
 import { digestOf, isSigned } from "./hmac.ts";
 
 export const NONCE = "gossamer-nonce";

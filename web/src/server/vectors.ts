@@ -1,9 +1,9 @@
 // What a server is asked for during a search: vectors of chunks.
 
+import { floatsOf } from "../bytes/half.ts";
 import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
 import type { AskedServer } from "./asked.ts";
 import { makeClient } from "./client.ts";
-import { floatsOf } from "./halves.ts";
 
 // Of a request: a server may have to embed each of them.
 const MOST_AT_ONCE = 512;

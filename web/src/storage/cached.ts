@@ -1,12 +1,12 @@
+import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
+import { checkUrl } from "../bytes/http.ts";
+import { checkRange } from "../bytes/ranges.ts";
+import { openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
+import { blockLength, type Origin } from "../bytes/segments.ts";
+import { type ByteRange, type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
-import type { Folder } from "../storage/storage.ts";
-import { blocksOf, cutBlocks } from "./blocks.ts";
-import { checkUrl } from "./http.ts";
 import { findOrigin, type Kept, openKept } from "./kept.ts";
-import { checkRange } from "./ranges.ts";
-import { openRemote, type RemoteOptions, type RemoteSource } from "./remote.ts";
-import { blockLength, type Origin } from "./segments.ts";
-import { type ByteRange, type ByteSource, readMany } from "./source.ts";
+import type { Folder } from "./storage.ts";
 
 export interface CacheOptions {
   readonly blockBytes?: number; // what is fetched and kept at least; 1 KiB

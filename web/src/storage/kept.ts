@@ -1,8 +1,8 @@
+import { crc32c } from "../bytes/hashes.ts";
+import { blockLength, encodeSegment, type Origin, readSegment, type Segment } from "../bytes/segments.ts";
+import { type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
-import { crc32c } from "../format/hashes.ts";
-import type { Folder } from "../storage/storage.ts";
-import { blockLength, encodeSegment, type Origin, readSegment, type Segment } from "./segments.ts";
-import { type ByteSource, readMany } from "./source.ts";
+import type { Folder } from "./storage.ts";
 
 const FILE = /^kept-(\d+)\.gsb$/;
 const MOST_MERGED = 2048; // blocks: larger files are not rewritten

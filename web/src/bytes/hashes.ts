@@ -1,6 +1,6 @@
 // The hashes of the store, one place for each: the twin of python/gossamer/store/hashes.py.
+import { encodeText } from "../text/text.ts";
 import { startBlake2b } from "./blake2b.ts";
-import { encodeText } from "./text.ts";
 
 /** The checksum of a file's bytes: BLAKE2b of 16 bytes, in hexadecimal. */
 export function digestOf(bytes: Uint8Array): string {
