@@ -6,9 +6,11 @@
 #include "deltas.h"
 #include "distance/distance.h"
 #include "errors.h"
+#include "filters.h"
 #include "graph.h"
 #include "index.h"
 #include "lexical.h"
+#include "query.h"
 #include "store.h"
 #include "text.h"
 
@@ -37,4 +39,7 @@ NB_MODULE(_core, m) {
   bind_container(m);
   bind_store(m);
   bind_source_list(m);
+  bind_filters(m);
+  bind_query(m);
+  bind_question(m);
 }

@@ -11,7 +11,8 @@ from gossamer.files import PLAIN_NAME
 from gossamer.records import Value
 from gossamer.server.options import MOST_ITEMS
 from gossamer.sync.client import MOST_VECTORS
-from gossamer.sync.records import AwayChunk, Conflict, PushResult
+from gossamer.records import RemoteChunk
+from gossamer.sync.records import Conflict, PushResult
 
 __all__ = [
     "MOST_LISTED",
@@ -355,7 +356,7 @@ class Making(BaseModel):
 class Chunks(BaseModel):
     """Texts of chunks, in the order asked for; null for those that cannot be had."""
 
-    chunks: list[AwayChunk | None]
+    chunks: list[RemoteChunk | None]
 
 
 class Pushed(BaseModel):

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from gossamer.sync.records import AwayChunk
+from gossamer.records import RemoteChunk
 
-__all__ = ["Elsewhere"]
+__all__ = ["RemoteChunks"]
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-class Elsewhere(Protocol):
-    """A server during one search. A call is one request; a failed one is a note, no error.
+class RemoteChunks(Protocol):
+    """A server during one search. A call is one request; a failed one adds a note, and no error.
 
     `vectors` is called in a thread of its own, while `embedded_here` may be called in another.
     """
@@ -40,7 +39,7 @@ class Elsewhere(Protocol):
         """
         ...
 
-    def chunks(self, ids: Ids) -> list[AwayChunk | None]:
+    def chunks(self, ids: Ids) -> list[RemoteChunk | None]:
         """Give the text of each chunk; None for one that the server has not, or not as it was.
 
         All None if the server does not answer.

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError, UnknownId
 from gossamer.files import make_file
+from gossamer.records import RemoteChunk
 from gossamer.store import Manifest
 from gossamer.store.trust import accepted_servers
 from gossamer.sync.client import MOST_VECTORS, Client, Origin
 from gossamer.sync.following import SYNC, UNANSWERED, following_of
-from gossamer.sync.records import AwayChunk
 
-__all__ = ["ServerElsewhere", "Speeds", "elsewhere_of"]
+__all__ = ["ServerChunks", "Speeds", "remote_chunks_of"]
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -140,7 +140,7 @@ _known: dict[tuple[str, ...], _Known] = {}
 _lock = threading.Lock()
 
 
-def elsewhere_of(folder: Path, manifest: Manifest) -> ServerElsewhere | None:
+def remote_chunks_of(folder: Path, manifest: Manifest) -> ServerChunks | None:
     """Give the server that an index follows, for one search; None if it follows none.
 
     None also where the folder names another one than somebody on this machine did.
@@ -161,11 +161,11 @@ def elsewhere_of(folder: Path, manifest: Manifest) -> ServerElsewhere | None:
             known = _Known(Client(url, token, timeout_s=_TIMEOUT_S, connect_s=_CONNECT_S))
             _known[key] = known
     marker = folder / SYNC / UNANSWERED
-    return ServerElsewhere(known.client, known.speeds, manifest.model.dim, marker, origin)
+    return ServerChunks(known.client, known.speeds, manifest.model.dim, marker, origin)
 
 
-class ServerElsewhere:
-    """An `Elsewhere` that asks a server over HTTP."""
+class ServerChunks:
+    """An `RemoteChunks` that asks a server over HTTP."""
 
     def __init__(
         self, client: Client, speeds: Speeds, dim: int, marker: Path, origin: Origin | None = None
@@ -202,7 +202,7 @@ class ServerElsewhere:
         self._speeds.answered(len(ids), time.perf_counter() - start)
         return is_had, np.concatenate(rows)
 
-    def chunks(self, ids: Ids) -> list[AwayChunk | None]:
+    def chunks(self, ids: Ids) -> list[RemoteChunk | None]:
         """Give the text of each chunk; None for one that cannot be had."""
         found = self._ask(lambda: self._client.chunks(ids.tolist(), self._origin))
         return [None] * len(ids) if found is None else found
