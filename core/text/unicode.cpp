@@ -132,6 +132,14 @@ bool is_bert_cjk(char32_t point) {
          is_between(point, 0x2F800, 0x2FA1F);
 }
 
+bool is_space_character(char32_t point) {
+  if (point < 128)
+    return point == ' ' || (point >= 9 && point <= 13) || (point >= 28 && point < 32);
+  return point == 0x85 || point == 0xA0 || point == 0x1680 ||
+         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
+         point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
 std::uint8_t combining_class(char32_t point) {
   if ((properties_of(point) & kCombining) == 0) return 0;
   const auto* run = std::lower_bound(std::begin(kCombiningEnds), std::end(kCombiningEnds), point);

@@ -35,6 +35,8 @@ inline bool is_whitespace(char32_t point) { return (properties_of(point) & kWhit
 inline bool is_control(char32_t point) { return (properties_of(point) & kControl) != 0; }
 // The characters that BERT makes words of their own (its ranges, which are not those of kCjk).
 bool is_bert_cjk(char32_t point);
+// Unicode's White_Space, and the four separators of ASCII: what Python strips and splits at.
+bool is_space_character(char32_t point);
 // Canonical combining class: marks that follow one another are sorted by it.
 std::uint8_t combining_class(char32_t point);
 
