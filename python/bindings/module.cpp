@@ -9,6 +9,7 @@
 #include "graph.h"
 #include "index.h"
 #include "lexical.h"
+#include "query.h"
 #include "store.h"
 #include "text.h"
 
@@ -31,6 +32,7 @@ NB_MODULE(_core, m) {
   bind_deltas(m);
   bind_search(m);
   bind_lexical(m);
+  bind_query(m);
   bind_text(m);
   bind_chunking(m);
   bind_static_model(m);
