@@ -33,6 +33,7 @@ NB_MODULE(_core, m) {
   bind_deltas(m);
   bind_search(m);
   bind_lexical(m);
+  bind_query(m);
   bind_text(m);
   bind_chunking(m);
   bind_static_model(m);

@@ -635,6 +635,14 @@ class LexicalPass:
     @property
     def files_opened(self) -> int: ...
 
+def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]:
+    """
+    The lines of a text that hold most of a question's words: their text, spans of characters to highlight, the best line, the first line.
+    """
+
+def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]:
+    """The same of a whole text."""
+
 class WordPiece:
     def __init__(self, vocabulary: bytes, lowercase: bool, specials: Sequence[str]) -> None: ...
 
