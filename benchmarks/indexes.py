@@ -79,11 +79,15 @@ def read_chunks(index: Index) -> Chunks:
     sources: list[str] = []
     texts: list[str] = []
     for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
-        for passage in state.passages.read(state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]):
+        for passage in state.passages.read(
+            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+        ):
             assert passage is not None, "the files have not changed"
             sources.append(passage.path)
             texts.append(passage.embedded)
-    return Chunks(state.snapshot.catalogue.chunk_ids, sources, texts, embedder_of(index).embed(texts))
+    return Chunks(
+        state.snapshot.catalogue.chunk_ids, sources, texts, embedder_of(index).embed(texts)
+    )
 
 
 def read_bodies(index: Index) -> list[str]:
@@ -91,7 +95,9 @@ def read_bodies(index: Index) -> list[str]:
     state = _state(index)
     bodies: list[str] = []
     for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
-        for passage in state.passages.read(state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]):
+        for passage in state.passages.read(
+            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+        ):
             assert passage is not None, "the files have not changed"
             bodies.append(passage.body)
     return bodies

@@ -105,9 +105,7 @@ class Server:
         if self.is_down:
             return [None] * len(ids)
         return [
-            self.spoil(
-                RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last)
-            )
+            self.spoil(RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last))
             for one in self._state.passages.read(ids, with_places=True)
         ]
 

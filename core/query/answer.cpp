@@ -57,8 +57,8 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Lexic
                bool shows_whole) {
   const Passage& passage = hit.passage;
   const DocumentFacts& document = *passage.chunk.document;
-  const Snippet snippet = shows_whole ? whole_snippet(passage.body, words)
-                                      : choose_snippet(passage.body, words);
+  const Snippet snippet =
+      shows_whole ? whole_snippet(passage.body, words) : choose_snippet(passage.body, words);
   json.begin_object().key("number").number(std::uint64_t{number});
   json.key("id").number(passage.chunk.id).key("path").text(document.path);
   json.key("key").text(document.document.key).key("kind").text(document.document.kind);

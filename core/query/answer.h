@@ -18,8 +18,8 @@ struct Hit {
   std::optional<float> distance;
 };
 
-// Writes a hit as JSON: the one record of it that all hosts have. `words` are marked in its snippet,
-// which is the whole text if it is to be.
+// Writes a hit as JSON: the one record of it that all hosts have. `words` are marked in its
+// snippet, which is the whole text if it is to be.
 void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const LexicalQuery& words,
                bool shows_whole);
 

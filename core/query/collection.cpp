@@ -33,8 +33,11 @@ std::shared_ptr<const Allowed> Collection::allow(const std::string& filter) cons
 DocumentFacts Collection::document(std::size_t row) const {
   const Catalogue::Place place = catalogue_->document(row);
   const SourceRows& rows = place.group->rows;
-  DocumentFacts facts{row, catalogue_->source_of(row), rows.source_alone(rows.source_of(place.row)),
-                      rows.document_alone(place.row), {}};
+  DocumentFacts facts{row,
+                      catalogue_->source_of(row),
+                      rows.source_alone(rows.source_of(place.row)),
+                      rows.document_alone(place.row),
+                      {}};
   const SourceName name = name_of(facts.source);
   if (facts.document.segment == kHere)
     facts.document.segment = static_cast<std::int64_t>(place.part->segment->number());

@@ -17,7 +17,7 @@ namespace gossamer {
 
 // A document with what is known of it.
 struct DocumentFacts {
-  std::size_t row;        // among all documents of the index
+  std::size_t row;  // among all documents of the index
   std::size_t source_row;
   SourceRecord source;      // without its documents
   DocumentRecord document;  // without its chunks; its segment is kVerbatim, kAway, or a number

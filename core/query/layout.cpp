@@ -163,8 +163,7 @@ TextSpan ChunkLayout::title_near(const Document& document, ChunkNumber chunk) co
   const std::uint64_t start = starts_[chunk], title = document.title_start;
   const std::uint64_t apart = title > start ? title - start : start - title;
   if (document.title_length == 0 || apart >= kNearBytes) return {0, 0};
-  return {static_cast<std::size_t>(title),
-          static_cast<std::size_t>(title) + document.title_length};
+  return {static_cast<std::size_t>(title), static_cast<std::size_t>(title) + document.title_length};
 }
 
 std::uint64_t ChunkLayout::counted_bytes(const Document& document, ChunkNumber chunk) const {

@@ -149,8 +149,7 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows) {
   expect(stage_ == Stage::kEmbeddings, Reason::kWrongState, "no texts were to be embedded");
   expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each text that was to be embedded");
-  for (std::size_t i = 0; i < to_embed_.size(); ++i)
-    remember(to_embed_[i], rows.data() + i * dim);
+  for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
   next_round();
 }

@@ -24,7 +24,8 @@ enum class Supplied : std::uint8_t {
   kOutOfReach,  // only a server has it, which did not answer
 };
 
-// The ranking of chunks by their distance from the question: exact down to the k-th, by codes below.
+// The ranking of chunks by their distance from the question: exact down to the k-th, by codes
+// below.
 class MeaningSearch {
  public:
   MeaningSearch(const Index& vectors, PassageReader& reader) : vectors_(vectors), reader_(reader) {}

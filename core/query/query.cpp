@@ -15,7 +15,8 @@ using Kind = JsonValue::Kind;
 
 // The place of a word in a list of them.
 template <class Enum>
-Enum choose(std::string_view name, const JsonValue& value, std::initializer_list<const char*> words) {
+Enum choose(std::string_view name, const JsonValue& value,
+            std::initializer_list<const char*> words) {
   std::size_t place = 0;
   for (const char* word : words) {
     if (value.is(Kind::kText) && value.text == word) return static_cast<Enum>(place);

@@ -23,8 +23,8 @@ struct Query {
   std::size_t k = 5;
   QueryMode mode = QueryMode::kHybrid;
   double recall = 0.90;
-  std::optional<std::string> filter;     // JSON, see Filter::read
-  std::vector<std::uint64_t> excluded;   // chunks that are no answers
+  std::optional<std::string> filter;    // JSON, see Filter::read
+  std::vector<std::uint64_t> excluded;  // chunks that are no answers
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's
   bool shows_whole = false;              // snippets are whole chunks

@@ -13,7 +13,10 @@ constexpr std::size_t kDepth = 100;
 }  // namespace
 
 QuerySession::QuerySession(const Collection& collection, const Index* vectors, Query query)
-    : collection_(collection), query_(std::move(query)), terms_(query_.question), reader_(collection) {
+    : collection_(collection),
+      query_(std::move(query)),
+      terms_(query_.question),
+      reader_(collection) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
@@ -111,9 +114,7 @@ void QuerySession::supply_question(std::span<const float> vector) {
   advance();
 }
 
-void QuerySession::begin_meaning() {
-  meaning_->begin(*question_, query_, collection_, scope_);
-}
+void QuerySession::begin_meaning() { meaning_->begin(*question_, query_, collection_, scope_); }
 
 MeaningSearch& QuerySession::meaning() {
   expect(meaning_ && question_ && stage_ == Stage::kRank, Reason::kWrongState,
@@ -183,7 +184,7 @@ void QuerySession::take_hits() {
     const Passage* passage = reader_.find(chunk.id);
     if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
     hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
-                      meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt});
+                     meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt});
   }
   if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
     stage_ = Stage::kOver;

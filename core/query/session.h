@@ -33,7 +33,8 @@ class QuerySession {
 
   // What is needed, as a JSON list of objects; "[]" once the answer is there:
   //   {"need": "question"}                      supply_question: the vector of the question
-  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted; finish_words()
+  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted;
+  //   finish_words()
   //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
   //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
   //   {"need": "vectors", "ids": [], "away": false}               supply_vectors

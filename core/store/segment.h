@@ -106,7 +106,7 @@ class SegmentGroups {
   Strings strings_;
   std::vector<Entry> entries_;
   std::shared_ptr<const Group> whole_;  // of a list; else groups are read
-  std::size_t packed_bytes_ = 0;  // of all groups
+  std::size_t packed_bytes_ = 0;        // of all groups
   Counts counts_;
 };
 
@@ -115,8 +115,7 @@ class SegmentView : public SegmentGroups {
  public:
   SegmentView(const Container& file, Origin origin, const Codec& codec)
       : SegmentGroups(file, origin, codec), groups_(group_count()) {}
-  explicit SegmentView(SourceList list)
-      : SegmentGroups(std::move(list)), groups_(group_count()) {}
+  explicit SegmentView(SourceList list) : SegmentGroups(std::move(list)), groups_(group_count()) {}
 
   std::shared_ptr<const Group> group(std::size_t number) const;
 

@@ -41,6 +41,5 @@ NB_MODULE(_core, m) {
   bind_store(m);
   bind_source_list(m);
   bind_filters(m);
-  bind_query(m);
   bind_question(m);
 }

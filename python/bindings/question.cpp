@@ -33,8 +33,7 @@ using Free = nb::call_guard<nb::gil_scoped_release>;
 using AwayTuple =
     std::tuple<std::uint64_t, nb::bytes, nb::bytes, nb::bytes, std::int64_t, std::int64_t>;
 
-std::vector<std::optional<AwayText>> read_away(
-    const std::vector<std::optional<AwayTuple>>& given) {
+std::vector<std::optional<AwayText>> read_away(const std::vector<std::optional<AwayTuple>>& given) {
   std::vector<std::optional<AwayText>> chunks;
   for (const std::optional<AwayTuple>& one : given) {
     if (one) {

@@ -456,8 +456,8 @@ void bind_catalogue(nb::module_& m) {
       .def_static(
           "of_list",
           [](const SourceList& list) {
-            return std::make_shared<Catalogue>(std::vector<std::shared_ptr<const Segment>>{
-                std::make_shared<const Segment>(list)});
+            return std::make_shared<Catalogue>(
+                std::vector<std::shared_ptr<const Segment>>{std::make_shared<const Segment>(list)});
           },
           nb::arg("list"))
       .def_prop_ro("counts",

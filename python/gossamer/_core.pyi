@@ -635,11 +635,19 @@ class LexicalPass:
     @property
     def files_opened(self) -> int: ...
 
+@overload
+def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]: ...
+
+@overload
 def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]:
     """
     The lines of a text that hold most of a question's words: their text, spans of characters to highlight, the best line, the first line.
     """
 
+@overload
+def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]: ...
+
+@overload
 def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]:
     """The same of a whole text."""
 
@@ -851,16 +859,10 @@ class Filter:
 
 def allowed_documents(catalogue: Catalogue, filter: Filter) -> NDArray[numpy.bool_]: ...
 
-def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]:
-    """
-    The lines of a text that hold most of a question's words: their text, spans of characters to highlight, the best line, the first line.
-    """
-
-def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]:
-    """The same of a whole text."""
-
 class Collection:
     def __init__(self, catalogue: Catalogue, roots: Sequence[bytes]) -> None: ...
+
+    def allow(self, filter: bytes) -> NDArray[numpy.bool_]: ...
 
     def count_document(self, first_id: int, text: bytes, words: PostingsWriter) -> None: ...
 

@@ -132,7 +132,8 @@ def supply_chunks(
         session.supply_chunks([None] * len(ids), False)
         return
     chunks = remote.chunks(np.array(ids, np.int64))
-    session.supply_chunks([chunk and _given(chunk) for chunk in chunks], not remote.is_away)
+    given = [None if chunk is None else _given(chunk) for chunk in chunks]
+    session.supply_chunks(given, not remote.is_away)
 
 
 def _given(chunk: RemoteChunk) -> tuple[int, bytes, bytes, bytes, int, int]:

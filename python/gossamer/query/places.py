@@ -30,9 +30,7 @@ def chunk_at(snapshot: Snapshot, passages: Passages, source: int, number: int) -
     begins = np.zeros(len(ids), bool)
     for row in catalogue.documents_of(source):
         is_here = rows == row
-        begins[is_here] = starts[is_here] < _offset_behind(
-            snapshot, passages, source, row, number
-        )
+        begins[is_here] = starts[is_here] < _offset_behind(snapshot, passages, source, row, number)
     (before,) = np.nonzero(begins)
     return int(ids[before[-1] if len(before) else 0])
 

@@ -75,9 +75,7 @@ class ResultsRecord:
 def record_results(question: str, results: Results) -> ResultsRecord:
     """Describe what was found, with numbers as long as they mean something."""
     explanation = asdict(results.explanation)
-    explanation["stages"] = {
-        name: round(ms, 2) for name, ms in results.explanation.stages.items()
-    }
+    explanation["stages"] = {name: round(ms, 2) for name, ms in results.explanation.stages.items()}
     return ResultsRecord(
         question=question,
         mode=results.explanation.mode,

@@ -61,7 +61,7 @@ class VectorSource:
         self._is_slow = False  # whether the server was waited for in vain
 
     def find(self, ids: Ids, is_away: bool) -> tuple[States, Floats]:
-        """Give the vectors that are at hand; of chunks whose texts are away, those of the server."""
+        """Give the vectors that are at hand; where texts are away, those of the server."""
         rows = np.zeros((len(ids), self._dim), np.float32)
         if is_away:
             return self._find_away(ids, rows), rows

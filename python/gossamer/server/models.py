@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from gossamer.files import PLAIN_NAME
-from gossamer.records import Value
+from gossamer.records import RemoteChunk, Value
 from gossamer.server.options import MOST_ITEMS
 from gossamer.sync.client import MOST_VECTORS
-from gossamer.records import RemoteChunk
 from gossamer.sync.records import Conflict, PushResult
 
 __all__ = [

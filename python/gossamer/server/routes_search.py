@@ -203,4 +203,3 @@ def _check_hits(service: Service, k: int) -> None:
     most = service.options.most_hits
     if k > most:
         raise InvalidArgument(f"k may be {most} at most on this server, got {k}")
-

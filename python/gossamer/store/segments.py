@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.errors import Damaged, UnknownId
+from gossamer.errors import UnknownId
 from gossamer.records import Span
 from gossamer.store.catalogue import (
     Catalogue,

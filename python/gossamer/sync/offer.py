@@ -166,13 +166,13 @@ class Offer:
         wanted = np.asarray(ids, np.int64).reshape(-1)
         is_known = np.isin(wanted, served.catalogue.chunk_ids)
         found = iter(served.opened.passages.read(wanted[is_known], with_places=True))
-        chunks: list[RemoteChunk | None] = []
-        for known in is_known.tolist():
-            one = next(found) if known else None
-            chunks.append(
-                one and RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last)
-            )
-        return chunks
+        passages = [next(found) if known else None for known in is_known.tolist()]
+        return [
+            None
+            if one is None
+            else RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last)
+            for one in passages
+        ]
 
     def push(self, items: Sequence[PushItem]) -> list[PushResult]:
         """Make changes that edges ask for, in their order; what was pushed before is done once."""
