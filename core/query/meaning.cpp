@@ -24,11 +24,6 @@ void add_chunks(const Collection& collection, std::size_t source, std::vector<st
 
 void MeaningSearch::begin(std::span<const float> question, const Query& query,
                           const Collection& collection, const Scope& scope) {
-  const std::size_t dim = vectors_.space().dim();
-  if (question.size() != dim)
-    fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
-                                      " numbers for the question, got " +
-                                      std::to_string(question.size()));
   question_.assign(question.begin(), question.end());
   k_ = query.k;
   wants_more_ = query.mode == QueryMode::kHybrid;
@@ -113,9 +108,11 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
   expect(states.size() == wanted_.size() && rows.size() == wanted_.size() * dim,
          Reason::kInvalidArgument, "expected a row for each vector that was asked for");
   std::vector<std::uint64_t> to_embed;
+  const Catalogue& catalogue = reader_.collection().catalogue();
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
-    if (states[i] == Supplied::kEmbed) to_embed.push_back(wanted_[i]);
+    // A graph goes on to lead through chunks that were removed.
+    if (states[i] == Supplied::kEmbed && catalogue.has(wanted_[i])) to_embed.push_back(wanted_[i]);
     unreachable_ += states[i] == Supplied::kOutOfReach;
   }
   if (!is_away_) {

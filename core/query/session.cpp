@@ -10,17 +10,23 @@ namespace {
 // How far down a ranking a chunk may stand and still gain from another one.
 constexpr std::size_t kDepth = 100;
 
+void check_dim(std::size_t given, std::size_t expected) {
+  if (given != expected)
+    fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(expected) +
+                                      " numbers for the question, got " + std::to_string(given));
+}
+
 }  // namespace
 
-QuerySession::QuerySession(const Collection& collection, const Index* vectors, Query query)
+QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query query)
     : collection_(collection),
       query_(std::move(query)),
       terms_(query_.question),
-      reader_(collection) {
+      reader_(collection),
+      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
-  if (vectors != nullptr && query_.mode != QueryMode::kLexical) meaning_.emplace(*vectors, reader_);
   begin();
 }
 
@@ -30,7 +36,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   begin_words();
-  if (question_) begin_meaning();
+  if (meaning_) begin_meaning();
   advance();
 }
 
@@ -107,17 +113,19 @@ void QuerySession::end_words(WordRanking ranking) {
   postings_.reset();
 }
 
-void QuerySession::supply_question(std::span<const float> vector) {
-  expect(meaning_ && !question_, Reason::kWrongState, "no vector of the question was asked for");
-  question_.emplace(vector.begin(), vector.end());
+void QuerySession::supply_question(const Index& vectors, std::span<const float> vector) {
+  expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
+  check_dim(vector.size(), vectors.space().dim());
+  question_.assign(vector.begin(), vector.end());
+  meaning_.emplace(vectors, reader_);
   begin_meaning();
   advance();
 }
 
-void QuerySession::begin_meaning() { meaning_->begin(*question_, query_, collection_, scope_); }
+void QuerySession::begin_meaning() { meaning_->begin(question_, query_, collection_, scope_); }
 
 MeaningSearch& QuerySession::meaning() {
-  expect(meaning_ && question_ && stage_ == Stage::kRank, Reason::kWrongState,
+  expect(meaning_ && stage_ == Stage::kRank, Reason::kWrongState,
          "nothing is searched for by meaning");
   return *meaning_;
 }
@@ -152,7 +160,8 @@ void QuerySession::supply_chunks(std::span<const std::optional<AwayText>> chunks
 
 bool QuerySession::is_ranked() const {
   if (words_ != Words::kReady) return false;
-  return !meaning_ || (question_ && meaning_->stage() == MeaningSearch::Stage::kOver);
+  if (!has_vectors_) return true;
+  return meaning_ && meaning_->stage() == MeaningSearch::Stage::kOver;
 }
 
 void QuerySession::advance() {
@@ -214,8 +223,8 @@ std::string QuerySession::needs() const {
     if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
     if (words_ == Words::kHost) needs.ranking(kDepth + query_.k);
     if (words_ == Words::kPostings) needs.postings(postings_->ranges());
-    if (meaning_ && !question_) needs.question();
-    if (meaning_ && question_) needs.meaning(*meaning_);
+    if (has_vectors_ && !meaning_) needs.question();
+    if (meaning_) needs.meaning(*meaning_);
   }
   needs.texts(reader_.texts());
   needs.chunks(reader_.away());

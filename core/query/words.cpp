@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "store/schema.h"
 
 namespace gossamer {
@@ -181,7 +182,7 @@ PostingsPass::PostingsPass(const LexicalQuery& query, const PostingsView& postin
                                "; export it again");
   for (const std::string& term : query.terms())
     if (const auto block = postings.block_of(term)) blocks_.push_back(*block);
-  std::sort(blocks_.begin(), blocks_.end());
+  sort_values(blocks_.begin(), blocks_.end());
   blocks_.erase(std::unique(blocks_.begin(), blocks_.end()), blocks_.end());
   for (const std::size_t block : blocks_) ranges_.push_back(postings.block(block));
 }

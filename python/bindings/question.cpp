@@ -133,11 +133,11 @@ std::unique_ptr<Collection> make_collection(std::shared_ptr<Catalogue> catalogue
   return std::make_unique<Collection>(std::move(catalogue), std::move(folders));
 }
 
-std::unique_ptr<QuerySession> make_session(const Collection& collection, const Index* vectors,
+std::unique_ptr<QuerySession> make_session(const Collection& collection, bool has_vectors,
                                            const nb::bytes& query) {
   const std::string_view json = text_of(query);
   const nb::gil_scoped_release release;
-  return std::make_unique<QuerySession>(collection, vectors, Query::read(json));
+  return std::make_unique<QuerySession>(collection, has_vectors, Query::read(json));
 }
 
 // Of each document, by row, whether a filter lets it through.
@@ -175,19 +175,19 @@ void bind_collection(nb::module_& m) {
 
 void bind_session(nb::module_& m) {
   nb::class_<QuerySession>(m, "QuerySession")
-      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("vectors").none(),
-           nb::arg("query"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
+      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"),
+           nb::arg("query"), nb::keep_alive<0, 2>())
       .def("needs",
            [](const QuerySession& self) { return text_from([&] { return self.needs(); }); })
       .def("answer",
            [](const QuerySession& self) { return text_from([&] { return self.answer(); }); })
       .def(
           "supply_question",
-          [](QuerySession& self, const FloatRow& vector) {
+          [](QuerySession& self, const Index& vectors, const FloatRow& vector) {
             const nb::gil_scoped_release release;
-            self.supply_question({vector.data(), vector.size()});
+            self.supply_question(vectors, {vector.data(), vector.size()});
           },
-          nb::arg("vector"))
+          nb::arg("vectors"), nb::arg("vector"), nb::keep_alive<1, 2>())
       .def("count_words", &count_words, nb::arg("texts"), nb::arg("threads"),
            nb::arg("progress").none())
       .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),
