@@ -17,8 +17,11 @@ constexpr std::uint64_t kLongestPiece = 1 << 26;
 
 WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std::size_t best) {
   WordRanking ranking;
-  for (const ScoredChunk& chunk : counts.top(best))
+  for (const ScoredChunk& chunk : counts.top(best)) {
     ranking.ids.push_back(layout.id_of(chunk.chunk));
+    ranking.scores.push_back(chunk.score);
+  }
+  ranking.chunks = counts.chunks();
   ranking.chunks_with.assign(counts.chunks_with().begin(), counts.chunks_with().end());
   return ranking;
 }
