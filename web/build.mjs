@@ -25,16 +25,18 @@ const entries = {
   worker: "src/worker/host.ts",
   page: "page/main.ts",
 };
+// The page loads the package when it searches by itself: where a server answers, it never does.
+const packaged = {
+  name: "packaged",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
+};
 for (const [name, entry] of Object.entries(entries)) {
-  await build({ ...common, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
+  const plugins = name === "page" ? [packaged] : [];
+  await build({ ...common, plugins, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
 }
 for (const file of readdirSync(join(here, "page"))) {
-  if (!file.endsWith(".ts")) cpSync(join(here, "page", file), join(dist, file), { recursive: true });
-}
-// The page looks as the server's own does: what both have stands there.
-const shared = join(here, "..", "python", "gossamer", "server", "page");
-for (const file of ["base.css", "dialogs.css", "results.css", "icon.svg"]) {
-  cpSync(join(shared, file), join(dist, file));
+  if (/\.(css|html|svg)$/.test(file)) cpSync(join(here, "page", file), join(dist, file));
 }
 const built = join(here, "wasm", "built");
 for (const file of readdirSync(built)) {
