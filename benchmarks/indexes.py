@@ -69,8 +69,8 @@ def embedder_of(index: Index) -> Embedder:
 def search(index: Index, question: str, k: int, mode: str, allowed: Ids | None = None) -> Results:
     """Search as `Index.search` does, among the chunks with these ids (None: all)."""
     state = _state(index)
-    mask = None if allowed is None else np.isin(state.layout.ids, allowed)
-    return run_query(state.searchable(), Query(question, k, mode, 0.90, mask))
+    others = () if allowed is None else np.setdiff1d(state.snapshot.catalogue.chunk_ids, allowed)
+    return run_query(state, Query(question, k, mode, excluded=tuple(map(int, others))))
 
 
 def read_chunks(index: Index) -> Chunks:
@@ -78,20 +78,26 @@ def read_chunks(index: Index) -> Chunks:
     state = _state(index)
     sources: list[str] = []
     texts: list[str] = []
-    for start in range(0, len(state.layout.ids), READ_AT_ONCE):
-        for passage in state.passages.read(state.layout.ids[start : start + READ_AT_ONCE]):
+    for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
+        for passage in state.passages.read(
+            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+        ):
             assert passage is not None, "the files have not changed"
-            sources.append(passage.source.path)
+            sources.append(passage.path)
             texts.append(passage.embedded)
-    return Chunks(state.layout.ids, sources, texts, embedder_of(index).embed(texts))
+    return Chunks(
+        state.snapshot.catalogue.chunk_ids, sources, texts, embedder_of(index).embed(texts)
+    )
 
 
 def read_bodies(index: Index) -> list[str]:
     """Read what every chunk says, without the lines of context that are embedded before it."""
     state = _state(index)
     bodies: list[str] = []
-    for start in range(0, len(state.layout.ids), READ_AT_ONCE):
-        for passage in state.passages.read(state.layout.ids[start : start + READ_AT_ONCE]):
+    for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
+        for passage in state.passages.read(
+            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+        ):
             assert passage is not None, "the files have not changed"
             bodies.append(passage.body)
     return bodies

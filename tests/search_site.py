@@ -6,7 +6,6 @@ with StaticSite(folder, POLICY) as site:
     call(page, "(gossamer) => gossamer.names()")
 """
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import web_bundle
 from playwright.sync_api import Page
 
-from gossamer import Index, models
+from gossamer import Index
 from gossamer.single.engine import EngineChoice
 from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.single.importing import import_single_file
@@ -26,10 +25,9 @@ POLICY = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
     "connect-src 'self'; worker-src 'self'"
 }
-_PACKAGED = Path(models.__file__).parent / "data" / "pocket.gossamer"
 
 _START = """async (options) => {
-  const { start } = await import(new URL("index.js", document.baseURI).href);
+  const { start } = await import(new URL("gossamer.js", document.baseURI).href);
   window.gossamer = start(options);
 }"""
 
@@ -44,11 +42,7 @@ class PageError(Exception):
 
 def write_package(folder: Path) -> None:
     """Put the package into a folder as a page has it, and the model."""
-    web_bundle.bundle(["src/index.ts"], folder)
-    web_bundle.bundle(["src/worker/host.ts"], folder)
-    (folder / "host.js").rename(folder / "worker.js")
-    web_bundle.copy_wasm(folder)
-    shutil.copyfile(_PACKAGED, folder / "pocket.model.gossamer")
+    web_bundle.build_package(folder)
     web_bundle.write_page(folder)
 
 

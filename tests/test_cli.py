@@ -24,6 +24,7 @@ from gossamer.cli.progress import BytesEstimate
 from gossamer.cli.words import counted, duration, near_path, share, size
 from gossamer.lexical import find_terms
 from gossamer.query.snippet import choose_snippet, whole_snippet
+from gossamer.records import Hit
 from gossamer.store import begin
 from gossamer.store.manifest import MANIFEST
 from gossamer.update.report import UpdateProgress
@@ -612,12 +613,10 @@ def test_code_keeps_its_shape_without_the_indentation_it_shares() -> None:
 
 
 def test_records_of_hits_are_plain_data(run: Run) -> None:
-    from gossamer.cli.hits import HitRecord
-
     found = run("search", "--mode", "lexical", "lease", "due", "--json")
     hit = json.loads(found.stdout)["hits"][0]
 
-    record = HitRecord(**hit)
+    record = Hit(**hit)
     assert asdict(record) == hit
     assert (record.line, record.unit) == (7, "line")
 

@@ -25,10 +25,10 @@ from gossamer.errors import (
 )
 from gossamer.index import Index
 from gossamer.model import IndexModel
-from gossamer.query import supply
-from gossamer.query.elsewhere import Elsewhere
+from gossamer.query import vectors
 from gossamer.query.opened import OpenedState
-from gossamer.records import ChunkSpan
+from gossamer.query.remote import RemoteChunks
+from gossamer.records import ChunkSpan, RemoteChunk
 from gossamer.store import (
     Catalogue,
     ChunkedDocument,
@@ -42,7 +42,6 @@ from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST, Manifest
 from gossamer.store.records import AWAY, VERBATIM
 from gossamer.store.segments import SegmentCatalogue
-from gossamer.sync.records import AwayChunk
 from gossamer.vectors.vector_index import VectorIndex
 
 URL = "http://server.test:7700"
@@ -77,7 +76,7 @@ class Server:
         self.is_down = False
         self.share_of: Callable[[int], int] = lambda _: 0
         self.before_vectors: Callable[[], object] = lambda: None
-        self.spoil: Callable[[AwayChunk], AwayChunk | None] = lambda chunk: chunk
+        self.spoil: Callable[[RemoteChunk], RemoteChunk | None] = lambda chunk: chunk
         self.spoil_rows: Callable[[NDArray[np.float32]], NDArray[np.float32]] = lambda rows: rows
         self.lacks: set[int] = set()
         self.learnt: list[tuple[int, float]] = []
@@ -101,22 +100,19 @@ class Server:
         rows = TinyEmbedder().embed([one.embedded for one in passages if one.id not in self.lacks])
         return is_had, self.spoil_rows(rows.astype(np.float16).astype(np.float32))
 
-    def chunks(self, ids: NDArray[np.int64]) -> list[AwayChunk | None]:
+    def chunks(self, ids: NDArray[np.int64]) -> list[RemoteChunk | None]:
         self.requests.append(("chunks", ids.tolist()))
         if self.is_down:
             return [None] * len(ids)
-        passages = self._state.passages
         return [
-            self.spoil(
-                AwayChunk(one.id, one.title, one.body, one.embedded, *passages.place_of(one))
-            )
-            for one in passages.read(ids)
+            self.spoil(RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last))
+            for one in self._state.passages.read(ids, with_places=True)
         ]
 
     def context(self, id: int, margin: int) -> tuple[str, str] | None:
         self.requests.append(("context", [id]))
-        passages = self._state.passages
-        return None if self.is_down else passages.text_around(self._state.passage(id), margin)
+        before, _, after = self._state.passages.context(id, margin)
+        return None if self.is_down else (before, after)
 
     def share(self, count: int) -> int:
         return self.share_of(count)
@@ -134,13 +130,13 @@ class Server:
 @pytest.fixture
 def elsewhere(server: Index, embedder: TinyEmbedder, monkeypatch: pytest.MonkeyPatch) -> Server:
     fake = Server(server, embedder)
-    seam: Elsewhere = fake  # it is one
-    of_state = OpenedState.elsewhere
+    seam: RemoteChunks = fake  # it is one
+    of_state = OpenedState.remote
 
-    def made(state: OpenedState) -> Elsewhere | None:
+    def made(state: OpenedState) -> RemoteChunks | None:
         return seam if state.snapshot.manifest.origin else of_state(state)
 
-    monkeypatch.setattr(OpenedState, "elsewhere", made)
+    monkeypatch.setattr(OpenedState, "remote", made)
     return fake
 
 
@@ -509,7 +505,7 @@ def test_a_server_that_hangs_is_not_waited_for_where_texts_are_here(
     is_over = threading.Event()
     elsewhere.share_of = lambda count: count
     elsewhere.before_vectors = lambda: is_over.wait(30)
-    monkeypatch.setattr(supply, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(vectors, "_PATIENCE_S", 0.01)
 
     results = edge.search("the lease", 3, mode="semantic")
     is_over.set()
@@ -528,15 +524,17 @@ def test_a_server_that_hangs_is_asked_once_however_many_rounds_there_are(
     is_over = threading.Event()
     elsewhere.share_of = lambda count: count
     elsewhere.before_vectors = lambda: is_over.wait(30)
-    monkeypatch.setattr(supply, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(vectors, "_PATIENCE_S", 0.01)
     state = edge.opened.state
-    source = supply.ChunkVectors(state.passages, lambda: embedder, None, elsewhere)
+    source = vectors.VectorSource(embedder.dim, lambda: embedder, None, elsewhere)
+    ids = state.snapshot.catalogue.chunk_ids
+    texts = [passage.embedded for passage in state.passages.read(ids)]
 
-    rounds = [source.of(state.layout.ids[at : at + 3]) for at in (0, 3, 6)]
+    rounds = [source.embed(ids[at : at + 3], texts[at : at + 3]) for at in (0, 3, 6)]
     is_over.set()
 
     assert len(elsewhere.asked("vectors")) == 1
-    assert not any(supplied.missing.any() for supplied in rounds)
+    assert all(supplied.any(axis=1).all() for supplied in rounds)
 
 
 def test_what_the_server_does_not_give_is_embedded_here(server, elsewhere, embedder, tmp_path):

@@ -15,6 +15,7 @@ import pytest
 from store_states import changes_to, finish
 from tiny_embedder import TinyEmbedder, use_tiny
 
+from gossamer import _core
 from gossamer import status as status_module
 from gossamer.cli.output import Output
 from gossamer.errors import Damaged, GossamerError, WrongState
@@ -22,7 +23,7 @@ from gossamer.filters import combine
 from gossamer.index import Index
 from gossamer.lexical import WORDS
 from gossamer.lexical.fts5 import FtsIndex
-from gossamer.query.scope import allowed_documents
+from gossamer.query.texts import TextSource
 from gossamer.records import ChunkSpan
 from gossamer.store import (
     Catalogue,
@@ -35,6 +36,8 @@ from gossamer.store import (
 )
 from gossamer.update.hubs import HubVectors
 
+# Columns as they are, so that a test may spoil them.
+PLAIN = _core.Codecs(lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None, None)
 PAGE = (
     "<html><head><title>Harbour</title></head><body><p>The ferry leaves at noon.</p></body></html>"
 )
@@ -240,50 +243,57 @@ def test_a_place_is_found_by_reading_its_file_once(index, notes, monkeypatch):
     index.add_paths()
     state = index._opened.state
     path = (notes / "long.txt").as_posix()
-    expected = [
-        passage
-        for passage in state.passages.read(
-            state.snapshot.catalogue.chunks_of(state.snapshot.catalogue.find_path(path))
-        )
-    ]
+    catalogue = state.snapshot.catalogue
+    ids = catalogue.chunks_of(catalogue.find_path(path))
+    expected = state.passages.read(ids, with_places=True)
 
     for number in (1, 2, 41, 119, 10**6):
         found = state.passage_at(f"{path}:{number}")
-        firsts = [state.passages.place_of(passage)[0] for passage in expected]
-        best = max((i for i, first in enumerate(firsts) if first <= number), default=0)
-        assert found == expected[best]
+        best = max((i for i, one in enumerate(expected) if one.first <= number), default=0)
+        assert found.id == expected[best].id
     counted = count_reads(monkeypatch)
     state.passage_at(f"{path}:100")
     assert sum(counted) < 3 * (notes / "long.txt").stat().st_size
 
 
 def count_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    from gossamer.passages import _TextReader
-
     counted: list[int] = []
-    read = _TextReader.read
+    read = TextSource.read
 
-    def counting(self: _TextReader, start: int, end: int) -> bytes | None:
-        counted.append(end - start)
-        return read(self, start, end)
+    def counting(self: TextSource, documents: list[dict]) -> list[bytes | None]:
+        counted.extend(end - start for one in documents for start, end in one["spans"])
+        return read(self, documents)
 
-    monkeypatch.setattr(_TextReader, "read", counting)
+    monkeypatch.setattr(TextSource, "read", counting)
     return counted
 
 
-def test_a_filter_over_files_looks_at_no_metadata_and_is_asked_once(index, monkeypatch):
-    state = index._opened.state
-    monkeypatch.setattr(Catalogue, "metadata", lambda _: pytest.fail("not needed"))
-    first = state.allowed(combine(where='type == "text"', paths=["*.txt"]))
-    monkeypatch.setattr(
-        "gossamer.query.opened.allowed_documents", lambda *_: pytest.fail("known already")
+def test_a_filter_over_files_looks_at_no_metadata():
+    changes = changes_to()
+    document = ChunkedDocument(
+        DocumentRecord(1, "text", metadata={"year": 2024}), [ChunkSpan(0, 1)], [1]
     )
+    changes.replace_source(SourceRecord("/r", "a.txt", 1, 1, 1, "text"), [document])
+    collection = collection_of(finish(changes), spoils_metadata=True)
 
-    again = state.allowed(combine(where='type == "text"', paths=["*.txt"]))
+    allowed = collection.allow(filter_of(where='type == "text"', paths=["*.txt"]))
 
-    assert first is not None
-    assert first.sum() == 1
-    assert again is first
+    assert allowed.tolist() == [True]
+    with pytest.raises(Damaged, match="metadata"):
+        collection.allow(filter_of(where="year == 2024"))
+
+
+def collection_of(catalogue: Catalogue, spoils_metadata: bool = False) -> _core.Collection:
+    data = catalogue.listing.pack(PLAIN)
+    if spoils_metadata:
+        data = data.replace(b'{"year"', b'["year"')
+    return _core.Collection(_core.Catalogue.of_list(_core.SourceList.read(data, True, PLAIN)), [])
+
+
+def filter_of(**options: object) -> bytes:
+    condition = combine(**options)
+    assert condition is not None
+    return condition.key.encode()
 
 
 def test_filters_of_other_values_are_not_taken_for_each_other(index):
@@ -301,10 +311,10 @@ def test_a_file_of_an_impossible_time_can_be_filtered():
     changes = changes_to()
     document = ChunkedDocument(DocumentRecord(1, "text"), [ChunkSpan(0, 1)], [1])
     changes.replace_source(SourceRecord("/r", "a", 1, -(2**62) * 2, 1), [document])
-    condition = combine(after="2020")
-    assert condition is not None
 
-    assert allowed_documents(finish(changes), condition).tolist() == [False]
+    allowed = collection_of(finish(changes)).allow(filter_of(after="2020"))
+
+    assert allowed.tolist() == [False]
 
 
 def test_records_of_a_catalogue_are_read_without_counting_all_rows(index, monkeypatch):

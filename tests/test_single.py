@@ -17,7 +17,6 @@ from gossamer import _core, errors
 from gossamer.cli import cli
 from gossamer.files import map_file, write_file
 from gossamer.index import Index
-from gossamer.query.layout import counted_spans
 from gossamer.single import site
 from gossamer.single.container import Container, Section, container_parts, crc32c, sections_of
 from gossamer.single.kinds import CODEBOOK, MANIFEST, ORDER, SEGMENT, WORDS
@@ -247,11 +246,13 @@ class TestWords:
         catalogue, texts = SegmentCatalogue([segment], ()), SegmentTexts([segment])
         _, offsets = catalogue.text_places
         counted: dict[str, Counter[int]] = {}
-        for number, start, end in zip(*counted_spans(catalogue), strict=True):
-            row = catalogue.document_rows(catalogue.chunk_ids[[number]])[0]
-            text = texts.read(1, int(offsets[row] + start), int(offsets[row] + end))
-            for term in _core.spaced_terms(text).split():
-                counted.setdefault(term, Counter())[int(number)] += 1
+        for number, id in enumerate(catalogue.chunk_ids.tolist()):
+            row = int(catalogue.document_rows([id])[0])
+            title = catalogue.document(row).title_span or (0, 0)
+            for start, end in (title, *zip(*catalogue.spans([id]), strict=True)):
+                text = texts.read(1, int(offsets[row] + start), int(offsets[row] + end))
+                for term in _core.spaced_terms(text).split():
+                    counted.setdefault(term, Counter())[number] += 1
 
         words = WordsReader(container.section(WORDS).tobytes())
 

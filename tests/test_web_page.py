@@ -15,6 +15,9 @@ from gossamer import Index
 
 pytest_plugins = ["web_page_fixtures"]
 
+# What the page may load when files are dropped: modules, and parts of its worker.
+_OWN_FILES = r"/gossamer[a-z-]*\.wasm|/worker-[a-z]+-[A-Z0-9]{8}\.js"
+
 
 class TestSearch:
     def test_what_is_typed_is_found_with_its_words_marked_and_its_place_named(
@@ -194,7 +197,7 @@ class TestPrivate:
         asked = {request.split()[1] for request in site.requests}
         assert all(request.startswith("GET ") for request in site.requests)
         assert asked - {"/pocket.model.gossamer", "/icon.svg"} == {
-            name for name in asked if re.fullmatch(r"/gossamer[a-z-]*\.wasm", name)
+            name for name in asked if re.fullmatch(_OWN_FILES, name)
         }
         assert not any("whale" in address for address in heard.addresses)
         assert heard.errors == []

@@ -269,7 +269,7 @@ def test_a_worker_that_dies_ends_what_waits(context: BrowserContext, site: Stati
     page = context.new_page()
     page.goto(site.url)
     code = """async () => {
-      const { start } = await import(new URL("index.js", document.baseURI).href);
+      const { start } = await import(new URL("gossamer.js", document.baseURI).href);
       const worker = new Worker("./worker.js", { type: "module" });
       const gossamer = start({ worker });
       await gossamer.names();
@@ -338,7 +338,7 @@ def test_searches_are_answered_while_another_worker_commits(page: Page) -> None:
     found = call(
         page,
         """async (gossamer, texts) => {
-          const { start } = await import(new URL("index.js", document.baseURI).href);
+          const { start } = await import(new URL("gossamer.js", document.baseURI).href);
           const other = start();
           const written = await other.build("busy", texts);
           const read = await gossamer.open("busy");

@@ -42,6 +42,15 @@ def bundle(entries: Sequence[str], folder: Path) -> None:
         raise AssertionError(f"bundling failed:\n{done.stderr}")
 
 
+def build_package(folder: Path) -> None:
+    """Put page and package into a folder, which loses what it held, as `make web` builds them."""
+    require_bundler()
+    command = ["node", str(WEB / "build.mjs"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"building failed:\n{done.stderr}")
+
+
 def copy_wasm(folder: Path) -> None:
     """Put the compiled modules into a folder."""
     for path in (WEB / "wasm" / "built").glob("*.wasm"):

@@ -3,7 +3,6 @@
 pytest_plugins = ["web_page_fixtures"]
 """
 
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,11 +24,8 @@ from gossamer.single import site as single_site
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page as `make web` builds it."""
-    web_bundle.require_bundler()
     folder = tmp_path_factory.mktemp("page")
-    command = ["node", str(web_bundle.WEB / "build.mjs"), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    web_bundle.build_package(folder)
     return folder
 
 

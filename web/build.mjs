@@ -3,6 +3,7 @@ import { build } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildWorker } from "./build_worker.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 // Where it goes; tests have places of their own.
@@ -20,20 +21,19 @@ const common = {
   external: ["onnxruntime-web"],
   absWorkingDir: here,
 };
-const entries = {
-  gossamer: "src/index.ts",
-  worker: "src/worker/host.ts",
-  page: "page/main.ts",
-};
 // The page loads the package when it searches by itself: where a server answers, it never does.
 const packaged = {
   name: "packaged",
   setup: ({ onResolve }) =>
     onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
 };
+const worker = await buildWorker(dist, common);
+const define = { WORKER_FILE: JSON.stringify(`./${worker}`) };
+const entries = { gossamer: "src/index.ts", page: "page/main.ts" };
 for (const [name, entry] of Object.entries(entries)) {
   const plugins = name === "page" ? [packaged] : [];
-  await build({ ...common, plugins, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
+  const outfile = join(dist, `${name}.js`);
+  await build({ ...common, define, plugins, entryPoints: [entry], outfile });
 }
 for (const file of readdirSync(join(here, "page"))) {
   if (/\.(css|html|svg)$/.test(file)) cpSync(join(here, "page", file), join(dist, file));

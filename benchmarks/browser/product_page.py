@@ -1,30 +1,25 @@
 """A page that uses the package as any page would, and what travels to it."""
 
-import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
-import gossamer
 from benchmarks.browser.packages import WEB, bundle
 from benchmarks.browser.tab import HOUR_MS, Browser
 
 MODEL = "pocket"
 MODEL_FILE = f"{MODEL}.model.gossamer"
-_PACKAGED = Path(gossamer.__file__).parent / "models" / "data" / f"{MODEL}.gossamer"
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Search</title>
+<link rel="modulepreload" href="gossamer.js">
 <script type="module" src="product.js"></script></html>
 """
 
 
 def write_package(folder: Path) -> None:
-    """Write the page, the package's worker, its Wasm modules and the model."""
+    """Write the package as `make web` builds it, with the model, and the page that uses it."""
+    subprocess.run(["node", str(WEB / "build.mjs"), str(folder)], check=True)
     bundle(["bench/product.ts"], folder)
-    bundle(["src/worker/host.ts"], folder)
-    (folder / "host.js").rename(folder / "worker.js")
-    for module in (WEB / "wasm" / "built").glob("*.wasm"):
-        shutil.copy(module, folder)
-    shutil.copy(_PACKAGED, folder / MODEL_FILE)
     (folder / "index.html").write_text(_PAGE)
 
 

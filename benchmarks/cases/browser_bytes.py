@@ -28,6 +28,8 @@ TITLE = "bytes over the network: MDN searched in a page, from a static host, not
 WASM_BAR = 60_000
 FIRST_BAR = 6_000_000
 NEXT_BAR = 300_000
+CODE_BAR = 180_000
+MODES = ("semantic", "hybrid", "lexical")
 LONG_TASK_MS = 50.0
 QUESTIONS = 21
 SEARCHES = scaled(100, 10)
@@ -73,7 +75,7 @@ def run() -> Result:
         details["exports"] = exports
         with Site([folder]) as site:
             for choice in CHOICES:
-                for mode in ("semantic", "hybrid"):
+                for mode in MODES:
                     found = _visit(started, site, _file(choice), questions, mode)
                     if mode == "semantic":
                         found["recall"] = _recalls(exact, found)
@@ -134,6 +136,8 @@ def _visit(
     page.close()
     return {
         "first": sum(parts.values()),
+        "JavaScript": _of_kind(parts, ".js"),
+        "Wasm": _of_kind(parts, ".wasm"),
         "index and model, as the package counts": fetched,
         "parts": parts,
         "first_s": round(first["ms"] / 1000, 3),
@@ -149,6 +153,9 @@ def _byte_rows(name: str, found: dict[str, Any], is_judged: bool) -> list[Row]:
     first, following = (FIRST_BAR, NEXT_BAR) if is_judged else (None, None)
     rows = [
         Row(f"{name}: first question, B", found["first"], bar=first),
+        Row(f"{name}: JavaScript for the first, gzip, B", found["JavaScript"]),
+        Row(f"{name}: Wasm for the first, gzip, B", found["Wasm"]),
+        Row(f"{name}: both, gzip, B", found["JavaScript"] + found["Wasm"], bar=CODE_BAR),
         Row(f"{name}: second question, B", found["next"][0], bar=following),
         Row(f"{name}: mean of 20 others, B", float(np.mean(found["next"])), bar=following),
         Row(f"{name}: most of 20 others, B", max(found["next"])),
@@ -202,6 +209,10 @@ def _by_path(sent: Sequence[Sent]) -> dict[str, int]:
     for one in sent:
         sizes[one.path] += one.body
     return dict(sizes)
+
+
+def _of_kind(parts: dict[str, int], ending: str) -> int:
+    return sum(size for path, size in parts.items() if path.endswith(ending))
 
 
 def _file(choice: str) -> str:

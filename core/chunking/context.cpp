@@ -11,20 +11,13 @@ namespace {
 
 // A path or title longer than this says nothing more, and would take the chunk's own room.
 constexpr std::size_t kMostLineBytes = 120;
+// How much of a file's path tells what the file is about.
+constexpr std::size_t kPathParts = 3;
 // A heading is not shortened to fewer tokens than this; it is left out.
 constexpr std::size_t kLeastShortened = 4;
 // No more headings than these find room; a text may nest them by the thousand.
 constexpr std::size_t kMostOpen = 32;
 constexpr std::size_t kAnyLevel = std::numeric_limits<std::size_t>::max();
-
-// Unicode's White_Space, and the four separators of ASCII.
-bool is_space_character(char32_t point) {
-  if (point < 128)
-    return point == ' ' || (point >= 9 && point <= 13) || (point >= 28 && point < 32);
-  return point == 0x85 || point == 0xA0 || point == 0x1680 ||
-         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
-         point == 0x202F || point == 0x205F || point == 0x3000;
-}
 
 // Where the last character of a text begins.
 std::size_t begin_of_last(std::string_view text) {
@@ -34,6 +27,24 @@ std::size_t begin_of_last(std::string_view text) {
 }
 
 }  // namespace
+
+std::string context_line(std::string_view name, std::string_view title) {
+  if (!title.empty()) return std::string(title);
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    const std::string_view part = name.substr(at, end - at);
+    if (!part.empty() && part != ".") parts.push_back(part);
+    at = end + 1;
+  }
+  std::string line;
+  const std::size_t first = parts.size() - std::min(parts.size(), kPathParts);
+  for (std::size_t i = first; i < parts.size(); ++i) {
+    if (i > first) line += '/';
+    line += parts[i];
+  }
+  return line;
+}
 
 std::string shorten_line(std::string_view line) {
   std::string words;

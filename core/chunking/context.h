@@ -14,6 +14,10 @@ namespace gossamer {
 // An empty heading stands for a line that did not fit the chunk size and is left out.
 inline constexpr TextSpan kNoContextLine{0, 0};
 
+// The line that is embedded before every chunk of a document: its title, or the last parts of its
+// path below the folder that was added. Texts that programs give have no such name ("").
+std::string context_line(std::string_view name, std::string_view title);
+
 // A title or path on one line of bounded length, cut between words where it can be.
 std::string shorten_line(std::string_view line);
 

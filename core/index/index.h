@@ -123,6 +123,8 @@ class Index {
   // The nodes of these ids, or of the ids whose place in `mask` is true: an allow-filter.
   Bitmap allow_ids(std::span<const std::uint64_t> ids) const;
   Bitmap allow_mask(std::span<const bool> mask) const;
+  // All nodes but those of these ids, which need not be there.
+  Bitmap allow_all_but(std::span<const std::uint64_t> ids) const;
 
   struct Request {
     std::size_t k = 10;
@@ -295,6 +297,9 @@ class IndexSearch {
   // The nearest of one query, nearest first: min(k, what may be returned and can be had) once the
   // search is over.
   std::vector<Hit> nearest(std::size_t query) const;
+  // The `best` nearest by their codes alone, out of what a search for one query has scanned; nothing
+  // if that was less.
+  std::vector<std::uint64_t> estimated(std::size_t best) const;
   SearchCounters counters() const { return batch_->counters(); }
   Strategy strategy() const { return strategy_; }
   const Effort& effort() const { return effort_; }

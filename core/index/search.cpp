@@ -21,12 +21,6 @@ constexpr std::size_t kFewNodes = 2'000;
 constexpr double kRareShare = 0.05;
 constexpr std::uint32_t kMaxBeam = 1u << 20;
 
-const char* name_of(Strategy strategy) {
-  constexpr const char* kNames[kStrategyCount] = {"auto",       "scan", "walk", "two-level",
-                                                  "best-first", "lazy", "exact"};
-  return kNames[static_cast<std::size_t>(strategy)];
-}
-
 }  // namespace
 
 Bitmap Index::live_nodes() const {
@@ -57,6 +51,17 @@ Bitmap Index::allow_ids(std::span<const std::uint64_t> ids) const {
   prepare_lookup();
   Bitmap allowed(node_count_);
   for (const std::uint64_t id : ids) allowed.insert(node_of(id));
+  return allowed;
+}
+
+Bitmap Index::allow_all_but(std::span<const std::uint64_t> ids) const {
+  load_ids();
+  const ReadLock<SharedMutex> lock(mutex_);
+  prepare_lookup();
+  Bitmap allowed(node_count_);
+  allowed.fill();
+  for (const std::uint64_t id : ids)
+    if (const auto node = ids_.find(id)) allowed.erase(*node);
   return allowed;
 }
 
@@ -152,11 +157,11 @@ void Index::check_strategy(Strategy strategy) const {
   const bool needs_graph = strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel ||
                            strategy == Strategy::kBestFirst || strategy == Strategy::kLazy;
   if (needs_codes && codebook_ == nullptr) {
-    fail(Reason::kInvalidArgument, std::string("the strategy '") + name_of(strategy) +
+    fail(Reason::kInvalidArgument, std::string("the strategy '") + strategy_name(strategy) +
                                        "' needs codes, and this index was built without");
   }
   if (needs_graph && options_.graph == GraphKind::kNone) {
-    fail(Reason::kInvalidArgument, std::string("the strategy '") + name_of(strategy) +
+    fail(Reason::kInvalidArgument, std::string("the strategy '") + strategy_name(strategy) +
                                        "' needs a graph, and this index was built without");
   }
 }
@@ -241,6 +246,18 @@ std::vector<IndexSearch::Hit> IndexSearch::nearest(std::size_t query) const {
         {index_.ids_.id(candidate.node), index_.space_.public_distance(candidate.distance)});
   }
   return hits;
+}
+
+std::vector<std::uint64_t> IndexSearch::estimated(std::size_t best) const {
+  const ReadLock<SharedMutex> lock(index_.mutex_);
+  check_version();
+  const std::span<const Candidate> scanned = batch_->scanned();
+  std::vector<std::uint64_t> ids;
+  const std::size_t count = std::min(best, allowed_ ? allowed_->count() : index_.node_count_);
+  if (scanned.size() < count) return ids;
+  for (const Candidate& candidate : scanned.first(count))
+    ids.push_back(index_.ids_.id(candidate.node));
+  return ids;
 }
 
 void IndexSearch::name_wanted() {

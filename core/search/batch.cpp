@@ -60,6 +60,7 @@ void SearchBatch::run_stored(const View& view, const float* queries, std::size_t
   parallel_for(count_, threads, 8, [&](std::size_t q, unsigned worker) {
     const SearchSession session(view, queries + q * dim_, k, strategy, effort, scratch[worker]);
     hits_[q].assign(session.nearest().begin(), session.nearest().end());
+    if (count_ == 1) scanned_.assign(session.scanned().begin(), session.scanned().end());
     counters[worker] += session.counters();
   });
   for (const SearchCounters& part : counters) finished_ += part;

@@ -31,6 +31,8 @@ class SearchBatch {
 
   std::size_t count() const { return count_; }
   std::span<const Candidate> nearest(std::size_t query) const { return hits_[query]; }
+  // What a scan of all codes selected for the one query of a batch, nearest estimate first.
+  std::span<const Candidate> scanned() const { return scanned_; }
   // Summed over all searches, but rounds and vectors_fetched as the host saw them.
   SearchCounters counters() const;
 
@@ -57,6 +59,7 @@ class SearchBatch {
   unsigned threads_;
   std::vector<std::unique_ptr<Waiting>> waiting_;
   std::vector<std::vector<Candidate>> hits_;
+  std::vector<Candidate> scanned_;
   std::vector<NodeId> wanted_;
   std::size_t rounds_ = 0;
   std::size_t fetched_ = 0;

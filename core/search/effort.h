@@ -16,6 +16,11 @@ enum class Strategy : std::uint8_t {
   kExact = 6,      // every vector
 };
 inline constexpr std::size_t kStrategyCount = 7;
+inline const char* strategy_name(Strategy strategy) {
+  constexpr const char* kNames[kStrategyCount] = {"auto",       "scan", "walk", "two-level",
+                                                  "best-first", "lazy", "exact"};
+  return kNames[static_cast<std::size_t>(strategy)];
+}
 
 // How much work a search does. Each strategy reads the fields it knows.
 struct Effort {

@@ -31,6 +31,7 @@ class Rerank {
   State resume(Lookup* lookup, TopK& hits);
 
   std::size_t candidate_count() const { return candidates_.size(); }
+  const std::vector<Candidate>& candidates() const { return candidates_; }
   std::size_t looked_at() const { return absorbed_; }
   // The same candidates and more: those looked at already must come in the same order.
   void extend(std::vector<Candidate> candidates) { candidates_ = std::move(candidates); }

@@ -84,6 +84,12 @@ SearchCounters SearchSession::counters() const {
   return counters;
 }
 
+std::span<const Candidate> SearchSession::scanned() const {
+  const auto* rerank = std::get_if<Rerank>(&plan_);
+  return rerank != nullptr && may_extend_ ? std::span(rerank->candidates())
+                                          : std::span<const Candidate>();
+}
+
 std::size_t SearchSession::first_scan(std::size_t k, const Effort& effort) {
   return effort.rerank > 0 ? std::max<std::size_t>(effort.rerank, k) : 16 * k + 128;
 }

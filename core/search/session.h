@@ -54,6 +54,9 @@ class SearchSession {
   // whose vectors can be had) of them once the search is over, the best so far before that.
   std::span<const Candidate> nearest() const { return hits_.items(); }
 
+  // What a scan of all codes selected, nearest estimate first; nothing where there was none.
+  std::span<const Candidate> scanned() const;
+
   SearchCounters counters() const;
 
   // How many codes a scan for this effort should select to begin with.

@@ -113,6 +113,14 @@ SegmentGroups::SegmentGroups(const Container& file, Origin origin, const Codec& 
   read_directory(file.required(SectionKind::kDirectory), file.bytes(SectionKind::kGroups));
 }
 
+SegmentGroups::SegmentGroups(SourceList list)
+    : origin_(Origin::kOwn), codec_(kAsItIs), strings_(list.strings()) {
+  if (list.sources().size() == 0) return;
+  whole_ = std::make_shared<const Group>(std::move(list).take_sources(), strings_, Counts());
+  counts_ = counts_of(whole_->sources);
+  entries_.push_back({{}, 0, 0, counts_, Counts(), whole_->rows.name(0)});
+}
+
 void SegmentGroups::read_directory(ByteView bytes, ByteView groups) {
   using Directory = DirectoryColumns;
   const Table table = unpack_table(bytes, directory_schema(), origin_, codec_);
@@ -180,6 +188,7 @@ std::uint64_t SegmentGroups::budget() const {
 
 std::shared_ptr<const Group> SegmentGroups::read_apart(std::size_t number,
                                                        std::uint64_t* budget) const {
+  if (whole_) return whole_;
   const Entry& entry = entries_[number];
   expect(crc32c(entry.bytes) == entry.checksum, Reason::kDamaged,
          "the checksum of a group of a segment does not fit");

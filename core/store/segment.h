@@ -14,6 +14,7 @@
 #include "store/codec.h"
 #include "store/records.h"
 #include "store/schema.h"
+#include "store/source_list.h"
 #include "store/source_rows.h"
 #include "store/strings.h"
 #include "store/table_pack.h"
@@ -72,6 +73,8 @@ class SegmentWriter {
 class SegmentGroups {
  public:
   SegmentGroups(const Container& file, Origin origin, const Codec& codec);
+  // The same over tables that were verified, which are one group, wherever their texts are.
+  explicit SegmentGroups(SourceList list);
 
   const Counts& counts() const { return counts_; }
   const Strings& strings() const { return strings_; }
@@ -102,7 +105,8 @@ class SegmentGroups {
   const Codec& codec_;
   Strings strings_;
   std::vector<Entry> entries_;
-  std::size_t packed_bytes_ = 0;  // of all groups
+  std::shared_ptr<const Group> whole_;  // of a list; else groups are read
+  std::size_t packed_bytes_ = 0;        // of all groups
   Counts counts_;
 };
 
@@ -111,6 +115,7 @@ class SegmentView : public SegmentGroups {
  public:
   SegmentView(const Container& file, Origin origin, const Codec& codec)
       : SegmentGroups(file, origin, codec), groups_(group_count()) {}
+  explicit SegmentView(SourceList list) : SegmentGroups(std::move(list)), groups_(group_count()) {}
 
   std::shared_ptr<const Group> group(std::size_t number) const;
 

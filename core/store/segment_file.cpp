@@ -6,6 +6,7 @@ namespace gossamer {
 namespace {
 
 constexpr std::uint32_t kMostCodeBytes = 1 << 10;
+const TextCodec kNoTexts;
 
 }  // namespace
 
@@ -61,6 +62,12 @@ Segment::Segment(std::uint64_t number, Container file, Origin origin, const Code
              std::uint64_t{stamp_.bytes} * sources_.counts().chunks,
          Reason::kDamaged, "the codes of a segment do not fit its chunks");
 }
+
+Segment::Segment(SourceList list)
+    : number_(static_cast<std::uint64_t>(kHere)),
+      origin_(Origin::kOwn),
+      sources_(std::move(list)),
+      texts_({}, {}, {}, nullptr, kNoTexts) {}
 
 const IdMap& Segment::ids() const {
   const std::lock_guard lock(mutex_);

@@ -64,6 +64,8 @@ class Segment {
   Segment(std::uint64_t number, ByteView file, Origin origin, const Codecs& codecs);
   // The same of a file whose texts may be left unattached: none is read then.
   Segment(std::uint64_t number, Container file, Origin origin, const Codecs& codecs);
+  // What a verified list holds, without texts and codes: its documents say where theirs are.
+  explicit Segment(SourceList list);
 
   std::uint64_t number() const { return number_; }  // of its file
   ByteView bytes() const { return bytes_; }         // of a whole file

@@ -39,6 +39,7 @@ class SourceList {
 
   const Strings& strings() const { return strings_; }
   const Table& sources() const { return sources_; }
+  Table take_sources() && { return std::move(sources_); }
   const Table& documents() const { return sources_.children[SourceColumns::kDocument]; }
   // The bytes of text of every document.
   Ints text_lengths() const;

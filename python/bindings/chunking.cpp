@@ -94,6 +94,13 @@ void bind_chunking(nanobind::module_& m) {
         nb::arg("captures"), nb::arg("tokenizer"), nb::arg("size"), nb::arg("line"));
   m.def("chunk_document", &gossamer::chunk_by_function, nb::arg("text"), nb::arg("markup"),
         nb::arg("captures"), nb::arg("token_starts"), nb::arg("size"), nb::arg("line"));
+  m.def(
+      "context_line",
+      [](const nb::bytes& name, const nb::bytes& title) {
+        return gossamer::bytes_of(
+            gossamer::context_line(gossamer::text_of(name), gossamer::text_of(title)));
+      },
+      nb::arg("name"), nb::arg("title"));
   m.def("embedded_text", &gossamer::embedded_text_of, nb::arg("line"), nb::arg("headings"),
         nb::arg("body"));
 }

@@ -6,9 +6,11 @@
 #include "deltas.h"
 #include "distance/distance.h"
 #include "errors.h"
+#include "filters.h"
 #include "graph.h"
 #include "index.h"
 #include "lexical.h"
+#include "query.h"
 #include "store.h"
 #include "text.h"
 
@@ -31,10 +33,13 @@ NB_MODULE(_core, m) {
   bind_deltas(m);
   bind_search(m);
   bind_lexical(m);
+  bind_query(m);
   bind_text(m);
   bind_chunking(m);
   bind_static_model(m);
   bind_container(m);
   bind_store(m);
   bind_source_list(m);
+  bind_filters(m);
+  bind_question(m);
 }

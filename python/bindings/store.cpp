@@ -1,11 +1,13 @@
 #include "store.h"
 
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -13,6 +15,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "arrays.h"
@@ -23,6 +26,7 @@
 #include "store/merge.h"
 #include "store/old_texts.h"
 #include "store/schema.h"
+#include "store/text_store.h"
 #include "store/verify.h"
 
 using namespace gossamer;
@@ -327,17 +331,28 @@ struct OldTexts {
   BlockView texts;
 };
 
-nb::ndarray<nb::numpy, std::int64_t> block_ends(const BlockView& texts) {
-  std::vector<std::int64_t> ends;
-  for (const Block& block : texts.blocks()) ends.push_back(static_cast<std::int64_t>(block.end()));
-  const std::size_t count = ends.size();
-  return to_numpy(std::move(ends), {count});
+// What has texts: a segment, or a file of version 1.
+using TextFile = std::variant<std::shared_ptr<Segment>, std::shared_ptr<OldTexts>>;
+
+std::unique_ptr<TextStore> make_text_store(const std::vector<TextFile>& files) {
+  auto store = std::make_unique<TextStore>();
+  for (const TextFile& file : files) {
+    if (const auto* segment = std::get_if<std::shared_ptr<Segment>>(&file))
+      store->add((*segment)->number(), {*segment, &(*segment)->texts()});
+    else if (const auto* old = std::get_if<std::shared_ptr<OldTexts>>(&file))
+      store->add((*old)->number, {*old, &(*old)->texts});
+  }
+  return store;
 }
 
-nb::bytes read_block(const BlockView& texts, std::size_t number) {
-  expect(number < texts.blocks().size(), Reason::kInvalidArgument,
-         "the segment has no such block of text");
-  return bytes_of(texts.unpack(texts.blocks()[number]));
+nb::bytes read_text(const TextStore& store, std::uint64_t segment, std::uint64_t start,
+                    std::uint64_t end) {
+  Bytes text;
+  {
+    const nb::gil_scoped_release release;
+    text = store.read(segment, start, end);
+  }
+  return bytes_of(text);
 }
 
 void bind_segments(nb::module_& m) {
@@ -363,26 +378,21 @@ void bind_segments(nb::module_& m) {
                      return nb::ndarray<nb::numpy, const std::uint8_t>(bytes.data(), 1, shape,
                                                                        self);
                    })
-      .def("part_bytes", &part_bytes)
-      .def("block_ends", [](const Segment& self) { return block_ends(self.texts()); })
-      .def(
-          "read_block",
-          [](const Segment& self, std::size_t number) { return read_block(self.texts(), number); },
-          nb::arg("number"));
+      .def("part_bytes", &part_bytes);
   nb::class_<OldTexts>(m, "OldTexts")
       .def(nb::new_([](std::uint64_t number, const ByteRow& file, const Codecs& codecs) {
-             return std::make_unique<OldTexts>(
+             return std::make_shared<OldTexts>(
                  number, read_old_texts(ByteView(file.data(), file.size()), codecs.texts));
            }),
            nb::arg("number"), nb::arg("file"), nb::arg("codecs"), nb::keep_alive<0, 3>(),
            nb::keep_alive<0, 4>())
       .def_ro("number", &OldTexts::number)
-      .def_prop_ro("text_bytes", [](const OldTexts& self) { return self.texts.size(); })
-      .def("block_ends", [](const OldTexts& self) { return block_ends(self.texts); })
-      .def(
-          "read_block",
-          [](const OldTexts& self, std::size_t number) { return read_block(self.texts, number); },
-          nb::arg("number"));
+      .def_prop_ro("text_bytes", [](const OldTexts& self) { return self.texts.size(); });
+  // Keeps the list, which keeps the files.
+  nb::class_<TextStore>(m, "TextStore")
+      .def(nb::new_(&make_text_store), nb::arg("files"), nb::keep_alive<0, 2>())
+      .def_prop_ro("lengths", &TextStore::sizes)
+      .def("read", &read_text, nb::arg("segment"), nb::arg("start"), nb::arg("end"));
   nb::class_<SegmentParts>(m, "SegmentParts").def("parts", [](nb::handle_t<SegmentParts> self) {
     const auto& parts = nb::cast<const SegmentParts&>(self);
     std::vector<nb::ndarray<nb::numpy, const std::uint8_t>> all;
@@ -443,6 +453,13 @@ void bind_catalogue(nb::module_& m) {
                  std::vector<std::shared_ptr<const Segment>>(segments.begin(), segments.end()));
            }),
            nb::arg("segments"))
+      .def_static(
+          "of_list",
+          [](const SourceList& list) {
+            return std::make_shared<Catalogue>(
+                std::vector<std::shared_ptr<const Segment>>{std::make_shared<const Segment>(list)});
+          },
+          nb::arg("list"))
       .def_prop_ro("counts",
                    [](const Catalogue& self) {
                      const Counts& counts = self.counts();

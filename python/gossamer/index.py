@@ -17,17 +17,18 @@ from gossamer.filters import combine
 from gossamer.model import Share, shipped_pack, stamp_of
 from gossamer.models import default_model
 from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedIndex, OpenedState
+from gossamer.query.opened import OpenedIndex
+from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Results
-from gossamer.query.run import Query, locate, run_query
+from gossamer.query.run import Query, run_query
 from gossamer.readers import Limits
 from gossamer.records import Hit
 from gossamer.sources.folder import WalkOptions
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Settings, Writer, begin
 from gossamer.store.check import Finding, check
-from gossamer.store.folder import open_index, read_manifest
-from gossamer.store.manifest import MANIFEST
+from gossamer.store.folder import explaining_damage, open_index, read_manifest
+from gossamer.store.manifest import MANIFEST, Manifest
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
 from gossamer.store.vacant import check_is_free
@@ -135,7 +136,7 @@ class Index:
         it holds itself: files, paths and addresses that it names are not followed, and what would
         need them raises Untrusted. With `trust` they are.
         """
-        opened = OpenedIndex(Path(folder), model, threads, share, trust=trust)
+        opened = OpenedIndex(Path(folder), model, threads, share, trust=trust, connect=_connect)
         return cls(Path(folder), opened)
 
     @classmethod
@@ -301,19 +302,20 @@ class Index:
         types: Sequence[str] = (),
         after: str | None = None,
         before: str | None = None,
+        full: bool = False,
     ) -> Results:
         """Find the k best chunks for a question: always min(k, what the filters let through).
 
         `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". `recall` is the
         share of the truly nearest chunks to find by meaning. `where` is an expression over
         metadata such as `lang == "en" and year >= 2020`; `paths` are globs, `types` kinds of
-        files, `after` and `before` dates of files.
+        files, `after` and `before` dates of files. With `full` snippets are whole chunks.
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
-        state = self._opened.state
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
-        return self._run(state, Query(question, k, mode, recall, state.allowed(condition)))
+        filter = None if condition is None else condition.key
+        return self._run(Query(question, k, mode, recall, filter, full=full))
 
     def similar(
         self,
@@ -324,23 +326,25 @@ class Index:
         where: str | Mapping[str, object] | None = None,
         paths: Sequence[str] = (),
         types: Sequence[str] = (),
+        full: bool = False,
     ) -> Results:
         """Find chunks like the one with this id, or the one at "PATH:LINE", without itself."""
         state = self._opened.state
         passage = (
             state.passage(_check_id(place)) if isinstance(place, int) else state.passage_at(place)
         )
-        allowed = state.allowed(combine(where=where, paths=paths, types=types))
-        is_other = state.layout.ids != passage.id
+        condition = combine(where=where, paths=paths, types=types)
         return self._run(
-            state,
             Query(
                 passage.body,
                 k,
                 "semantic",
                 recall,
-                is_other if allowed is None else allowed & is_other,
-                self._opened.model.embedder.embed([passage.embedded])[0],
+                None if condition is None else condition.key,
+                excluded=(passage.id,),
+                vector=self._opened.model.embedder.embed([passage.embedded])[0],
+                highlight="",
+                full=full,
             ),
         )
 
@@ -349,15 +353,13 @@ class Index:
 
         Unreachable if its text is kept by a server alone that does not answer; so for `context`.
         """
-        state = self._opened.state
-        return locate(state.passages, state.passage(_check_id(id)))
+        with explaining_damage(self.folder):
+            return self._opened.state.passages.hit(_check_id(id))
 
     def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of the text before and after it."""
-        state = self._opened.state
-        passage = state.passage(_check_id(id))
-        before, after = state.passages.text_around(passage, margin)
-        return before, locate(state.passages, passage), after
+        with explaining_damage(self.folder):
+            return self._opened.state.passages.context(_check_id(id), margin)
 
     def status(self) -> IndexStatus:
         """Say what the index holds, what it takes, and whether its files have changed since."""
@@ -486,14 +488,22 @@ class Index:
                 )
             yield writer
 
-    def _run(self, state: OpenedState, query: Query) -> Results:
+    def _run(self, query: Query) -> Results:
         if query.k < 1:
             raise InvalidArgument(f"k must be at least 1, got {query.k}")
-        results = run_query(state.searchable(), query)
+        state = self._opened.state
+        results = run_query(state, query)
         state.save_hot()
         if results.stale and state.snapshot.is_trusted:
             note_stale(self.folder, results.stale)
         return results
+
+
+def _connect(folder: Path, manifest: Manifest) -> RemoteChunks | None:
+    """Give the server that an index follows, for one search."""
+    from gossamer.sync.remote_chunks import remote_chunks_of
+
+    return remote_chunks_of(folder, manifest)
 
 
 def _check_id(id: int) -> int:

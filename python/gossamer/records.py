@@ -12,6 +12,7 @@ __all__ = [
     "ChunkSpan",
     "Document",
     "Hit",
+    "RemoteChunk",
     "Span",
     "Value",
 ]
@@ -59,28 +60,40 @@ class ChunkSpan:
 class Hit:
     """One answer: where it stands and what it says."""
 
+    number: int  # among the hits, from 1
     id: int  # of the chunk
-    source: str  # the file's path, or the id that an added text was given
+    path: str  # the file's path, or the id that an added text was given
     key: str  # which document of the file; "" where it holds one
     kind: str
     title: str
-    unit: str  # what `first` and `last` count: line, page, slide, message, cell, row, ...
+    unit: str  # what `first`, `last` and `line` count: line, page, slide, message, cell, row, ...
     first: int
     last: int
+    line: int  # that answers best
+    location: str  # where that is, to show and to click on: path:line, or path and page
     start: int  # bytes of the document's text
     end: int
-    text: str
     score: float  # larger is better; comparable within one search only
     distance: float | None  # from the question, where it was computed
     ranks: Mapping[str, int]  # place in each ranking that found it, from 1
     metadata: Mapping[str, Value]
+    snippet: str  # the lines that answer best
+    highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
+    text: str
 
     @property
-    def location(self) -> str:
-        """Where the hit stands, to show and to click on: path:line, or path and page."""
-        where = self.source if not self.key else f"{self.source}#{self.key}"
-        if not (self.text or self.first):
-            return where  # a text that is not here: nobody counted its lines
-        return (
-            f"{where}:{self.first}" if self.unit == "line" else f"{where} {self.unit} {self.first}"
-        )
+    def source(self) -> str:
+        """The file's path, or the id that an added text was given."""
+        return self.path
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteChunk:
+    """A chunk whose text came from the server for one use."""
+
+    id: int
+    title: str
+    body: str
+    embedded: str  # what was embedded: headings, title, body
+    first: int  # line, page, ...
+    last: int

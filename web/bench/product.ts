@@ -1,10 +1,12 @@
 // A page that uses the package as any page would: `window.product`, driven by benchmarks/browser/.
 
-import { start } from "../src/index.ts";
 import type { GossamerIndex, OpenOptions, SearchOptions, TextInput } from "../src/index.ts";
 
 const longTasks: number[] = [];
-const gossamer = start({ worker: new URL("worker.js", document.baseURI) });
+// The package stands beside the page, as it is built.
+const built = new URL("gossamer.js", document.baseURI).href;
+const { start } = (await import(built)) as typeof import("../src/index.ts");
+const gossamer = start();
 let index: GossamerIndex;
 
 const product = {

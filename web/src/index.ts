@@ -1,32 +1,30 @@
 // The package: semantic search inside a page. See README.md.
 
 import { GossamerError } from "./errors.ts";
-import type { IndexStatus, OnProgress, Results, SearchOptions } from "./records.ts";
-import { watchPulls } from "./sync/watch.ts";
-import type { WatchOptions } from "./sync/watch.ts";
-import { connect } from "./worker/client.ts";
-import type { CallExtras, Client, WorkerLike } from "./worker/client.ts";
 import type {
   BuildOptions,
-  CacheReport,
-  ChangeReport,
-  ChunkContext,
   EncoderFiles,
   FollowOptions,
-  OpenedIndex,
   OpenOptions,
   OptimiseOptions,
   PickedFile,
-  PullReport,
-  PullWish,
-  StorageStatus,
   StoredName,
-  TextInput,
-} from "./worker/messages.ts";
+} from "./options.ts";
+import type { CacheReport } from "./query/cache_report.ts";
+import type { ChunkContext, IndexStatus, OnProgress, Results, SearchOptions } from "./records.ts";
+import type { PullReport, PullWish } from "./sync/follow.ts";
+import { watchPulls } from "./sync/watch.ts";
+import type { WatchOptions } from "./sync/watch.ts";
+import type { ChangeReport } from "./update/change.ts";
+import type { TextInput } from "./update/inputs.ts";
+import { connect } from "./worker/client.ts";
+import type { CallExtras, Client, WorkerLike } from "./worker/client.ts";
+import type { OpenedIndex, StorageStatus } from "./worker/messages.ts";
 
 export { GossamerError } from "./errors.ts";
 export type { Reason } from "./errors.ts";
 export type {
+  ChunkContext,
   EvictionName,
   Explanation,
   Hit,
@@ -42,24 +40,20 @@ export type {
 } from "./records.ts";
 export type {
   BuildOptions,
-  CacheReport,
-  ChangeReport,
-  ChunkContext,
   EncoderFiles,
-  FailedSource,
   FollowOptions,
   OpenOptions,
   OptimiseOptions,
   PickedFile,
-  PullReport,
-  PullWish,
   ServerAddress,
-  StorageStatus,
   StoredName,
-  TextInput,
-} from "./worker/messages.ts";
-
+} from "./options.ts";
+export type { CacheReport } from "./query/cache_report.ts";
+export type { PullReport, PullWish } from "./sync/follow.ts";
 export type { WatchOptions } from "./sync/watch.ts";
+export type { ChangeReport, FailedSource } from "./update/change.ts";
+export type { TextInput } from "./update/inputs.ts";
+export type { StorageStatus } from "./worker/messages.ts";
 
 export interface StartOptions {
   readonly worker?: URL | string | Worker; // worker.js of this package; beside this module without it
@@ -72,9 +66,13 @@ export interface JobOptions {
   readonly signal?: AbortSignal;
 }
 
+// What worker.js imports, by the name that the build gave it: started itself, it comes a request earlier.
+declare const WORKER_FILE: string | undefined;
+
 /** Starts the worker that holds all indexes of this page. */
 export function start(options: StartOptions = {}): Gossamer {
-  const given = options.worker ?? new URL("./worker.js", import.meta.url);
+  const file = typeof WORKER_FILE === "undefined" ? "./worker.js" : WORKER_FILE;
+  const given = options.worker ?? new URL(file, import.meta.url);
   const isAddress = typeof given === "string" || given instanceof URL;
   const worker = isAddress ? new Worker(absolute(given), { type: "module", name: "gossamer" }) : given;
   const wasm = options.wasm === undefined ? null : absolute(options.wasm).replace(/\/?$/, "/");

@@ -111,3 +111,10 @@ export interface IndexStatus {
   readonly bytesFetched: number; // over the network since it was opened
   readonly requests: number;
 }
+
+/** A chunk with the text around it. */
+export interface ChunkContext {
+  readonly before: string;
+  readonly text: string;
+  readonly after: string;
+}

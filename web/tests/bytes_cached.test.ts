@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import { type CacheOptions, openCached } from "../src/bytes/cached.ts";
+import { type CacheOptions, openCached } from "../src/storage/cached.ts";
 import type { RemoteOptions } from "../src/bytes/remote.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";

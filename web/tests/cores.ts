@@ -2,7 +2,8 @@
 
 import { memorySource } from "../src/bytes/memory.ts";
 import { loadChunks } from "../src/core/load.ts";
-import { readCatalogue as read, type Catalogue } from "../src/format/catalogue.ts";
+import type { Catalogue } from "../src/format/catalogue.ts";
+import { readCatalogue as read } from "../src/format/catalogue_view.ts";
 import { openSegment, type OpenSegment } from "../src/format/parts.ts";
 import { builtWasm } from "./wasm_files.ts";
 

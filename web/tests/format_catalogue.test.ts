@@ -8,7 +8,7 @@ import { catalogueDigest } from "../src/format/changes.ts";
 import { writeContainer } from "../src/format/container.ts";
 import { joinSegments, type OpenSegment } from "../src/format/parts.ts";
 import { checkPut, recordsOf, type ChunkedDocument, type PutSource } from "../src/format/put.ts";
-import { checkOf, hashOfBytes, hexOf } from "../src/format/hashes.ts";
+import { checkOf, hashOfBytes, hexOf } from "../src/bytes/hashes.ts";
 import { loadText } from "../src/core/load.ts";
 import { joinBytes } from "../src/bytes/join.ts";
 import { CHUNKS, readCatalogue, segmentIn } from "./cores.ts";

@@ -7,7 +7,7 @@ import { memorySource } from "../src/bytes/memory.ts";
 import type { ByteSource } from "../src/bytes/source.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
-import { crc32, crc32c, digestOf } from "../src/format/hashes.ts";
+import { crc32, crc32c, digestOf } from "../src/bytes/hashes.ts";
 import {
   readManifest,
   readSingleManifest,

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { memorySource } from "../src/bytes/memory.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
-import { checkOf, digestOf } from "../src/format/hashes.ts";
+import { checkOf, digestOf } from "../src/bytes/hashes.ts";
 import { writeManifest } from "../src/format/manifest.ts";
 import { openEngineParts, partsOfFile, partsOfFolder } from "../src/format/parts.ts";
 import type { IndexParts } from "../src/format/parts.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { GossamerError } from "../src/errors.ts";
-import { digestOf } from "../src/format/hashes.ts";
-import { unzstd } from "../src/format/zstd.ts";
+import { digestOf } from "../src/bytes/hashes.ts";
+import { unzstd } from "../src/bytes/zstd.ts";
 import { rawZstdFrame } from "./zstd_frames.ts";
 import { dataFile, randomNumbers } from "./format_parts.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { GossamerError } from "../src/errors.ts";
 import type { Value } from "../src/records.ts";
-import { contextLine, embeddedText } from "../src/query/embedded.ts";
+import { contextLine, embeddedText } from "../src/text/embedded.ts";
 import { dateOf } from "../src/query/filters/comparisons.ts";
 import { parseFilter } from "../src/query/filters/expression.ts";
 import { extensionOf, momentOf } from "../src/query/filters/scope.ts";

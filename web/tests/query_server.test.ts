@@ -9,8 +9,8 @@ import { keepModel } from "../src/query/models.ts";
 import { makeServices } from "../src/query/services.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
-import { askChunks } from "../src/sync/chunks.ts";
-import { askVectors } from "../src/sync/vectors.ts";
+import { askChunks } from "../src/server/chunks.ts";
+import { askVectors } from "../src/server/vectors.ts";
 
 const wasm = {
   fetch: async (name: string) => readFileSync(new URL(`../wasm/built/${name}`, import.meta.url)),

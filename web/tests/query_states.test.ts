@@ -22,8 +22,9 @@ import type { OpenedTarget } from "../src/query/targets.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import { makeHandlers } from "../src/worker/handlers.ts";
-import type { Handlers, Job } from "../src/worker/handlers.ts";
-import type { TextInput } from "../src/worker/messages.ts";
+import type { Handlers } from "../src/worker/handlers.ts";
+import type { Job } from "../src/worker/job.ts";
+import type { TextInput } from "../src/update/inputs.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));

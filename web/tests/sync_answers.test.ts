@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 
-import { makeClient, type Client, type ServerInfo } from "../src/sync/client.ts";
-import { makeElsewhere } from "../src/sync/elsewhere.ts";
+import { makeClient, type Client, type ServerInfo } from "../src/server/client.ts";
+import { makeElsewhere } from "../src/server/elsewhere.ts";
 import { follow, pull, type FollowTools } from "../src/sync/follow.ts";
-import { digestOf } from "../src/sync/hmac.ts";
-import { isAnswerSigned } from "../src/sync/signing.ts";
+import { digestOf } from "../src/server/hmac.ts";
+import { isAnswerSigned } from "../src/server/signing.ts";
 import { committed, isReason, newEdge, PACK, URL_OF_SERVER, type TestEdge } from "./sync_edge.ts";
 import { headIn, recorded, serverOf, signAnswer, TOKEN, type FetchLike } from "./sync_packages.ts";
 

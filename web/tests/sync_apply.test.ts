@@ -8,7 +8,7 @@ import { openContainer } from "../src/format/container.ts";
 import { AWAY } from "../src/format/catalogue.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
 import { WebIndex } from "../src/query/web_index.ts";
-import { baseOf, manifestIn } from "../src/sync/following.ts";
+import { baseOf, manifestIn } from "../src/server/following.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { apply, committed, contentOf, isReason, newEdge, PACK, type TestEdge } from "./sync_edge.ts";
 import { expected, headIn, recorded, remade, TOKEN, type ExpectedStep } from "./sync_packages.ts";

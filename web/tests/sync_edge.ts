@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 
 import { loadText } from "../src/core/load.ts";
 import { GossamerError, type Reason } from "../src/errors.ts";
-import { compareTexts } from "../src/format/text.ts";
+import { compareTexts } from "../src/text/text.ts";
 import { partsOfFolder } from "../src/format/parts.ts";
 import { keepModel } from "../src/query/models.ts";
 import { makeServices, type Services } from "../src/query/services.ts";
 import { makeDisk, memoryStorage, type MemoryDisk } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyPackage, type Applied, type ApplyTools } from "../src/sync/apply.ts";
-import { baseOf, manifestIn } from "../src/sync/following.ts";
+import { baseOf, manifestIn } from "../src/server/following.ts";
 import { readPackage } from "../src/sync/package.ts";
 import type { ExpectedStep } from "./sync_packages.ts";
 import { TOKEN } from "./sync_packages.ts";

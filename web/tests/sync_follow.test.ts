@@ -4,12 +4,12 @@ import test from "node:test";
 
 import { WebIndex } from "../src/query/web_index.ts";
 import type { Progress } from "../src/records.ts";
-import { cleanUrl, type ServerInfo } from "../src/sync/client.ts";
-import { makeElsewhere } from "../src/sync/elsewhere.ts";
+import { cleanUrl, type ServerInfo } from "../src/server/client.ts";
+import { makeElsewhere } from "../src/server/elsewhere.ts";
 import { follow, pull, type FollowTools, type FollowWish, type PullWish } from "../src/sync/follow.ts";
-import { manifestIn, readFollowing } from "../src/sync/following.ts";
-import { readFile } from "../src/sync/part.ts";
-import type { PullReport } from "../src/sync/records.ts";
+import { manifestIn, readFollowing } from "../src/server/following.ts";
+import { readFile } from "../src/storage/small_files.ts";
+import type { PullReport } from "../src/server/records.ts";
 import { watchPulls, type WatchOptions } from "../src/sync/watch.ts";
 import { committed, contentOf, isReason, newEdge, PACK, URL_OF_SERVER, type TestEdge } from "./sync_edge.ts";
 import {

@@ -4,9 +4,9 @@ import { createHmac } from "node:crypto";
 import test from "node:test";
 
 import { GossamerError, type Reason } from "../src/errors.ts";
-import { isSigned } from "../src/sync/hmac.ts";
+import { isSigned } from "../src/server/hmac.ts";
 import { readPackage } from "../src/sync/package.ts";
-import { parseMode } from "../src/sync/records.ts";
+import { parseMode } from "../src/server/records.ts";
 import { unpackAbsent, unpackConflicts, unpackRemoved, unpackTouched } from "../src/sync/sections.ts";
 import { headIn, recorded, remade, TOKEN, type AnyHead } from "./sync_packages.ts";
 

@@ -3,9 +3,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-import { crc32 } from "../src/format/hashes.ts";
+import { crc32 } from "../src/bytes/hashes.ts";
 import { rawZstdFrame } from "./zstd_frames.ts";
-import type { ServerInfo } from "../src/sync/client.ts";
+import type { ServerInfo } from "../src/server/client.ts";
 
 const FOLDER = new URL("data/sync/", import.meta.url);
 const FRONT_BYTES = 12;

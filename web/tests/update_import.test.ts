@@ -10,7 +10,7 @@ import { openContainer, SECTIONS, writeContainer } from "../src/format/container
 import { joinBytes } from "../src/bytes/join.ts";
 import { travelCatalogue } from "../src/format/changes.ts";
 import { SINGLE_KINDS } from "../src/format/container.ts";
-import { crc32 } from "../src/format/hashes.ts";
+import { crc32 } from "../src/bytes/hashes.ts";
 import { readManifest, readSingleManifest, writeManifest, writeSingleManifest } from "../src/format/manifest.ts";
 import { partsOfFile, partsOfFolder } from "../src/format/parts.ts";
 import { rawZstdFrame } from "./zstd_frames.ts";

@@ -6,7 +6,7 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { AWAY } from "../src/format/catalogue.ts";
 import { openContainer, SECTIONS } from "../src/format/container.ts";
 import { catalogueDigest } from "../src/format/changes.ts";
-import { digestOf, hexOf } from "../src/format/hashes.ts";
+import { digestOf, hexOf } from "../src/bytes/hashes.ts";
 import { filesOfKind, readManifest, writeManifest, type FileEntry } from "../src/format/manifest.ts";
 import { joinSegments, partsOfFile, partsOfFolder } from "../src/format/parts.ts";
 import type { PutSource } from "../src/format/put.ts";

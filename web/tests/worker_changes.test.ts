@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { makeServices } from "../src/query/services.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import { buildIndex, importIndex } from "../src/worker/changes.ts";
-import type { Job } from "../src/worker/handlers.ts";
+import type { Job } from "../src/worker/job.ts";
 
 const wasm = {
   fetch: async (name: string) => readFileSync(new URL(`../wasm/built/${name}`, import.meta.url)),

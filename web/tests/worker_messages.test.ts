@@ -7,7 +7,8 @@ import type { Progress } from "../src/records.ts";
 import { connect } from "../src/worker/client.ts";
 import type { Client, WorkerLike } from "../src/worker/client.ts";
 import { serve } from "../src/worker/host.ts";
-import type { Handlers, Job } from "../src/worker/handlers.ts";
+import type { Handlers } from "../src/worker/handlers.ts";
+import type { Job } from "../src/worker/job.ts";
 import type { Port } from "../src/worker/messages.ts";
 
 // The worker is a fake in this very thread, whose death no lock can tell; newer Nodes have locks.

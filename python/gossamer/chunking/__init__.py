@@ -5,6 +5,13 @@ which a grammar says.
 """
 
 from gossamer.chunking.chunker import Chunker, run_chunker
-from gossamer.chunking.chunks import chunk_document, embedded_span, embedded_text
+from gossamer.chunking.chunks import chunk_document, context_line, embedded_span, embedded_text
 
-__all__ = ["Chunker", "chunk_document", "embedded_span", "embedded_text", "run_chunker"]
+__all__ = [
+    "Chunker",
+    "chunk_document",
+    "context_line",
+    "embedded_span",
+    "embedded_text",
+    "run_chunker",
+]

@@ -14,7 +14,7 @@ from gossamer.records import ChunkSpan, Document
 if TYPE_CHECKING:
     from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["chunk_document", "embedded_span", "embedded_text"]
+__all__ = ["chunk_document", "context_line", "embedded_span", "embedded_text"]
 
 _CODE = "code/"
 # A chunk has no more bytes for each of its tokens, so a text that has is cut in any case.
@@ -52,6 +52,17 @@ def chunk_document(
 
     found = captures(document.text, document.markup.removeprefix(_CODE))
     return cut(_NO_CAPTURES if found is None else found)
+
+
+def context_line(name: str, title: str) -> str:
+    """Give the line that is embedded before every chunk of a document.
+
+    `name` is the path below the folder that was added; texts that programs give have none ("").
+    """
+    line = _core.context_line(
+        name.encode("utf-8", "surrogatepass"), title.encode("utf-8", "surrogatepass")
+    )
+    return line.decode("utf-8", "surrogatepass")
 
 
 def embedded_text(context_line: str, headings: Sequence[str], body: str) -> str:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, near_path, size
-from gossamer.query.described import HitRecord, ResultsRecord, record_results
-from gossamer.records import Span
+from gossamer.query.results import ResultsRecord, record_results
+from gossamer.records import Hit, Span
 
-__all__ = ["HitRecord", "ResultsRecord", "record_results", "show_results"]
+__all__ = ["ResultsRecord", "record_results", "show_results"]
 
 # What a ranking is called by what it goes by.
 _RANKINGS = {"semantic": "meaning", "lexical": "words"}
@@ -34,7 +34,7 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
         output.note((f"{changed} changed since the last update; run `gossamer add`", "warning"))
 
 
-def _show_hit(output: Output, hit: HitRecord) -> None:
+def _show_hit(output: Output, hit: Hit) -> None:
     place = near_path(hit.path) + hit.location[len(hit.path) :]
     title = [("  ", ""), (hit.title, "title")] if hit.title else []
     output.line(f"{hit.number}. ", (place, "path"), *title)
@@ -43,7 +43,7 @@ def _show_hit(output: Output, hit: HitRecord) -> None:
     output.line()
 
 
-def _why(hit: HitRecord) -> str:
+def _why(hit: Hit) -> str:
     """Say where each ranking has it: "score 0.0328 · meaning 1 (cosine 0.42) · words 3"."""
     parts = [f"score {hit.score:.4g}"]
     for name, rank in hit.ranks.items():

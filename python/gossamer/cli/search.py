@@ -86,8 +86,8 @@ def command(
     from gossamer.cli.hits import record_results, show_results
 
     asked = " ".join(question)
-    results = session.open_index().search(asked, **options)
-    found = record_results(asked, results, is_full=full)
+    results = session.open_index().search(asked, full=full, **options)
+    found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
     if not found.hits:
         raise SystemExit(ExitCode.NO)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ import click
 from gossamer.cli.output import Output, Piece
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
 from gossamer.cli.words import near_path
+from gossamer.query.results import record_chunk
 
 if TYPE_CHECKING:
     from gossamer.records import Hit
@@ -38,8 +38,7 @@ def command(session: Session, id: int, lines: int, as_json: bool) -> None:
     before = _last_lines(before, lines)
     after = _first_lines(after, lines)
     if as_json:
-        location = {"location": hit.location}
-        session.output.json({**location, **asdict(hit), "before": before, "after": after})
+        session.output.json({**record_chunk(hit), "before": before, "after": after})
         return
     _show(session.output, before, hit, after)
 

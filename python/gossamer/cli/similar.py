@@ -29,8 +29,8 @@ def command(session: Session, /, place: str, full: bool, as_json: bool, **option
     from gossamer.cli.hits import record_results, show_results
 
     index = session.open_index()
-    results = index.similar(int(place) if place.isdecimal() else place, **options)
-    found = record_results(place, results, is_full=full, words="")
+    results = index.similar(int(place) if place.isdecimal() else place, full=full, **options)
+    found = record_results(place, results)
     show_results(session.output, found, as_json, is_explained=False)
     if not found.hits:
         raise SystemExit(ExitCode.NO)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import InvalidArgument
-from gossamer.passages import Passages
+from gossamer.query.passages import Passages
 
 __all__ = ["Question", "make_questions", "read_questions"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def evaluate(
     state = index._opened.state
     if state.vectors is None:
         raise InvalidArgument("the index is empty: add files or texts before evaluating it")
-    if state.layout.has_away_texts:
+    if state.snapshot.collection.has_away_texts:
         raise WrongState(
             "texts of this index are kept by its server alone, and all would have to be embedded; "
             "evaluate it there, or an index that was pulled with `--texts kept`"
@@ -82,7 +82,7 @@ def evaluate(
         k=k,
         questions=len(asked),
         is_made_from_text=questions is None,
-        chunks=len(state.layout),
+        chunks=state.snapshot.catalogue.chunk_count,
         compared_chunks=len(table.ids),
         index_bytes=status.total_bytes,
         text_bytes=status.text_bytes,
@@ -121,7 +121,7 @@ class _Searches:
                 self.truth.vectors[number],
                 self.truth.k,
                 recall=recall,
-                allow=self.truth.allowed(number, len(self.state.layout)),
+                allow=self.truth.allowed(number, self.state.snapshot.catalogue.chunk_count),
             )
             session.run(self.table.vectors_of)
             found = session.nearest()
@@ -149,14 +149,13 @@ def _search_whole(
     """Ask in every mode as a user does, but for what was kept from earlier questions."""
     labelled = [question for question in asked if question.path]
     some = labelled or list(asked[:_TIMED])
-    index = replace(state.searchable(), hot=None)
     modes, found = [], []
     for place, mode in enumerate(MODES):
         runs: list[tuple[Results, float]] = []
         for number, question in enumerate(some):
             report("asking", place * len(some) + number, len(MODES) * len(some))
             started = time.process_time()
-            results = run_query(index, Query(question.text, k, mode, _USUAL_RECALL))
+            results = run_query(state, Query(question.text, k, mode, _USUAL_RECALL), uses_hot=False)
             runs.append((results, (time.process_time() - started) * 1e3))
         modes.append(_mode_row(mode, runs))
         if labelled:

@@ -40,7 +40,7 @@ class VectorTable:
         report: ProgressCallback,
     ) -> VectorTable:
         """Embed the chunks whose text can be read: `most` of them at random, or all (0)."""
-        ids = state.layout.ids
+        ids = state.snapshot.catalogue.chunk_ids
         if most and len(ids) > most:
             ids = np.sort(random.choice(ids, most, replace=False))
         assert state.vectors is not None

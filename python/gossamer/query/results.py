@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import overload
 
 from gossamer.records import Hit
 
-__all__ = ["Explanation", "Results"]
+__all__ = ["Explanation", "Results", "ResultsRecord", "record_chunk", "record_results"]
+
+_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +57,46 @@ class Results(Sequence[Hit]):
 
     def __getitem__(self, place: int | slice) -> Hit | Sequence[Hit]:
         return self.hits[place]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsRecord:
+    """All that a search gives, as programs read it: the same keys everywhere."""
+
+    question: str
+    mode: str
+    took_ms: float
+    hits: tuple[Hit, ...]
+    stale: tuple[str, ...]
+    notes: tuple[str, ...]
+    explanation: Mapping[str, object]
+
+
+def record_results(question: str, results: Results) -> ResultsRecord:
+    """Describe what was found, with numbers as long as they mean something."""
+    explanation = asdict(results.explanation)
+    explanation["stages"] = {name: round(ms, 2) for name, ms in results.explanation.stages.items()}
+    return ResultsRecord(
+        question=question,
+        mode=results.explanation.mode,
+        took_ms=round(results.took_ms, 1),
+        hits=tuple(
+            replace(
+                hit,
+                score=round(hit.score, 6),
+                distance=None if hit.distance is None else round(hit.distance, 6),
+            )
+            for hit in results
+        ),
+        stale=results.stale,
+        notes=results.notes,
+        explanation=explanation,
+    )
+
+
+def record_chunk(hit: Hit) -> dict[str, object]:
+    """Describe a chunk that was asked for by its id: without what only an answer has."""
+    record = asdict(hit)
+    for name in _OF_A_SEARCH:
+        del record[name]
+    return {**record, "source": hit.source}

@@ -1,41 +1,40 @@
-"""A whole query, top to bottom: rankings by meaning and by words, fused, read and cited."""
+"""A question: a session of the core says what it needs, and here is where that comes from."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.embed import Embedder
-from gossamer.errors import InvalidArgument
-from gossamer.lexical import LexicalResult, rank
-from gossamer.passages import Passage, Passages
-from gossamer.query.elsewhere import Elsewhere
-from gossamer.query.fusion import Fused, fuse
-from gossamer.query.layout import ChunkLayout
+from gossamer import _core
+from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.progress import run_with_progress
+from gossamer.query.passages import read_hit, supply_chunks
 from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
-from gossamer.query.supply import ChunkVectors
-from gossamer.records import Hit
-from gossamer.store import HotVectors, hash_of_text
+from gossamer.query.texts import TextSource
+from gossamer.query.vectors import VectorSource
+from gossamer.store import hash_of_text
+from gossamer.store.catalogue import decode_name, encode_name
 from gossamer.store.folder import explaining_damage
 from gossamer.store.journal import as_kept
 from gossamer.store.trust import how_to_accept
-from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["MODES", "Query", "Searchable", "locate", "run_query"]
+if TYPE_CHECKING:
+    from gossamer.query.opened import OpenedState
+
+__all__ = ["MODES", "Query", "run_query"]
 
 MODES = ("hybrid", "semantic", "lexical")
-# How far down a ranking a chunk may stand and still gain from another one. Beyond the exact hits,
-# ranks come from the codes alone and cost nothing.
-_DEPTH = 100
 
 Floats = NDArray[np.float32]
-Mask = NDArray[np.bool_]
+Need = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,261 +43,207 @@ class Query:
 
     question: str
     k: int
-    mode: str
-    recall: float
-    allowed: Mask | None = None  # by chunk number
+    mode: str = "hybrid"
+    recall: float = 0.90
+    filter: str | None = None  # JSON, as `filters.combine` gives it
+    excluded: tuple[int, ...] = ()  # chunks that are no answers
     vector: Floats | None = None
+    highlight: str | None = None  # words to mark in hits, where they are not the question's
+    full: bool = False  # snippets are whole chunks
+
+    def to_bytes(self, words: str) -> bytes:
+        """Write it as the core reads it, with what ranks by words."""
+        fields: dict[str, object] = {
+            "question": self.question,
+            "k": self.k,
+            "mode": self.mode,
+            "recall": self.recall,
+            "excluded": self.excluded,
+            "words": words,
+            "shows_whole": self.full,
+        }
+        if self.filter is not None:
+            fields["filter"] = json.loads(self.filter)
+        if self.highlight is not None:
+            fields["highlight"] = self.highlight
+        return encode_name(json.dumps(fields, ensure_ascii=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Searchable:
-    """An opened index: what a query reads."""
-
-    passages: Passages
-    layout: ChunkLayout
-    vectors: VectorIndex | None  # None while nothing is indexed
-    embedder: Callable[[], Embedder]  # loaded when first asked for
-    hot: HotVectors | None
-    lexical: Callable[[Query, int], LexicalResult | None] | None = None  # instead of a pass
-    threads: int = 0
-    elsewhere: Elsewhere | None = None  # the server that the index follows
-
-
-@dataclass(slots=True)
-class _Ranking:
-    """Chunks nearest first; the exact ones have a distance."""
-
-    ids: list[int]
-    distances: dict[int, float]
-    strategy: str = ""
-    codes_touched: int = 0
-    rounds: int = 0
-    embedded: int = 0
-    cached: int = 0
-    asked: int = 0
-    out_of_reach: int = 0
-
-
-def run_query(index: Searchable, query: Query) -> Results:
+def run_query(state: OpenedState, query: Query, *, uses_hot: bool = True) -> Results:
     """Find the k best chunks; fewer only where fewer match.
 
     A chunk whose text is not what was indexed is never a hit, and another takes its place.
     """
     if query.mode not in MODES:
         raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, got {query.mode!r}")
-    with explaining_damage(index.passages.folder):
-        return _run(index, query)
+    with explaining_damage(state.snapshot.folder):
+        return _Question(state, query, uses_hot).answer()
 
 
-def _run(index: Searchable, query: Query) -> Results:
-    started = time.perf_counter()
-    stages = Stages()
-    while True:
-        known_stale = len(index.passages.stale_rows)
-        near, words = _rankings(index, query, stages)
-        with stages.time("read"):
-            hits = _read_hits(index, _fuse(index, near, words), near, query.k)
-        if len(hits) == query.k or len(index.passages.stale_rows) == known_stale:
-            break
-        query = _without_stale(index, query)
-    return Results(
-        hits=tuple(hits),
-        explanation=_explain(index, query, near, words, stages),
-        stale=() if index.passages.is_following else index.passages.stale_paths,
-        took_ms=(time.perf_counter() - started) * 1e3,
-        notes=tuple(_notes(index, near, words, hits)),
-    )
+class _Question:
+    """One question on its way: the session, and what supplies it."""
 
-
-def _fuse(index: Searchable, near: _Ranking | None, words: LexicalResult | None) -> list[Fused]:
-    rankings: dict[str, Sequence[int]] = {}
-    if near is not None:
-        rankings["semantic"] = near.ids
-    if words is not None:
-        rankings["lexical"] = index.layout.ids[words.numbers.astype(np.int64)].tolist()
-    return fuse(rankings)
-
-
-def _without_stale(index: Searchable, query: Query) -> Query:
-    """Ask again without the sources whose text turned out to have changed."""
-    is_fresh = index.layout.numbers_of(~index.passages.stale_documents)
-    allowed = is_fresh if query.allowed is None else query.allowed & is_fresh
-    return replace(query, allowed=allowed)
-
-
-def _rankings(
-    index: Searchable, query: Query, stages: Stages
-) -> tuple[_Ranking | None, LexicalResult | None]:
-    """Rank by meaning, by words or both; the model loads while words are counted."""
-    wants_words = query.mode != "semantic"
-    if query.mode == "lexical" or index.vectors is None:
-        return None, _by_words(index, query, stages) if wants_words else None
-    with ThreadPoolExecutor(1, thread_name_prefix="gossamer-question") as pool:
-        vector = pool.submit(_question_vector, index, query, stages)
-        words = _by_words(index, query, stages) if wants_words else None
-        near = _by_meaning(index, query, vector.result(), stages)
-    return near, words
-
-
-def _question_vector(index: Searchable, query: Query, stages: Stages) -> Floats:
-    if query.vector is not None:
-        return query.vector
-    name = hash_of_text(query.question)
-    if index.hot is not None and (known := index.hot.question(name)) is not None:
-        return known
-    with stages.time("load model"):
-        embedder = index.embedder()
-    with stages.time("embed question"):
-        vector = as_kept(embedder.embed_question(query.question))
-    if index.hot is not None:
-        index.hot.put_question(name, vector)
-    return vector
-
-
-def _by_words(index: Searchable, query: Query, stages: Stages) -> LexicalResult:
-    with stages.time("words"):
-        found = None if index.lexical is None else index.lexical(query, _DEPTH + query.k)
-        if found is not None:
-            return found
-        layout = index.layout
-        words = rank(
-            query.question,
-            _DEPTH + query.k,
-            layout.files,
-            layout.buffers(),
-            allowed=query.allowed,
-            threads=index.threads,
+    def __init__(self, state: OpenedState, query: Query, uses_hot: bool) -> None:
+        self._started = time.perf_counter()
+        self._state = state
+        self._query = query
+        self._stages = Stages()
+        self._hot = state.hot if uses_hot else None
+        self._remote = state.remote()
+        self._texts = TextSource(state.snapshot)
+        vectors = state.vectors if query.mode != "lexical" else None
+        self._vectors = VectorSource(
+            0 if vectors is None else vectors.dim,
+            lambda: state.model.embedder,
+            self._hot,
+            self._remote,
         )
-        index.passages.note_unreadable([str(layout.files.paths[i]) for i in words.files_failed])
-        return words
-
-
-def _by_meaning(index: Searchable, query: Query, vector: Floats, stages: Stages) -> _Ranking:
-    """Rank by distance: exactly down to the k-th, by codes below."""
-    assert index.vectors is not None
-    ranking = _Ranking([], {})
-    allow = None if query.allowed is None else index.layout.ids[query.allowed]
-    if allow is not None and not len(allow):
-        return ranking
-    with stages.time("codes"):
-        session = index.vectors.session(vector, query.k, recall=query.recall, allow=allow)
-    source = ChunkVectors(index.passages, index.embedder, index.hot, index.elsewhere)
-    while not source.is_cut_off and (wanted := session.wanted()).size:
-        with stages.time("embed chunks"):
-            supplied = source.of(wanted)
-        with stages.time("codes"):
-            session.supply(supplied.vectors, supplied.missing)
-    found = session.nearest()
-    ranking.distances = dict(zip(found.ids.tolist(), found.distances.tolist(), strict=True))
-    ranking.ids = found.ids.tolist()
-    ranking.strategy = found.stats.strategy
-    ranking.codes_touched, ranking.rounds = found.stats.codes_touched, found.stats.rounds
-    ranking.embedded, ranking.cached = source.embedded, source.cached
-    ranking.asked, ranking.out_of_reach = source.asked, source.out_of_reach
-    if (query.mode == "hybrid" or source.out_of_reach) and index.vectors.codebook is not None:
-        with stages.time("codes"):
-            estimated, _ = index.vectors.estimate(vector, _DEPTH + query.k, allow=allow)
-        ranking.ids += [id for id in estimated.tolist() if id not in ranking.distances]
-    return ranking
-
-
-def _read_hits(
-    index: Searchable, fused: Sequence[Fused], near: _Ranking | None, k: int
-) -> list[Hit]:
-    """Read the best until k of them are there, leaving out those whose text has changed."""
-    hits: list[Hit] = []
-    for start in range(0, len(fused), k):
-        some = fused[start : start + k]
-        passages = index.passages.read(np.array([one.id for one in some], np.int64))
-        for one, passage in zip(some, passages, strict=True):
-            if passage is None and index.passages.is_out_of_reach(one.id):
-                passage = index.passages.without_text(one.id)
-            if passage is not None and len(hits) < k:
-                distance = None if near is None else near.distances.get(one.id)
-                hits.append(locate(index.passages, passage, one, distance))
-        if len(hits) == k:
-            break
-    return hits
-
-
-def locate(
-    passages: Passages,
-    passage: Passage,
-    fused: Fused | None = None,
-    distance: float | None = None,
-) -> Hit:
-    """Make a hit of a passage: say where it stands."""
-    first, last = passages.place_of(passage)
-    return Hit(
-        id=passage.id,
-        source=passage.source.path,
-        key=passage.document.key,
-        kind=passage.document.kind,
-        title=passage.title,
-        unit=passage.document.unit,
-        first=first,
-        last=last,
-        start=passage.start,
-        end=passage.end,
-        text=passage.body,
-        score=0.0 if fused is None else fused.score,
-        distance=distance,
-        ranks={} if fused is None else fused.ranks,
-        metadata=passage.document.metadata,
-    )
-
-
-def _notes(
-    index: Searchable,
-    near: _Ranking | None,
-    words: LexicalResult | None,
-    hits: Sequence[Hit],
-) -> Iterator[str]:
-    """Say what an index could not do as if it had everything itself."""
-    if not index.passages.is_trusted:
-        if index.layout.has_away_texts:
-            yield (
-                "this index is not trusted, so the files that it names were not read: words were "
-                "looked for in the texts that it holds, and hits elsewhere have no text; "
-                f"`{how_to_accept(index.passages.folder)}` shows and accepts what it names"
+        words = "texts" if state.words is None else "host"
+        with self._stages.time("codes"):
+            self._session = _core.QuerySession(
+                state.snapshot.collection,
+                None if vectors is None else vectors.core,
+                query.to_bytes(words),
             )
-        return
-    if index.elsewhere is not None:
-        yield from (f"{note}; answered from what is here" for note in index.elsewhere.notes)
-    if near is not None and near.out_of_reach:
-        yield (
-            f"{near.out_of_reach} of the nearest chunks were ranked by their codes alone: "
-            "their vectors are to be had from the server only"
+
+    def answer(self) -> Results:
+        """Supply the session until it needs nothing more."""
+        while needs := json.loads(decode_name(self._session.needs())):
+            by_name: dict[str, Need] = {need["need"]: need for need in needs}
+            if "question" in by_name and len(by_name) > 1:
+                del by_name["question"]
+                self._embed_question_beside(by_name)
+            else:
+                self._supply(by_name)
+        return self._read_answer()
+
+    def _embed_question_beside(self, others: Mapping[str, Need]) -> None:
+        """Load the model and embed the question while words are counted."""
+        with ThreadPoolExecutor(1, thread_name_prefix="gossamer-question") as pool:
+            vector = pool.submit(self._question_vector)
+            self._supply(others)
+            self._supply_question(vector.result())
+
+    def _supply(self, needs: Mapping[str, Need]) -> None:
+        for name, need in needs.items():
+            if name == "question":
+                self._supply_question(self._question_vector())
+            else:
+                getattr(self, f"_supply_{name}")(need)
+
+    def _supply_question(self, vector: Floats) -> None:
+        with self._stages.time("codes"):
+            self._session.supply_question(vector)
+
+    def _question_vector(self) -> Floats:
+        query, hot = self._query, self._hot
+        if query.vector is not None:
+            return query.vector
+        name = hash_of_text(query.question)
+        if hot is not None and (known := hot.question(name)) is not None:
+            return known
+        with self._stages.time("load model"):
+            embedder = self._state.model.embedder
+        with self._stages.time("embed question"):
+            vector = as_kept(embedder.embed_question(query.question))
+        if hot is not None:
+            hot.put_question(name, vector)
+        return vector
+
+    def _supply_words(self, _: Need) -> None:
+        with self._stages.time("words"):
+            texts, threads = self._state.snapshot.texts.core, self._state.threads
+            run_with_progress(
+                lambda progress: self._session.count_words(texts, threads, progress), None
+            )
+
+    def _supply_ranking(self, need: Need) -> None:
+        """Ask the lexical index; the texts, where it turns out to be damaged or locked."""
+        assert self._state.words is not None
+        allowed = None
+        ids = self._session.allowed_ids()
+        if ids is not None:
+            allowed = np.zeros(self._state.snapshot.manifest.next_chunk_id, bool)
+            allowed[ids] = True
+        with self._stages.time("words"):
+            try:
+                question = self._query.question
+                found, _ = self._state.words.search(question, need["best"], allowed)
+                counts = self._state.words.count_terms(question)
+            except GossamerError:
+                self._session.read_words()
+                return
+            self._session.supply_ranking(
+                found.astype(np.uint64), [term.encode() for term in counts], list(counts.values())
+            )
+
+    def _supply_vectors(self, need: Need) -> None:
+        with self._stages.time("embed chunks"):
+            states, rows = self._vectors.find(np.array(need["ids"], np.int64), need["away"])
+        with self._stages.time("codes"):
+            self._session.supply_vectors(states, rows)
+
+    def _supply_embeddings(self, need: Need) -> None:
+        with self._stages.time("embed chunks"):
+            rows = self._vectors.embed(np.array(need["ids"], np.int64), need["texts"])
+        with self._stages.time("codes"):
+            self._session.supply_embeddings(rows)
+
+    def _supply_texts(self, need: Need) -> None:
+        with self._stages.time("read"):
+            self._session.supply_texts(self._texts.read(need["documents"]))
+
+    def _supply_chunks(self, need: Need) -> None:
+        with self._stages.time("read"):
+            supply_chunks(self._session, self._remote, need["ids"])
+
+    def _read_answer(self) -> Results:
+        with self._stages.time("read"):
+            answer = json.loads(decode_name(self._session.answer()))
+        hits = tuple(map(read_hit, answer["hits"]))
+        said = answer["explanation"]
+        stale = tuple(sorted(answer["stale"]))
+        notes = tuple(self._notes(said, hits, len(stale)))
+        for name in ("out_of_reach", "counts_words"):
+            del said[name]
+        explanation = Explanation(
+            mode=self._query.mode,
+            chunks_embedded=self._vectors.embedded,
+            chunks_cached=self._vectors.cached,
+            chunks_asked=self._vectors.asked,
+            stages=self._stages.ms,
+            **said,
         )
-    if words is not None and index.lexical is None and index.layout.has_away_texts:
-        yield "words were looked for only in the texts that are kept here"
-    if without := sum(not hit.text for hit in hits):
-        yield f"{without} of the hits have no text here: it is to be had from the server only"
-    if index.passages.is_following and (changed := len(index.passages.stale_rows)):
-        yield f"{changed} of the sources have changed on the server; `gossamer pull` brings them"
+        return Results(
+            hits=hits,
+            explanation=explanation,
+            stale=() if self._state.snapshot.manifest.origin else stale,
+            took_ms=(time.perf_counter() - self._started) * 1e3,
+            notes=notes,
+        )
 
-
-def _explain(
-    index: Searchable,
-    query: Query,
-    near: _Ranking | None,
-    words: LexicalResult | None,
-    stages: Stages,
-) -> Explanation:
-    near = near or _Ranking([], {})
-    return Explanation(
-        mode=query.mode,
-        strategy=near.strategy,
-        chunks=len(index.layout),
-        allowed_chunks=None if query.allowed is None else int(query.allowed.sum()),
-        codes_touched=near.codes_touched,
-        chunks_embedded=near.embedded,
-        chunks_cached=near.cached,
-        chunks_asked=near.asked,
-        rounds=near.rounds,
-        lexical_bytes=0 if words is None else words.bytes_read,
-        lexical_terms=(
-            {} if words is None else dict(zip(words.terms, words.chunks_with, strict=True))
-        ),
-        stages=stages.ms,
-    )
+    def _notes(self, said: Need, hits: tuple[Any, ...], stale: int) -> Iterator[str]:
+        """Say what an index could not do as if it had everything itself."""
+        snapshot = self._state.snapshot
+        counts_words = said["counts_words"]
+        if not snapshot.is_trusted:
+            if snapshot.collection.has_away_texts:
+                yield (
+                    "this index is not trusted, so the files that it names were not read: words "
+                    "were looked for in the texts that it holds, and hits elsewhere have no text; "
+                    f"`{how_to_accept(snapshot.folder)}` shows and accepts what it names"
+                )
+            return
+        if self._remote is not None:
+            yield from (f"{note}; answered from what is here" for note in self._remote.notes)
+        if said["out_of_reach"]:
+            yield (
+                f"{said['out_of_reach']} of the nearest chunks were ranked by their codes alone: "
+                "their vectors are to be had from the server only"
+            )
+        if counts_words and snapshot.collection.has_away_texts:
+            yield "words were looked for only in the texts that are kept here"
+        if without := sum(not hit.text for hit in hits):
+            yield f"{without} of the hits have no text here: it is to be had from the server only"
+        if snapshot.manifest.origin and stale:
+            yield f"{stale} of the sources have changed on the server; `gossamer pull` brings them"

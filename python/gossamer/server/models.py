@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
 
 from gossamer.files import PLAIN_NAME
-from gossamer.records import Value
+from gossamer.records import RemoteChunk, Value
 from gossamer.server.options import MOST_ITEMS
 from gossamer.sync.client import MOST_VECTORS
-from gossamer.sync.records import AwayChunk, Conflict, PushResult
+from gossamer.sync.records import Conflict, PushResult
 
 __all__ = [
     "MOST_LISTED",
@@ -362,7 +362,7 @@ class Making(BaseModel):
 class Chunks(BaseModel):
     """Texts of chunks, in the order asked for; null for those that cannot be had."""
 
-    chunks: list[AwayChunk | None]
+    chunks: list[RemoteChunk | None]
 
 
 class Pushed(BaseModel):

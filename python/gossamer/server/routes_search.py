@@ -11,8 +11,7 @@ from fastapi.responses import Response
 
 from gossamer.errors import InvalidArgument, UnknownId, Unreachable
 from gossamer.index import Index
-from gossamer.query.described import ResultsRecord, record_results
-from gossamer.query.results import Results
+from gossamer.query.results import Results, ResultsRecord, record_chunk, record_results
 from gossamer.records import Hit
 from gossamer.server import models
 from gossamer.server.answers import json_answer
@@ -104,10 +103,10 @@ async def similar(service: Served, asked: models.Similar) -> Response:
             where=asked.where,
             paths=asked.paths,
             types=asked.types,
+            full=asked.full,
         )
 
-    described = str(asked.place)
-    return await _find(service, find, described, words="", full=asked.full, explain=asked.explain)
+    return await _find(service, find, str(asked.place), explain=asked.explain)
 
 
 @router.get(
@@ -119,7 +118,7 @@ async def similar(service: Served, asked: models.Similar) -> Response:
 async def chunk(service: Served, id: Id) -> Response:
     """Give a chunk; 404 if it is gone or its text has changed."""
     hit = await service.reads.run(lambda: service.index.get(id))
-    return json_answer(_record(hit))
+    return json_answer(record_chunk(hit))
 
 
 @router.get(
@@ -145,7 +144,7 @@ async def context(
         return service.index.context(id, margin)
 
     before, hit, after = await service.reads.run(read)
-    return json_answer({**_record(hit), "before": before, "after": after})
+    return json_answer({**record_chunk(hit), "before": before, "after": after})
 
 
 @router.get(
@@ -204,9 +203,10 @@ async def _search(service: Service, asked: models.Search) -> Response:
             types=asked.types,
             after=asked.after,
             before=asked.before,
+            full=asked.full,
         )
 
-    return await _find(service, find, asked.question, full=asked.full, explain=asked.explain)
+    return await _find(service, find, asked.question, explain=asked.explain)
 
 
 async def _find(
@@ -214,13 +214,11 @@ async def _find(
     find: Callable[[], Results],
     asked: str,
     *,
-    words: str | None = None,
-    full: bool,
     explain: bool,
 ) -> Response:
     def work() -> tuple[Results, dict[str, Any]]:
         results = find()
-        return results, asdict(record_results(asked, results, is_full=full, words=words))
+        return results, asdict(record_results(asked, results))
 
     results, record = await service.searches.run(work)
     service.metrics.searches.labels(results.explanation.mode).inc()
@@ -233,7 +231,3 @@ def _check_hits(service: Service, k: int) -> None:
     most = service.options.most_hits
     if k > most:
         raise InvalidArgument(f"k may be {most} at most on this server, got {k}")
-
-
-def _record(hit: Hit) -> dict[str, object]:
-    return {"location": hit.location, **asdict(hit)}

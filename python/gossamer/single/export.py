@@ -18,7 +18,6 @@ from gossamer import _core
 from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
 from gossamer.progress import ProgressCallback
-from gossamer.query.layout import counted_spans
 from gossamer.query.opened import OpenedState
 from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.engine import EngineChoice, engine_sections
@@ -239,23 +238,14 @@ class _Counting:
     def __init__(self, catalogue: Catalogue) -> None:
         self._ids = catalogue.chunk_ids
         self._catalogue = catalogue
-        self._numbers, self._starts, self._ends = counted_spans(catalogue)
+        self._collection = _core.Collection(_core.Catalogue.of_list(catalogue.listing), [])
         self._words = _core.PostingsWriter()
 
     def add(self, documents: range, texts: list[bytes]) -> None:
         """Count the chunks of documents, whose texts are these."""
         for document, text in zip(documents, texts, strict=True):
-            ids = self._catalogue.chunks_in(document)
-            first, behind = np.searchsorted(self._ids, (ids.start, ids.stop)).tolist()
-            here = slice(*np.searchsorted(self._numbers, (first, behind)).tolist())
-            spans = zip(
-                self._numbers[here].tolist(),
-                self._starts[here].tolist(),
-                self._ends[here].tolist(),
-                strict=True,
-            )
-            for number, start, end in spans:
-                self._words.add(number, text[start:end])
+            if ids := self._catalogue.chunks_in(document):
+                self._collection.count_document(ids.start, text, self._words)
 
     def to_bytes(self, kept: Catalogue) -> bytes:
         """Give the words of the chunks that are kept, under their numbers there."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -26,7 +27,7 @@ from gossamer.errors import (
 )
 from gossamer.files import map_file, open_regular, release_pages
 from gossamer.places import indexes_folder
-from gossamer.store.catalogue import Catalogue
+from gossamer.store.catalogue import Catalogue, encode_name
 from gossamer.store.codecs import USUAL
 from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
@@ -129,6 +130,17 @@ class Snapshot:
                 )
             ]
         )
+
+    @cached_property
+    def collection(self) -> _core.Collection:
+        """What questions are asked of: the catalogue, and the folders that may be read."""
+        catalogue = self.catalogue
+        core = (
+            catalogue.core
+            if isinstance(catalogue, SegmentCatalogue)
+            else _core.Catalogue.of_list(catalogue.listing)
+        )
+        return _core.Collection(core, [encode_name(root) for root in self._roots])
 
     def _map(self, kind: str) -> list[NDArray[np.uint8]]:
         paths = [_check_size(self.folder, entry) for entry in self.manifest.files_of(kind)]

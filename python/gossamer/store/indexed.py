@@ -10,7 +10,6 @@ from typing import BinaryIO
 from gossamer.errors import Damaged
 from gossamer.files import open_regular
 from gossamer.store.hashes import hash_of_start
-from gossamer.store.records import SourceRecord
 
 __all__ = ["open_indexed", "read_at"]
 
@@ -20,20 +19,20 @@ _hashes: dict[tuple[int, ...], int] = {}
 
 
 @contextmanager
-def open_indexed(source: SourceRecord) -> Iterator[BinaryIO | None]:
-    """Open a source's file if it begins with just what was indexed; None for any other.
+def open_indexed(path: str, size: int, content_hash: int) -> Iterator[BinaryIO | None]:
+    """Open a file if it begins with just what was indexed, by size and hash; None for any other.
 
     What was put behind that since is not looked at: logs and chats grow, and what was indexed of
     them stands. A file in its place that was never indexed is not shown, whatever the index says
     of chunks in it.
     """
     try:
-        file = open_regular(source.path, follow=True)
+        file = open_regular(path, follow=True)
     except (OSError, ValueError, Damaged):
         yield None
         return
     with file:
-        yield file if _is_indexed(file, source.size, source.content_hash) else None
+        yield file if _is_indexed(file, size, content_hash) else None
 
 
 def read_at(file: BinaryIO, start: int, end: int) -> bytes | None:

@@ -5,16 +5,16 @@ The core reads and writes them; here are records in place of its tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
-from gossamer.errors import Damaged, UnknownId
+from gossamer.errors import UnknownId
 from gossamer.records import Span
 from gossamer.store.catalogue import (
     Catalogue,
@@ -42,7 +42,7 @@ __all__ = [
     "stamp_of",
 ]
 
-_CACHED_BLOCKS = 16
+_PIECE_BYTES = 1 << 20
 
 Stamp = tuple[int, int]  # what codes are: how long, and the fingerprint of what made them
 NO_CODES: Stamp = (0, 0)
@@ -59,40 +59,19 @@ class SegmentTexts:
     """The texts of segments, by the number of their file."""
 
     def __init__(self, segments: Sequence[_core.Segment | _core.OldTexts]) -> None:
-        self._segments = {segment.number: segment for segment in segments}
-        self._ends: dict[int, Ints] = {}
-        by_number = self._segments
-        # Not a method of ours: the circle would keep files mapped until it is collected.
-        self._block = lru_cache(_CACHED_BLOCKS)(
-            lambda number, block: by_number[number].read_block(block)
-        )
-
-    def _ends_of(self, segment: int) -> Ints:
-        if segment not in self._ends:
-            self._ends[segment] = self._segments[segment].block_ends()
-        return self._ends[segment]
+        self.core = _core.TextStore(list(segments))
+        # Damaged if there is no text from start to end of a segment.
+        self.read: Callable[[int, int, int], bytes] = self.core.read
 
     @property
     def lengths(self) -> dict[int, int]:
         """Bytes of text of each segment."""
-        return {number: segment.text_bytes for number, segment in self._segments.items()}
-
-    def read(self, segment: int, start: int, end: int) -> bytes:
-        """Give the text from start to end of a segment; Damaged if it is not there."""
-        return b"".join(self.pieces(segment, start, end))
+        return self.core.lengths
 
     def pieces(self, segment: int, start: int, end: int) -> Iterator[bytes]:
-        """Give the same text block by block."""
-        if segment not in self._segments or not (
-            0 <= start <= end <= self._segments[segment].text_bytes
-        ):
-            raise Damaged(f"there is no text {start} to {end} in segment {segment}")
-        ends = self._ends_of(segment)
-        for block in range(int(np.searchsorted(ends, start, "right")), len(ends)):
-            begin = int(ends[block - 1]) if block else 0
-            if begin >= end:
-                break
-            yield self._block(segment, block)[max(start - begin, 0) : end - begin]
+        """Give the same text piece by piece."""
+        for at in range(start, end, _PIECE_BYTES):
+            yield self.read(segment, at, min(at + _PIECE_BYTES, end))
 
 
 class SegmentCatalogue(Catalogue):

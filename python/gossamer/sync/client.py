@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from gossamer import errors
 from gossamer.errors import GossamerError, InvalidArgument, TooLarge, Unreachable, WrongState
+from gossamer.records import RemoteChunk
 from gossamer.sync.following import TOKEN
 from gossamer.sync.records import (
     PROTOCOL,
-    AwayChunk,
     Base,
     Conflict,
     Mode,
@@ -191,12 +191,12 @@ class Client:
             raise self._strange("a vector that is not finite")
         return mask, vectors
 
-    def chunks(self, ids: Sequence[int], origin: Origin = _ANY) -> list[AwayChunk | None]:
+    def chunks(self, ids: Sequence[int], origin: Origin = _ANY) -> list[RemoteChunk | None]:
         """Ask for the texts of chunks; None for those that the server cannot read."""
         found = self._json("POST", "/v1/sync/chunks", body={"ids": list(ids), **origin})
         with self._expecting():
             given = _list_of(found, "chunks")
-            chunks = [None if one is None else _record(AwayChunk, one) for one in given]
+            chunks = [None if one is None else _record(RemoteChunk, one) for one in given]
             known = [chunk is None or chunk.id == id for chunk, id in zip(chunks, ids, strict=True)]
             if not all(known):
                 raise ValueError("other chunks than were asked for")

@@ -17,6 +17,7 @@ import gossamer
 from gossamer.errors import InvalidArgument, Locked, WrongState
 from gossamer.files import make_folder
 from gossamer.index import Index
+from gossamer.records import RemoteChunk
 from gossamer.store.lock import LOCK, try_lock
 from gossamer.store.unwritable import explaining
 from gossamer.sync.cache import PACKAGES, PackageCache
@@ -28,7 +29,6 @@ from gossamer.sync.packing import Contents, Engine, MovedOn, head_of, sections_o
 from gossamer.sync.push import Pusher
 from gossamer.sync.records import (
     PROTOCOL,
-    AwayChunk,
     Base,
     Building,
     Conflict,
@@ -160,24 +160,19 @@ class Offer:
         mask[mask] = could
         return mask, rows.astype(np.float16)
 
-    def chunks(self, ids: Sequence[int]) -> list[AwayChunk | None]:
+    def chunks(self, ids: Sequence[int]) -> list[RemoteChunk | None]:
         """Give chunks with their texts; None for one that is gone, or whose text has changed."""
         served = self._now().served
         wanted = np.asarray(ids, np.int64).reshape(-1)
         is_known = np.isin(wanted, served.catalogue.chunk_ids)
-        passages = served.opened.passages
-        found = iter(passages.read(wanted[is_known]))
-        chunks: list[AwayChunk | None] = []
-        for known in is_known.tolist():
-            passage = next(found) if known else None
-            if passage is None:
-                chunks.append(None)
-                continue
-            first, last = passages.place_of(passage)
-            chunks.append(
-                AwayChunk(passage.id, passage.title, passage.body, passage.embedded, first, last)
-            )
-        return chunks
+        found = iter(served.opened.passages.read(wanted[is_known], with_places=True))
+        passages = [next(found) if known else None for known in is_known.tolist()]
+        return [
+            None
+            if one is None
+            else RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last)
+            for one in passages
+        ]
 
     def push(self, items: Sequence[PushItem]) -> list[PushResult]:
         """Make changes that edges ask for, in their order; what was pushed before is done once."""

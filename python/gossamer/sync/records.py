@@ -10,7 +10,6 @@ from gossamer.errors import InvalidArgument
 from gossamer.vectors.options import parse_bytes
 
 __all__ = [
-    "AwayChunk",
     "Base",
     "Building",
     "Conflict",
@@ -105,18 +104,6 @@ class Head:
     model: Mapping[str, object] = field(default_factory=dict)  # a ModelStamp
     settings: Mapping[str, object] = field(default_factory=dict)  # code_bytes, lexical
     sections: tuple[SectionEntry, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AwayChunk:
-    """A chunk whose text came from the server for one use."""
-
-    id: int
-    title: str
-    body: str
-    embedded: str  # what was embedded: headings, title, body
-    first: int  # line, page, ...
-    last: int
 
 
 @dataclass(frozen=True, slots=True)

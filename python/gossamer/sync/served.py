@@ -279,7 +279,7 @@ class Served:
             return None
         if document.is_verbatim:
             source = self.catalogue.source(int(self.catalogue.source_rows[row]))
-            with open_indexed(source) as file:
+            with open_indexed(source.path, source.size, source.content_hash) as file:
                 return None if file is None else read_at(file, 0, source.size)
         start = document.offset
         try:

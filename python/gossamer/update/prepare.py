@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gossamer.chunking import Chunker, chunk_document, embedded_span, run_chunker
+from gossamer.chunking import (
+    Chunker,
+    chunk_document,
+    context_line,
+    embedded_span,
+    run_chunker,
+)
 from gossamer.errors import (
     GossamerError,
     LeftOut,
@@ -18,7 +24,6 @@ from gossamer.errors import (
     Unreachable,
     Unreadable,
 )
-from gossamer.passages import context_line
 from gossamer.readers import READER_VERSION, Limits, load_bytes, read_data
 from gossamer.records import ChunkSpan, Document, Value
 from gossamer.sources.folder import FoundFile, as_stored_time

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gossamer.errors import Damaged, GossamerError, NotGossamer, UnknownVersion
 from gossamer.lexical import WORDS
-from gossamer.passages import Passages
+from gossamer.query.passages import Passages
 from gossamer.store import Snapshot
 
 if TYPE_CHECKING:

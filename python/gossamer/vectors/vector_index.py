@@ -59,6 +59,11 @@ class VectorIndex:
     def __init__(self, core: _core.Index) -> None:
         self._core = core
 
+    @property
+    def core(self) -> _core.Index:
+        """The index as the core has it, for sessions of the core."""
+        return self._core
+
     @classmethod
     def build(
         cls,

@@ -2,6 +2,7 @@
 
 import { GossamerError } from "../../src/errors.ts";
 import type { Gossamer, GossamerIndex, IndexStatus, OpenOptions } from "../../src/index.ts";
+import { loadPart } from "../../src/lazy.ts";
 import type { Opened } from "../backend.ts";
 import { recall, remember } from "../memory.ts";
 import { SITE, absolute, hostOf } from "../site.ts";
@@ -25,7 +26,8 @@ let running: Promise<Gossamer> | null = null;
 
 /** The worker, loaded and started when first asked for. */
 export function gossamer(): Promise<Gossamer> {
-  running ??= import("../../src/index.ts").then(({ start }) => start(), notLoaded);
+  running ??= loadPart(import("../../src/index.ts")).then(({ start }) => start());
+  running.catch(() => (running = null)); // the next call tries again
   return running;
 }
 
@@ -33,11 +35,6 @@ export function gossamer(): Promise<Gossamer> {
 export function restart(): void {
   void running?.then((old) => old.close());
   running = null;
-}
-
-function notLoaded(): never {
-  running = null; // the next call tries again
-  throw new GossamerError("Unreachable", "gossamer.js beside this page did not come; check the connection");
 }
 
 /** Opens an index; asks for the server's token where it is wanted. */

@@ -2,7 +2,7 @@
 // file, all numbers little-endian: "GSMBLOCK", u32 version 1, u32 bytes of a block, u64 size of the
 // remote file, u32 blocks, u32 bytes of the origin, u32 CRC-32C of all before the blocks but itself;
 // the origin (JSON: url, etag); for each block, rising, u32 number and u32 CRC-32C; the blocks.
-import { crc32c } from "../format/hashes.ts";
+import { crc32c } from "./hashes.ts";
 import type { ByteSource } from "./source.ts";
 
 const MAGIC = "GSMBLOCK";

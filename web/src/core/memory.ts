@@ -1,8 +1,8 @@
 // One instance of a Wasm module: how its functions are called, how bytes go in and out, and what
 // becomes of its failures. Views of its memory never leave this file: it may grow and move.
 
+import { unzstd } from "../bytes/zstd.ts";
 import { CORE_REASONS, GossamerError } from "../errors.ts";
-import { unzstd } from "../format/zstd.ts";
 
 /** What is lent to a call: copied into the memory of the module. */
 export type Lent = Uint8Array | Uint32Array | Float32Array | Float64Array | null;

@@ -1,9 +1,9 @@
 // Catalogues in the core: read as columns, renamed, and written again.
 
+import type { Table } from "../bytes/columns.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { GossamerError } from "../errors.ts";
-import type { Table } from "../format/columns.ts";
-import { decodeText, encodeText } from "../format/text.ts";
+import { decodeText, encodeText } from "../text/text.ts";
 import type { Core } from "./memory.ts";
 
 /** What a catalogue holds: roots, kinds, units and reasons, which the columns name by number. */

@@ -1,7 +1,7 @@
 // The words of an index in the core: which chunks hold a term, and how often, read by ranges and counted.
 
 import { joinBytes } from "../bytes/join.ts";
-import { encodeText } from "../format/text.ts";
+import { encodeText } from "../text/text.ts";
 import { once, type Core } from "./memory.ts";
 
 /** A stretch of the words of an index. */

@@ -1,7 +1,7 @@
 // A folder of model files on a server: model.onnx, vocab.txt, gossamer-model.json.
+import { hexOf } from "../bytes/hashes.ts";
 import { GossamerError } from "../errors.ts";
-import { hexOf } from "../format/hashes.ts";
-import { inAscii } from "../format/text.ts";
+import { inAscii } from "../text/text.ts";
 
 /** How the vectors of an encoder are made, as gossamer-model.json says. */
 export interface EncoderSettings {

@@ -2,7 +2,7 @@
 // python/gossamer/embed/onnx.py: each text is computed alone.
 import type { TextCore, Tokenizer } from "../core/text.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import { encodeText } from "../format/text.ts";
+import { encodeText } from "../text/text.ts";
 import type { Embedder } from "./embedder.ts";
 import { type EncoderSettings, fetchModelFolder } from "./folder.ts";
 import { checkLengths, embedPieces, toUnit } from "./pieces.ts";

@@ -1,7 +1,6 @@
 // The catalogue: every source, document and chunk of an index.
-import type { CatalogueOrigin, SourceEditor } from "../core/sources.ts";
+import type { CatalogueOrigin } from "../core/sources.ts";
 import type { Span, Value } from "../records.ts";
-import { CatalogueView } from "./catalogue_view.ts";
 
 /** Where a text is, in place of the number of a segment: it is the file itself, or a server has it. */
 export const VERBATIM = 0;
@@ -84,11 +83,4 @@ export interface Catalogue {
   checks(ids: ArrayLike<number>): Uint32Array;
   /** The headings that each chunk stands under, outermost first, as spans. */
   contexts(ids: ArrayLike<number>): Span[][];
-}
-
-/** Reads a catalogue in one piece, that of a stranger unless it was made here (`isOwn`); NotGossamer,
- * UnknownVersion, Truncated or Damaged for anything else. */
-export function readCatalogue(editor: SourceEditor, bytes: Uint8Array, isOwn = false): Catalogue {
-  const { words, tables } = editor.readSources(bytes, isOwn);
-  return new CatalogueView({ bytes }, words, tables);
 }

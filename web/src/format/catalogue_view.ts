@@ -1,14 +1,21 @@
 // What a catalogue answers, from its columns. What is derived from them is made when first asked for.
-import type { CatalogueOrigin } from "../core/sources.ts";
+import { childOf, columnOf, startsOf, wideOf } from "../bytes/columns.ts";
+import type { Table } from "../bytes/columns.ts";
+import type { CatalogueOrigin, SourceEditor } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Span, Value } from "../records.ts";
+import { decodeText } from "../text/text.ts";
 import type { Catalogue, DocumentRecord, Run, SourceRecord, Status } from "./catalogue.ts";
 import { VERBATIM } from "./catalogue.ts";
-import { childOf, columnOf, startsOf, wideOf } from "./columns.ts";
-import type { Table } from "./columns.ts";
-import { decodeText } from "./text.ts";
 
 export const STATUSES: readonly Status[] = ["indexed", "skipped", "failed"];
+
+/** Reads a catalogue in one piece, that of a stranger unless it was made here (`isOwn`); NotGossamer,
+ * UnknownVersion, Truncated or Damaged for anything else. */
+export function readCatalogue(editor: SourceEditor, bytes: Uint8Array, isOwn = false): Catalogue {
+  const { words, tables } = editor.readSources(bytes, isOwn);
+  return new CatalogueView({ bytes }, words, tables);
+}
 
 /** Joins what a source keeps of its path. */
 export function pathOf(root: string, name: string): string {

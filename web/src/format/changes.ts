@@ -1,8 +1,9 @@
 // The same content in other parts, under other names, in 16 bytes. The core does it; here is what is asked
 // of it.
+import { startDigest } from "../bytes/hashes.ts";
 import type { SourceEditor } from "../core/sources.ts";
-import { readCatalogue, type Catalogue } from "./catalogue.ts";
-import { startDigest } from "./hashes.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { readCatalogue } from "./catalogue_view.ts";
 
 /** A catalogue in one piece, as it goes from one module to another. */
 export type TravelCatalogue = Catalogue & { readonly origin: { readonly bytes: Uint8Array } };

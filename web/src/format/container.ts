@@ -1,10 +1,10 @@
 // The engine's file format: a header, a table of sections, and the sections (docs/format.md). The twin
 // of core/storage/container.cpp, over bytes that may be far away.
+import { crc32c } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
 import type { ByteRange, ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
-import { crc32c } from "./hashes.ts";
 
 /** Sections by number. Kinds 1 to 10 are the engine's, 32 to 63 the product's. */
 export const SECTIONS = {

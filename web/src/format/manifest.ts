@@ -1,8 +1,8 @@
 // The manifest: which files make up an index now. The twin of python/gossamer/store/manifest.py.
+import { digestOf } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { GossamerError } from "../errors.ts";
-import { digestOf } from "./hashes.ts";
-import { inAscii } from "./text.ts";
+import { inAscii } from "../text/text.ts";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,16 +1,16 @@
 // An index as its parts, whatever it comes from: a single file or a folder in storage.
+import { digestOf } from "../bytes/hashes.ts";
 import type { ByteSource } from "../bytes/source.ts";
 import type { EngineParts } from "../core/engine.ts";
-import { GossamerError } from "../errors.ts";
-import type { Folder } from "../storage/storage.ts";
 import type { Blocks, SegmentFile, SegmentReader, SourceEditor } from "../core/sources.ts";
 import type { WordReader } from "../core/words.ts";
-import { AWAY, readCatalogue } from "./catalogue.ts";
+import { GossamerError } from "../errors.ts";
+import type { Folder } from "../storage/storage.ts";
+import { AWAY } from "./catalogue.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { CatalogueView } from "./catalogue_view.ts";
+import { CatalogueView, readCatalogue } from "./catalogue_view.ts";
 import { CATALOGUE_KINDS, openContainer, SECTIONS, SINGLE_KINDS } from "./container.ts";
 import type { Container } from "./container.ts";
-import { digestOf } from "./hashes.ts";
 import { filesOfKind, numberOfFile, readManifest, readSingleManifest } from "./manifest.ts";
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { openOldTexts, openTexts } from "./texts.ts";

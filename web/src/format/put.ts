@@ -1,11 +1,11 @@
 // Sources and documents on their way into a catalogue: checked, and written as the core takes them.
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
-import type { DocumentRecord, SourceRecord } from "./catalogue.ts";
-import { STATUSES, pathOf } from "./catalogue_view.ts";
-import { compareTexts, encodeText, inAscii } from "./text.ts";
+import { compareTexts, encodeText, inAscii } from "../text/text.ts";
 import { byteWriter } from "./byte_writer.ts";
 import type { ByteWriter } from "./byte_writer.ts";
+import type { DocumentRecord, SourceRecord } from "./catalogue.ts";
+import { STATUSES, pathOf } from "./catalogue_view.ts";
 
 const MOST_HEADINGS = 255; // that a chunk stands under
 

@@ -1,12 +1,12 @@
 // The texts of a segment: one stream, cut into blocks that are packed each for itself. The core says where
 // they are; here they are read, wherever they lie.
+import { crc32, crc32c } from "../bytes/hashes.ts";
 import type { ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
+import { unzstd } from "../bytes/zstd.ts";
 import type { Blocks, SourceEditor } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Span } from "../records.ts";
-import { crc32, crc32c } from "./hashes.ts";
-import { unzstd } from "./zstd.ts";
 
 /** Texts open for reading: a block is checked when it is read. */
 export interface Texts {

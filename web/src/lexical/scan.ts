@@ -3,10 +3,19 @@
 import type { TextCore } from "../core/text.ts";
 import { throwIfAborted } from "../errors.ts";
 import type { TextStore } from "../format/parts.ts";
-import type { ChunkLayout } from "../query/layout.ts";
 import { nextTurn } from "../turns.ts";
 import { rankingOf } from "./ranking.ts";
 import type { WordRanking } from "./ranking.ts";
+
+/** Chunks whose texts stand close together, with what is to be counted of them. */
+export interface Piece {
+  readonly segment: number;
+  readonly begin: number; // bytes of the segment
+  readonly end: number;
+  readonly starts: Uint32Array; // from `begin` on
+  readonly ends: Uint32Array;
+  readonly numbers: Uint32Array;
+}
 
 export interface ScanQuery {
   readonly question: string;
@@ -19,7 +28,7 @@ export interface ScanQuery {
 export async function rankByScan(
   text: TextCore,
   texts: TextStore,
-  layout: ChunkLayout,
+  layout: { pieces(allowed?: Uint8Array): Iterable<Piece> },
   query: ScanQuery,
 ): Promise<WordRanking> {
   const pass = text.lexicalPass(query.question, query.allowed);

@@ -3,7 +3,7 @@ import type { Embedder } from "../embed/embedder.ts";
 import { openOnnxEmbedder } from "../embed/onnx.ts";
 import type { Ort } from "../embed/onnx.ts";
 import { GossamerError } from "../errors.ts";
-import type { EncoderFiles } from "../worker/messages.ts";
+import type { EncoderFiles } from "../options.ts";
 
 /** Loads an encoder by onnxruntime-web, which the page serves itself: nothing comes from elsewhere. */
 export async function loadEncoder(files: EncoderFiles, text: TextCore): Promise<Embedder> {

@@ -3,21 +3,12 @@
 
 import type { Catalogue } from "../format/catalogue.ts";
 import { AWAY, VERBATIM } from "../format/catalogue.ts";
+import type { Piece } from "../lexical/scan.ts";
 
 // Stored text that is unpacked at one time.
 const PIECE_BYTES = 1 << 20;
 // A title far off is left out: it would have to be read for its own sake.
 const NEAR_BYTES = 1 << 16;
-
-/** Chunks whose texts stand close together, with what is to be counted of them. */
-export interface Piece {
-  readonly segment: number;
-  readonly begin: number; // bytes of the segment
-  readonly end: number;
-  readonly starts: Uint32Array; // from `begin` on
-  readonly ends: Uint32Array;
-  readonly numbers: Uint32Array;
-}
 
 /** The chunks of an index by number: their place among all ids, which rise. */
 export interface ChunkLayout {

@@ -3,15 +3,14 @@
 
 import { openRemote } from "../bytes/remote.ts";
 import type { Embedder } from "../embed/embedder.ts";
-import { serverEmbedder } from "../embed/server.ts";
 import { staticEmbedder } from "../embed/static.ts";
 import { GossamerError } from "../errors.ts";
 import type { ModelStamp } from "../format/manifest.ts";
+import { loadPart } from "../lazy.ts";
+import type { OpenOptions } from "../options.ts";
+import { originOf } from "../server/asked.ts";
+import type { AskedServer } from "../server/asked.ts";
 import type { Storage } from "../storage/storage.ts";
-import { originOf } from "../sync/vectors.ts";
-import type { AskedServer } from "../sync/vectors.ts";
-import type { OpenOptions } from "../worker/messages.ts";
-import { loadEncoder } from "./encoder.ts";
 import type { Meter } from "./meter.ts";
 import { once } from "./once.ts";
 import type { LoadedModel, Services } from "./services.ts";
@@ -50,13 +49,17 @@ export function modelOf(
   const find = once(() => findModel(stamp, origin, options, services, meter));
   const embedder = once(async () => {
     const { encoder, server } = options;
-    if (encoder) return checked(stamp, await loadEncoder(encoder, await services.text()));
+    if (encoder) {
+      const { loadEncoder } = await loadPart(import("./encoder.ts"));
+      return checked(stamp, await loadEncoder(encoder, await services.text()));
+    }
     try {
       return staticEmbedder((await find()).model);
     } catch (error) {
       const isMissing = error instanceof GossamerError && error.reason === "MissingModel";
       // Questions can be embedded where the index is.
       if (isMissing && server) {
+        const { serverEmbedder } = await loadPart(import("../embed/server.ts"));
         return serverEmbedder(server.url, server.token ?? "", { ...stamp, ...originOf(server) });
       }
       throw error;

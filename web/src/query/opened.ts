@@ -1,25 +1,24 @@
 // One state of an index, with what questions need of it: parts are read when first needed.
 
+import { roundToHalf } from "../bytes/half.ts";
 import type { Engine, EngineIndex, EngineSearch } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
 import type { Container } from "../format/container.ts";
 import { openEngineParts } from "../format/parts.ts";
-import { rankByScan } from "../lexical/scan.ts";
+import { loadPart } from "../lazy.ts";
 import type { WordRanking } from "../lexical/ranking.ts";
+import { rankByScan } from "../lexical/scan.ts";
 import { rankByPostings } from "../lexical/words.ts";
+import type { OpenOptions, OptimiseOptions } from "../options.ts";
 import type { VectorSource } from "../records.ts";
-import { makeElsewhere } from "../sync/elsewhere.ts";
-import type { Elsewhere } from "../sync/elsewhere.ts";
-import { loadEviction } from "../tiers/load_eviction.ts";
+import { makeElsewhere } from "../server/elsewhere.ts";
+import type { Elsewhere } from "../server/elsewhere.ts";
+import type { VectorTiers } from "../tiers/interface.ts";
 import type { CacheWatch } from "../tiers/optimiser.ts";
-import { storedRows } from "../tiers/rows.ts";
-import { openVectors } from "../tiers/vectors.ts";
-import type { VectorTiers } from "../tiers/vectors.ts";
-import type { CacheReport, OpenOptions, OptimiseOptions } from "../worker/messages.ts";
-import { allowedDocuments } from "./filters/scope.ts";
+import type { CacheReport } from "./cache_report.ts";
 import { parseFilter } from "./filters/expression.ts";
-import { roundToHalf } from "./half.ts";
+import { allowedDocuments } from "./filters/scope.ts";
 import { layOut } from "./layout.ts";
 import type { ChunkLayout } from "./layout.ts";
 import type { Meter } from "./meter.ts";
@@ -258,6 +257,7 @@ export class OpenedState {
     const { engine, index } = await this.#openIndex(this.#kept.services.newEngine(), container);
     const ownBytes = engine.memoryBytes();
     if (!isOutside) return { engine, index, ownBytes, tiers: null };
+    const { loadEviction, openVectors, storedRows } = await loadPart(import("../tiers/tiers.ts"));
     const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
     const { budget, watch, options } = this.#kept;
     const eviction = await loadEviction(String(options.eviction ?? "lru"));

@@ -1,15 +1,15 @@
 // The text of chunks, out of the text store or a server, never a wrong one: what stands there is
 // compared with the chunk's check. The twin of python/gossamer/passages.py.
 
+import { checkOf } from "../bytes/hashes.ts";
 import { GossamerError } from "../errors.ts";
 import { AWAY, VERBATIM } from "../format/catalogue.ts";
 import type { Catalogue, DocumentRecord, SourceRecord } from "../format/catalogue.ts";
-import { checkOf } from "../format/hashes.ts";
 import type { TextSpan, TextStore } from "../format/parts.ts";
-import { decodeText } from "../format/text.ts";
 import type { Span } from "../records.ts";
-import type { AwayChunk } from "../sync/chunks.ts";
-import { contextLine, embeddedText } from "./embedded.ts";
+import type { AwayChunk } from "../server/chunks.ts";
+import { contextLine, embeddedText } from "../text/embedded.ts";
+import { decodeText } from "../text/text.ts";
 
 /** A chunk with its text: what it says, and what was embedded. */
 export interface Passage {

@@ -2,9 +2,9 @@
 // lengths are counted in characters as there, what is given back is in UTF-16.
 
 import type { TextCore } from "../core/text.ts";
-import { compareTexts } from "../format/text.ts";
 import type { Span } from "../records.ts";
-import { SPACE, stripEnd, stripStart } from "./python_text.ts";
+import { SPACE, stripEnd, stripStart } from "../text/python_text.ts";
+import { compareTexts } from "../text/text.ts";
 
 const MAX_LINES = 3;
 const MAX_CHARACTERS = 320;

@@ -1,10 +1,10 @@
 // Vectors of chunks for a search: from memory, embedded again from their texts, or asked of the server.
 // Those that are stored come through tiers/ instead. The twin of python/gossamer/query/supply.py.
 
+import { roundToHalf } from "../bytes/half.ts";
 import type { EngineSearch } from "../core/engine.ts";
 import type { Embedder } from "../embed/embedder.ts";
 import { throwIfAborted } from "../errors.ts";
-import { roundToHalf } from "./half.ts";
 import type { Passages } from "./passages.ts";
 import type { VectorCache } from "./vector_cache.ts";
 

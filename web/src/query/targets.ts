@@ -1,16 +1,16 @@
 // Where an index comes from: an address, a file that was picked, a name in storage.
 
 import { blobSource } from "../bytes/blob.ts";
-import { openCached } from "../bytes/cached.ts";
 import { openRemote } from "../bytes/remote.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
 import type { IndexParts, Readers } from "../format/parts.ts";
+import type { OpenOptions, StoredName } from "../options.ts";
+import { askedServer } from "../server/asked.ts";
+import type { AskedServer } from "../server/asked.ts";
+import { serverOf } from "../server/following.ts";
+import { openCached } from "../storage/cached.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
-import { askedServer } from "../sync/elsewhere.ts";
-import { serverOf } from "../sync/following.ts";
-import type { AskedServer } from "../sync/vectors.ts";
-import type { OpenOptions, StoredName } from "../worker/messages.ts";
 import type { Meter } from "./meter.ts";
 
 /** An index whose parts are open. */

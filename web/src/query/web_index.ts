@@ -2,25 +2,20 @@
 
 import { GossamerError } from "../errors.ts";
 import { readManifest } from "../format/manifest.ts";
-import type { IndexStatus, Results, SearchOptions } from "../records.ts";
+import type { OpenOptions, OptimiseOptions, StoredName } from "../options.ts";
+import type { ChunkContext, IndexStatus, Results, SearchOptions } from "../records.ts";
 import type { Storage } from "../storage/storage.ts";
-import type {
-  CacheReport,
-  ChunkContext,
-  OpenOptions,
-  OptimiseOptions,
-  StoredName,
-} from "../worker/messages.ts";
+import type { CacheReport } from "./cache_report.ts";
 import { makeMeter } from "./meter.ts";
 import { queue } from "./once.ts";
-import { checkOpenOptions } from "./options.ts";
 import { OpenedState } from "./opened.ts";
 import type { Kept } from "./opened.ts";
+import { checkOpenOptions } from "./options.ts";
 import { checkQuery, runQuery } from "./run.ts";
 import type { Query } from "./run.ts";
+import type { Services } from "./services.ts";
 import { MOST_TRIES, explainedLoss, isLoss, openTarget } from "./targets.ts";
 import type { TargetTools } from "./targets.ts";
-import type { Services } from "./services.ts";
 
 const DEFAULT_BUDGET = 32 * 1024 * 1024;
 const LEAST_BUDGET = 64 * 1024;
@@ -67,7 +62,7 @@ export class WebIndex {
     services: Services,
     isUnnamed = false,
   ): Promise<WebIndex> {
-    checkOpenOptions(options);
+    await checkOpenOptions(options);
     const budget = checkBudget(options.memoryBudget ?? DEFAULT_BUDGET);
     const kept: Kept = { options, services, meter: makeMeter(), budget, watch: null };
     const storage = await services.storage();

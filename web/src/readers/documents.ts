@@ -2,8 +2,8 @@
 
 import { byteString, decoded, linesOf } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Document } from "../records.ts";
+import { stripEnd, stripStart } from "../text/python_text.ts";
 import { decodeToUtf8 } from "./encoding.ts";
 import { GIVE_TEXT } from "./formats.ts";
 import { splitFrontMatter } from "./front_matter.ts";

@@ -1,8 +1,8 @@
 // Front matter: the simple keys of the YAML or TOML that a Markdown file may begin with.
 
 import { linesOf } from "../bytes/strings.ts";
-import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Value } from "../records.ts";
+import { stripEnd, stripStart } from "../text/python_text.ts";
 
 const YAML = /^---[ \t]*\r?\n([^]*?)(?<![^\n])(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 const TOML = /^\+\+\+[ \t]*\r?\n([^]*?)(?<![^\n])\+\+\+[ \t]*(?:\r?\n|$)/;

@@ -3,8 +3,8 @@
 
 import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { splitWords } from "../query/python_text.ts";
 import type { Document, Value } from "../records.ts";
+import { splitWords } from "../text/python_text.ts";
 import { documentOf } from "./documents.ts";
 import { declaredEncoding, decodeToUtf8 } from "./encoding.ts";
 import { unescapeHtml } from "./entities.ts";

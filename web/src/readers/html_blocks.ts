@@ -4,7 +4,7 @@
 import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { SPACE, splitWords, stripEnd, stripStart } from "../query/python_text.ts";
+import { SPACE, splitWords, stripEnd, stripStart } from "../text/python_text.ts";
 import { unescapeHtml } from "./entities.ts";
 
 export type BlockKind = "text" | "item" | "row" | "pre";

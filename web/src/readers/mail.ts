@@ -2,8 +2,8 @@
 
 import { byteString, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { splitWords, stripEnd } from "../query/python_text.ts";
 import type { Document, Value } from "../records.ts";
+import { splitWords, stripEnd } from "../text/python_text.ts";
 import { documentOf } from "./documents.ts";
 import { headerOf, headersOf, textOf } from "./mime.ts";
 import { parentNameOf, stemOf, suffixOf } from "./paths.ts";

@@ -3,7 +3,7 @@
 
 import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { splitWords, stripEnd, stripStart } from "../query/python_text.ts";
+import { splitWords, stripEnd, stripStart } from "../text/python_text.ts";
 import { decodeToUtf8, fromWindows } from "./encoding.ts";
 import { extractHtml } from "./html.ts";
 

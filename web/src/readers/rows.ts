@@ -3,8 +3,8 @@
 import { joinBytes } from "../bytes/join.ts";
 import { decoded, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { stripEnd, stripStart } from "../query/python_text.ts";
 import type { Document } from "../records.ts";
+import { stripEnd, stripStart } from "../text/python_text.ts";
 import { documentOf, headOf } from "./documents.ts";
 import { decodeToUtf8 } from "./encoding.ts";
 import { nameOf } from "./paths.ts";

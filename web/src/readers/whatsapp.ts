@@ -1,7 +1,7 @@
 // WhatsApp chats exported as text: plain text that stays as it is, told from other text here.
 
-import { splitWords } from "../query/python_text.ts";
 import type { Document } from "../records.ts";
+import { splitWords } from "../text/python_text.ts";
 import { documentOf, headOf } from "./documents.ts";
 import { parentNameOf, stemOf } from "./paths.ts";
 

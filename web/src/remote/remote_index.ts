@@ -1,8 +1,9 @@
 // An index that a server has and searches: what a page asks of one of its own, over HTTP (docs/server.md).
 
 import { GossamerError } from "../errors.ts";
-import type { OnProgress, Results, SearchOptions } from "../records.ts";
-import type { ChangeReport, ChunkContext, FailedSource, PickedFile } from "../worker/messages.ts";
+import type { PickedFile } from "../options.ts";
+import type { ChunkContext, OnProgress, Results, SearchOptions } from "../records.ts";
+import type { ChangeReport, FailedSource } from "../update/change.ts";
 import { connect } from "./connection.ts";
 import type { Connection, Tokens } from "./connection.ts";
 import { resultsOf } from "./records.ts";

@@ -1,4 +1,4 @@
-import { digestOf } from "../format/hashes.ts";
+import { digestOf } from "../bytes/hashes.ts";
 import { GossamerError } from "../errors.ts";
 
 const MOST_CHARACTERS = 200;

@@ -1,14 +1,13 @@
 import { GossamerError } from "../errors.ts";
+import { loadPart } from "../lazy.ts";
 import { randomName } from "../random.ts";
-import { indexedDbStorage } from "./indexeddb.ts";
-import { memoryStorage } from "./memory.ts";
 import { opfsStorage } from "./opfs.ts";
 import type { Storage } from "./storage.ts";
 
 const MAKERS = {
   opfs: opfsStorage,
-  indexeddb: indexedDbStorage,
-  memory: async () => memoryStorage(),
+  indexeddb: async () => (await loadPart(import("./indexeddb.ts"))).indexedDbStorage(),
+  memory: async () => (await loadPart(import("./memory.ts"))).memoryStorage(),
 } as const;
 
 /** The best storage that works here: the private file system, else IndexedDB, else memory, which goes
@@ -16,7 +15,11 @@ const MAKERS = {
 export async function openStorage(kind?: Storage["kind"]): Promise<Storage> {
   if (kind) return openKind(kind);
   for (const next of ["opfs", "indexeddb"] as const) {
-    const storage = await openKind(next).catch(() => null);
+    const storage = await openKind(next).catch((error: unknown) => {
+      // A part that did not come says nothing of the browser: what is in its storage must not be missed.
+      if (error instanceof GossamerError && error.reason === "Unreachable") throw error;
+      return null;
+    });
     if (storage) return storage;
   }
   return openKind("memory");

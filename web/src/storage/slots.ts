@@ -1,5 +1,5 @@
 // The manifest is kept in two slots, written in turn: a cut leaves the slot before it as it was.
-import { crc32c } from "../format/hashes.ts";
+import { crc32c } from "../bytes/hashes.ts";
 
 const MAGIC = 0x544c5347; // "GSLT"
 const HEAD = 24;

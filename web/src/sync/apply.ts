@@ -1,12 +1,13 @@
 // A package into an edge: everything checked, then one commit; or nothing at all. The twin of
 // python/gossamer/sync/apply.py.
 
+import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
-import type { ChunkCore } from "../core/chunks.ts";
-import { AWAY, readCatalogue } from "../format/catalogue.ts";
+import { AWAY } from "../format/catalogue.ts";
 import type { Catalogue } from "../format/catalogue.ts";
+import { readCatalogue } from "../format/catalogue_view.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
@@ -16,6 +17,8 @@ import { keyOfName } from "../format/put.ts";
 import type { SourceName } from "../format/put.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
+import { manifestIn } from "../server/following.ts";
+import type { Conflict, Head, Wanted } from "../server/records.ts";
 import type { Folder } from "../storage/storage.ts";
 import { commitIndex, nextCatalogue } from "../update/commit.ts";
 import { openToChange } from "../update/convert.ts";
@@ -28,9 +31,7 @@ import type { OldState, Touch } from "../update/segments.ts";
 import { checkHead, checkIndex } from "./checks.ts";
 import { makeCodes, makeSlim } from "./edge_vectors.ts";
 import type { MadeVectors } from "./edge_vectors.ts";
-import { manifestIn } from "./following.ts";
 import type { Package } from "./package.ts";
-import type { Conflict, Head, Wanted } from "./records.ts";
 import {
   MOST_JSON_BYTES,
   unpackAbsent,

@@ -2,8 +2,8 @@
 
 import { GossamerError } from "../errors.ts";
 import type { Manifest } from "../format/manifest.ts";
-import { baseOf } from "./following.ts";
-import type { Base, Head, Wanted } from "./records.ts";
+import { baseOf } from "../server/following.ts";
+import type { Base, Head, Wanted } from "../server/records.ts";
 
 /** Refuses a package for another index than this one. */
 export function checkIndex(head: Head, manifest: Manifest | null, name: string): void {

@@ -3,14 +3,15 @@
 
 import { GossamerError } from "../errors.ts";
 import type { OnProgress } from "../records.ts";
+import { NoAnswer } from "../server/client.ts";
+import type { Client } from "../server/client.ts";
+import type { Wanted } from "../server/records.ts";
 import type { Folder } from "../storage/storage.ts";
-import { NoAnswer, objectOf } from "./client.ts";
-import type { Client } from "./client.ts";
+import { objectOf } from "../text/json.ts";
 import { forgetPart, openPart } from "./part.ts";
 import type { Part } from "./part.ts";
 import { pauseFor } from "./pause.ts";
 import type { PauseOptions } from "./pause.ts";
-import type { Wanted } from "./records.ts";
 
 export interface DownloadOptions extends PauseOptions {
   readonly onProgress?: OnProgress | undefined;

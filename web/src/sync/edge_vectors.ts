@@ -2,6 +2,7 @@
 // rows by rising id; a slim one the server's own graph, bit for bit. The twin of
 // python/gossamer/sync/edge_vectors.py.
 
+import { floatsOf } from "../bytes/half.ts";
 import { memorySource } from "../bytes/memory.ts";
 import type { Engine, EngineIndex } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
@@ -9,7 +10,6 @@ import type { Catalogue } from "../format/catalogue.ts";
 import { openContainer, SECTIONS, writeContainer } from "../format/container.ts";
 import type { Container } from "../format/container.ts";
 import { openEngineParts } from "../format/parts.ts";
-import { floatsOf } from "./halves.ts";
 import type { Package } from "./package.ts";
 import { digestOfEngine, digestOfRows } from "./state.ts";
 

@@ -4,24 +4,24 @@
 import { GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import type { Manifest, ModelStamp } from "../format/manifest.ts";
+import { cleanUrl, makeClient } from "../server/client.ts";
+import type { Client, ServerInfo } from "../server/client.ts";
+import { baseOf, followingOf, manifestIn, readFollowing, saveFollowing } from "../server/following.ts";
+import type { Following } from "../server/following.ts";
+import { checkTexts, parseMode, PROTOCOL } from "../server/records.ts";
+import type { Base, PullReport, Texts } from "../server/records.ts";
 import type { Folder } from "../storage/storage.ts";
 import { safeProgress } from "../update/pause.ts";
 import { applyPackage, renameOrigin } from "./apply.ts";
 import type { Applied, ApplyTools } from "./apply.ts";
-import { cleanUrl, makeClient } from "./client.ts";
-import type { Client, ServerInfo } from "./client.ts";
 import { download } from "./download.ts";
 import type { DownloadOptions } from "./download.ts";
-import { baseOf, followingOf, manifestIn, readFollowing, saveFollowing } from "./following.ts";
-import type { Following } from "./following.ts";
 import { unknownVersion } from "./head.ts";
 import { readPackage } from "./package.ts";
 import type { Package } from "./package.ts";
 import { forgetPart } from "./part.ts";
-import { checkTexts, parseMode, PROTOCOL } from "./records.ts";
-import type { Base, PullReport, Texts } from "./records.ts";
 
-export type { PullReport } from "./records.ts";
+export type { PullReport } from "../server/records.ts";
 
 /** What is asked of `follow`; what is left out is as it was chosen before, or the usual. */
 export interface FollowWish {

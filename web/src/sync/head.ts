@@ -2,8 +2,8 @@
 
 import { GossamerError } from "../errors.ts";
 import type { JsonObject } from "../format/manifest.ts";
-import { PROTOCOL } from "./records.ts";
-import type { Base, Head, SectionEntry } from "./records.ts";
+import { PROTOCOL } from "../server/records.ts";
+import type { Base, Head, SectionEntry } from "../server/records.ts";
 
 /** Sections that hold compressed data already. */
 export const STORED: readonly string[] = ["catalogue", "padding"];

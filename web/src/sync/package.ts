@@ -1,13 +1,13 @@
 // Packages: one file that brings an edge from one version to another, and says who made it. Nothing of a
 // package is used before all of it was verified. The twin of python/gossamer/sync/package.py.
 
+import { crc32 } from "../bytes/hashes.ts";
+import { unzstd } from "../bytes/zstd.ts";
 import { GossamerError } from "../errors.ts";
-import { crc32 } from "../format/hashes.ts";
-import { unzstd } from "../format/zstd.ts";
+import { isSigned } from "../server/hmac.ts";
+import { PROTOCOL } from "../server/records.ts";
+import type { Head, SectionEntry } from "../server/records.ts";
 import { headOf, STORED, unknownVersion } from "./head.ts";
-import { isSigned } from "./hmac.ts";
-import { PROTOCOL } from "./records.ts";
-import type { Head, SectionEntry } from "./records.ts";
 
 /** A package that was verified: its head, and its sections one by one. */
 export interface Package {

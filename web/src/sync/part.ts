@@ -2,9 +2,9 @@
 // they are parts of. So a download that broke off, or whose page was closed, goes on where it stopped.
 
 import { joinBytes } from "../bytes/join.ts";
-import { GossamerError } from "../errors.ts";
+import { readFile, writeFile } from "../storage/small_files.ts";
 import type { Folder } from "../storage/storage.ts";
-import { objectOf } from "./client.ts";
+import { objectOf } from "../text/json.ts";
 
 /** What came of a package so far. */
 export interface Part {
@@ -81,26 +81,6 @@ export async function forgetPart(folder: Folder): Promise<void> {
 /** Whether there is anything of a package. */
 export async function hasPart(folder: Folder): Promise<boolean> {
   return (await folder.files()).some(({ name }) => PIECE.test(name));
-}
-
-/** A small file of a folder; null if there is none. */
-export async function readFile(folder: Folder, name: string): Promise<Uint8Array | null> {
-  try {
-    const source = await folder.open(name);
-    const bytes = await source.read(0, source.size);
-    source.close();
-    return bytes;
-  } catch (error) {
-    if (error instanceof GossamerError && error.reason === "NoIndex") return null;
-    throw error;
-  }
-}
-
-/** Writes a file whole, in place of any of that name. */
-export async function writeFile(folder: Folder, name: string, bytes: Uint8Array): Promise<void> {
-  const sink = await folder.create(name);
-  await sink.write(bytes);
-  await sink.close();
 }
 
 const NOTHING = new Uint8Array(0);

@@ -3,7 +3,7 @@
 
 import { GossamerError } from "../errors.ts";
 import type { SourceName } from "../format/put.ts";
-import type { Conflict } from "./records.ts";
+import type { Conflict } from "../server/records.ts";
 
 /** What sections of JSON have at most: they take many times as much once they are read. More changes than
  * that are better taken as a snapshot. */

@@ -1,11 +1,11 @@
 // What server and edge compare to know that they hold the same. The twin of python/gossamer/sync/state.py.
 
+import { startDigest } from "../bytes/hashes.ts";
 import type { SourceEditor } from "../core/sources.ts";
 import type { Catalogue } from "../format/catalogue.ts";
+import { catalogueDigest } from "../format/changes.ts";
 import type { Container } from "../format/container.ts";
 import { SECTIONS } from "../format/container.ts";
-import { catalogueDigest } from "../format/changes.ts";
-import { startDigest } from "../format/hashes.ts";
 
 /** Names a state in hexadecimal: what is indexed, and the digest of what is kept of it. */
 export function stateOf(editor: SourceEditor, catalogue: Catalogue, vectorsDigest: Uint8Array): string {

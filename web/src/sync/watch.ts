@@ -1,7 +1,7 @@
 import { GossamerError } from "../errors.ts";
+import type { PullReport } from "../server/records.ts";
 import { pauseFor } from "./pause.ts";
 import type { PauseOptions } from "./pause.ts";
-import type { PullReport } from "./records.ts";
 
 export interface WatchOptions {
   readonly signal: AbortSignal; // ends it

@@ -1,6 +1,7 @@
 // An index as a single file (docs/format.md, "The single file").
 
 import { blobSource } from "../bytes/blob.ts";
+import { crc32c } from "../bytes/hashes.ts";
 import { memorySource } from "../bytes/memory.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
@@ -9,7 +10,6 @@ import { throwIfAborted } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { containerHead, openContainer, SECTIONS, SINGLE_KINDS, type Container } from "../format/container.ts";
-import { crc32c } from "../format/hashes.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, openEngineParts, textOfDocument, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";

@@ -1,8 +1,8 @@
 // New files of an index folder: written once under numbers that no file has, and taken back as long
 // as no manifest names them.
 
+import { startDigest } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
-import { startDigest } from "../format/hashes.ts";
 import { numberOfFile, type FileEntry } from "../format/manifest.ts";
 import type { ByteSink, Folder } from "../storage/storage.ts";
 

@@ -1,11 +1,12 @@
 // A single file into a folder: all of it is checked before anything counts. The twin of
 // python/gossamer/single/importing.py.
 
+import { crc32c } from "../bytes/hashes.ts";
 import { memorySource } from "../bytes/memory.ts";
 import type { ByteSource } from "../bytes/source.ts";
-import { GossamerError } from "../errors.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { SourceEditor } from "../core/sources.ts";
+import { GossamerError } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { travelCatalogue, type TravelCatalogue } from "../format/changes.ts";
 import {
@@ -16,7 +17,6 @@ import {
   SINGLE_KINDS,
   type Container,
 } from "../format/container.ts";
-import { crc32c } from "../format/hashes.ts";
 import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
 import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, textOfDocument, type TextStore } from "../format/parts.ts";
 import { randomName } from "../random.ts";

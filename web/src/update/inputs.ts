@@ -1,12 +1,12 @@
 // What a page gives to an index: texts under ids of their own, and files. The twin of
 // python/gossamer/update/given.py.
 
+import { hashOfBytes } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { hashOfBytes } from "../format/hashes.ts";
-import { compareTexts, inAscii } from "../format/text.ts";
 import type { Value } from "../records.ts";
+import { compareTexts, inAscii } from "../text/text.ts";
 
 /** A text that a page gives, under an id of its own. */
 export interface TextInput {

@@ -2,10 +2,10 @@
 // python/gossamer/single/portable.py.
 
 import type { SourceEditor } from "../core/sources.ts";
+import { GossamerError } from "../errors.ts";
 import { AWAY, VERBATIM, type Catalogue } from "../format/catalogue.ts";
 import { travelCatalogue, type TravelCatalogue } from "../format/changes.ts";
-import { compareTexts } from "../format/text.ts";
-import { GossamerError } from "../errors.ts";
+import { compareTexts } from "../text/text.ts";
 
 const NAMELESS = "files"; // a folder without a name: the root of a disk
 

@@ -1,15 +1,15 @@
 // From a file, or a text that was given, to chunks that are ready to be embedded. The twin of
 // python/gossamer/update/prepare.py.
 
+import { checkOf, hashOfBytes } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { decoded, utf8, wellFormed } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { DocumentRecord, SourceRecord } from "../format/catalogue.ts";
-import { checkOf, hashOfBytes } from "../format/hashes.ts";
-import { contextLine, embeddedText } from "../query/embedded.ts";
 import { documentOf } from "../readers/documents.ts";
 import { READER_VERSION, readFile } from "../readers/read.ts";
 import type { ChunkSpan, Document } from "../records.ts";
+import { contextLine, embeddedText } from "../text/embedded.ts";
 import { checkText, hashOfGiven, isFileInput, keyOfFile, type Input } from "./inputs.ts";
 import { READ_AGAIN } from "./sources.ts";
 

@@ -1,10 +1,10 @@
 // The codes of an index while it changes: texts are embedded in batches and their vectors let go.
 
+import { roundToHalf } from "../bytes/half.ts";
 import type { Engine, EngineIndex } from "../core/engine.ts";
 import { throwIfAborted } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
 import { openEngineParts, type IndexParts } from "../format/parts.ts";
-import { roundToHalf } from "../query/half.ts";
 import { makePause, type Pause } from "./pause.ts";
 
 /** What a change needs of an embedder. */

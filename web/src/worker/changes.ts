@@ -3,19 +3,19 @@
 import { blobSource } from "../bytes/blob.ts";
 import { staticEmbedder } from "../embed/static.ts";
 import { GossamerError } from "../errors.ts";
+import type { BuildOptions, PickedFile } from "../options.ts";
 import { makeMeter } from "../query/meter.ts";
 import { fetchModel, keepModel, loadModel } from "../query/models.ts";
 import type { OpenedState } from "../query/opened.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
-import { memoryStorage } from "../storage/memory.ts";
+import { openStorage } from "../storage/open.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
 import { applyChange } from "../update/change.ts";
 import type { Change, ChangeReport, FailedSource, Input } from "../update/change.ts";
 import { exportFile } from "../update/export.ts";
 import { importFile } from "../update/import.ts";
-import type { Job } from "./handlers.ts";
-import type { BuildOptions, PickedFile } from "./messages.ts";
+import type { Job } from "./job.ts";
 
 // A model file that ships with the package, beside worker.js.
 const DEFAULT_MODEL = "pocket.model.gossamer";
@@ -31,7 +31,7 @@ export async function buildIndex(
   options: BuildOptions,
   job: Job,
 ): Promise<{ index: WebIndex; report: ChangeReport }> {
-  const storage = name === null ? memoryStorage() : await services.storage();
+  const storage = await (name === null ? openStorage("memory") : services.storage());
   const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
   const { file, model } = await loadModel(await fetchModel(url, makeMeter(), "", job.signal), services);
   const folder = await storage.folder(name ?? IN_MEMORY);

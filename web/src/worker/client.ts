@@ -3,7 +3,8 @@
 import { GossamerError } from "../errors.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
-import type { Answer, CallName, Calls, Request, TextInput } from "./messages.ts";
+import type { TextInput } from "../update/inputs.ts";
+import type { Answer, CallName, Calls, Request } from "./messages.ts";
 
 /** What a call may bring along besides its arguments. */
 export interface CallExtras {

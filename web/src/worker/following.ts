@@ -1,6 +1,7 @@
 // Calls that let an index follow a server.
 
 import { GossamerError } from "../errors.ts";
+import type { FollowOptions } from "../options.ts";
 import { makeMeter } from "../query/meter.ts";
 import { modelOf } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
@@ -8,8 +9,7 @@ import { WebIndex } from "../query/web_index.ts";
 import { follow, pull } from "../sync/follow.ts";
 import type { FollowTools, PullReport, PullWish } from "../sync/follow.ts";
 import { hasPart } from "../sync/part.ts";
-import type { Job } from "./handlers.ts";
-import type { FollowOptions } from "./messages.ts";
+import type { Job } from "./job.ts";
 
 /** Lets the index of a name follow a server, pulls, and opens it. What came of a package stays for the next
  * time if the server goes away; of a name that is new nothing else stays. */

@@ -1,22 +1,13 @@
 // What the worker does for each call of the page.
 
 import { GossamerError, throwIfAborted } from "../errors.ts";
+import { loadPart } from "../lazy.ts";
 import { isModelFolder } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
-import type { OnProgress } from "../records.ts";
 import type { Storage } from "../storage/storage.ts";
-import { addFiles, addTexts, buildIndex, exportIndex, importIndex, removeSources } from "./changes.ts";
-import { followIndex, pullIndex } from "./following.ts";
-import type { Calls, OpenedIndex, TextInput } from "./messages.ts";
-
-/** What a call may use besides its arguments. */
-export interface Job {
-  readonly signal: AbortSignal;
-  readonly progress: OnProgress;
-  /** The texts that the page gives, asked for as they are needed. */
-  texts(): AsyncIterable<TextInput>;
-}
+import type { Job } from "./job.ts";
+import type { Calls, OpenedIndex } from "./messages.ts";
 
 /** A function for each call. */
 export type Handlers = {
@@ -26,6 +17,10 @@ export type Handlers = {
 const ONLY_MEMORY =
   "this browser or page has no storage that works: indexes are in memory and go with the page; open it by " +
   "https or from localhost, and not in a private window";
+
+// Most pages only search: what changes indexes is loaded with the first call that does.
+const changes = () => loadPart(import("./changes.ts"));
+const following = () => loadPart(import("./following.ts"));
 
 /** The calls over some services; open indexes are known by their handles. */
 export function makeHandlers(services: Services): Handlers {
@@ -47,18 +42,19 @@ export function makeHandlers(services: Services): Handlers {
   return {
     open: async (job, target, options) => {
       const isKept = target instanceof Blob && options.name !== undefined;
-      const from = isKept ? await importIndex(services, options.name ?? "", target, job) : target;
+      const from = isKept ? await (await changes()).importIndex(services, options.name ?? "", target, job) : target;
       return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services), job);
     },
     build: async (job, name, options) => {
-      const { index, report } = await buildIndex(services, name, options, job);
+      const { index, report } = await (await changes()).buildIndex(services, name, options, job);
       return { ...(await enter(index, job)), report };
     },
     follow: async (job, name, url, options) => {
-      const { index, report } = await followIndex(services, name, url, options, job);
+      const { index, report } = await (await following()).followIndex(services, name, url, options, job);
       return { ...(await enter(index, job)), report };
     },
-    pull: async (job, handle, wish) => pullIndex(services, find(handle), wish, job),
+    pull: async (job, handle, wish) =>
+      (await following()).pullIndex(services, find(handle), wish, job),
     names: async () => namesOf(await services.storage()),
     removeIndex: async (_, name) => {
       for (const [handle, index] of indexes) {
@@ -78,10 +74,12 @@ export function makeHandlers(services: Services): Handlers {
     search: async (job, handle, question, options) =>
       find(handle).search(question, { ...options, signal: job.signal }),
     similar: async (job, handle, id, options) => find(handle).similar(id, { ...options, signal: job.signal }),
-    add: async (job, handle) => addTexts(services, find(handle), job),
-    addFiles: async (job, handle, files) => addFiles(services, find(handle), files, job),
-    remove: async (job, handle, sources) => removeSources(services, find(handle), sources, job),
-    exportFile: async (job, handle) => exportIndex(services, find(handle), job),
+    add: async (job, handle) => (await changes()).addTexts(services, find(handle), job),
+    addFiles: async (job, handle, files) =>
+      (await changes()).addFiles(services, find(handle), files, job),
+    remove: async (job, handle, sources) =>
+      (await changes()).removeSources(services, find(handle), sources, job),
+    exportFile: async (job, handle) => (await changes()).exportIndex(services, find(handle), job),
     status: async (_, handle) => find(handle).status(),
     setMemoryBudget: async (_, handle, bytes) => {
       await find(handle).setMemoryBudget(bytes);

@@ -4,7 +4,8 @@ import { GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { makeServices, wasmFrom } from "../query/services.ts";
 import { makeHandlers } from "./handlers.ts";
-import type { Handlers, Job } from "./handlers.ts";
+import type { Handlers } from "./handlers.ts";
+import type { Job } from "./job.ts";
 import type { Answer, CallRequest, Port, Request, TextBatch } from "./messages.ts";
 
 interface Running {

@@ -1,8 +1,8 @@
 // For tests/test_web_storage.py: runs the steps it is given, on storage of a real browser, in a worker
 // or (answer) in the page.
-import { openCached } from "../../src/bytes/cached.ts";
 import type { ByteSource } from "../../src/bytes/source.ts";
 import { GossamerError } from "../../src/errors.ts";
+import { openCached } from "../../src/storage/cached.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { ByteSink, Storage } from "../../src/storage/storage.ts";
 import { removeUnnamed } from "../../src/update/files.ts";

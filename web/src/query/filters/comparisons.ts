@@ -1,7 +1,7 @@
 // Comparisons of fields with values, compiled to functions. The twin of filters/comparisons.py.
 
-import { compareTexts } from "../../format/text.ts";
 import type { Value } from "../../records.ts";
+import { compareTexts } from "../../text/text.ts";
 
 export type Fields = Readonly<Record<string, Value | null | undefined>>;
 export type Test = (fields: Fields) => boolean;

@@ -3,7 +3,7 @@
 
 import { GossamerError } from "../../errors.ts";
 import type { Value } from "../../records.ts";
-import { SPACE, countCharacters } from "../python_text.ts";
+import { SPACE, countCharacters } from "../../text/python_text.ts";
 import { SYMBOLS, allOf, comparison, getter } from "./comparisons.ts";
 import type { Filter, Operand, Test } from "./comparisons.ts";
 

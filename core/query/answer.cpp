@@ -1,0 +1,126 @@
+#include "query/answer.h"
+
+#include <algorithm>
+
+#include "query/session.h"
+#include "query/snippet.h"
+#include "text/json.h"
+
+namespace gossamer {
+namespace {
+
+// Where a hit stands, to show and to click on: path:line, or path and page.
+std::string location_of(const Passage& passage, std::int64_t line) {
+  const DocumentFacts& document = *passage.chunk.document;
+  std::string where = document.path;
+  if (!document.document.key.empty()) where += '#' + document.document.key;
+  // Of a text that is not here nobody counted the lines.
+  if (passage.body.empty() && line == 0) return where;
+  const std::string& unit = document.document.unit;
+  return where + (unit == "line" ? ":" : ' ' + unit + ' ') + std::to_string(line);
+}
+
+void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
+  const std::string& unit = passage.chunk.document->document.unit;
+  const auto ends = std::count(passage.body.begin(), passage.body.end(), '\n');
+  // Where a line of the chunk is a line of the source, the best one can be named.
+  const bool has_lines = unit == "line" && passage.last - passage.first == ends;
+  const std::int64_t line =
+      passage.first + (has_lines ? static_cast<std::int64_t>(snippet.line) : 0);
+  json.key("unit").text(unit).key("first").number(passage.first).key("last").number(passage.last);
+  json.key("line").number(line).key("location").text(location_of(passage, line));
+}
+
+void write_snippet(JsonWriter& json, const Snippet& snippet) {
+  json.key("snippet").text(snippet.text).key("highlights").begin_array();
+  for (const auto& [start, end] : snippet.highlights) {
+    json.begin_array().number(std::uint64_t{start}).number(std::uint64_t{end}).end_array();
+  }
+  json.end_array();
+}
+
+void write_reasons(JsonWriter& json, const Hit& hit) {
+  json.key("score").decimal(hit.rank.score).key("distance");
+  if (hit.distance)
+    json.decimal(static_cast<double>(*hit.distance));
+  else
+    json.null();
+  json.key("ranks").begin_object();
+  if (hit.rank.by_meaning > 0) json.key("semantic").number(std::uint64_t{hit.rank.by_meaning});
+  if (hit.rank.by_words > 0) json.key("lexical").number(std::uint64_t{hit.rank.by_words});
+  json.end_object();
+}
+
+}  // namespace
+
+void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const LexicalQuery& words,
+               bool shows_whole) {
+  const Passage& passage = hit.passage;
+  const DocumentFacts& document = *passage.chunk.document;
+  const Snippet snippet =
+      shows_whole ? whole_snippet(passage.body, words) : choose_snippet(passage.body, words);
+  json.begin_object().key("number").number(std::uint64_t{number});
+  json.key("id").number(passage.chunk.id).key("path").text(document.path);
+  json.key("key").text(document.document.key).key("kind").text(document.document.kind);
+  json.key("title").text(passage.title);
+  write_place(json, passage, snippet);
+  json.key("start").number(std::uint64_t{passage.chunk.place.span.start});
+  json.key("end").number(std::uint64_t{passage.chunk.place.span.end});
+  write_reasons(json, hit);
+  read_metadata(document.document.metadata);  // kDamaged if it is none
+  const std::string& metadata = document.document.metadata;
+  json.key("metadata").raw(metadata.empty() ? "{}" : metadata);
+  write_snippet(json, snippet);
+  json.key("text").text(passage.body).end_object();
+}
+
+std::optional<std::size_t> QuerySession::allowed_count() const {
+  if (scope_.holds_all()) return std::nullopt;
+  std::size_t count = 0;
+  for (const ChunkLayout::Document& document : collection_.layout().documents())
+    count += scope_.holds(document) ? document.chunk_count : 0;
+  for (const std::uint64_t id : scope_.excluded)
+    if (const auto chunk = collection_.layout().number_of(id))
+      count -= scope_.holds(collection_.layout().document_of(*chunk)) ? 1 : 0;
+  return count;
+}
+
+std::string QuerySession::answer() const {
+  expect(is_over(), Reason::kWrongState, "the session still needs something; supply it first");
+  JsonWriter json;
+  const LexicalQuery words(query_.highlight.value_or(query_.question));
+  json.begin_object().key("hits").begin_array();
+  for (std::size_t i = 0; i < hits_.size(); ++i)
+    write_hit(json, hits_[i], i + 1, words, query_.shows_whole);
+  json.end_array().key("stale").begin_array();
+  for (const std::size_t source : reader_.stale()) {
+    const Catalogue::Place place = collection_.catalogue().source(source);
+    json.text(place.group->rows.name(place.row).path);
+  }
+  json.end_array().key("explanation");
+  write_explanation(json);
+  return json.end_object().take();
+}
+
+void QuerySession::write_explanation(JsonWriter& json) const {
+  const bool has_words = query_.mode != QueryMode::kSemantic;
+  json.begin_object().key("strategy").text(meaning_ ? meaning_->strategy() : "");
+  json.key("chunks").number(std::uint64_t{collection_.catalogue().counts().chunks});
+  json.key("allowed_chunks");
+  if (const auto count = allowed_count())
+    json.number(std::uint64_t{*count});
+  else
+    json.null();
+  const SearchCounters none;
+  const SearchCounters& counters = meaning_ ? meaning_->counters() : none;
+  json.key("codes_touched").number(std::uint64_t{counters.codes_touched});
+  json.key("rounds").number(std::uint64_t{counters.rounds});
+  json.key("out_of_reach").number(std::uint64_t{meaning_ ? meaning_->out_of_reach() : 0});
+  json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
+  json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();
+  for (std::size_t i = 0; has_words && i < word_terms_.size(); ++i)
+    json.key(word_terms_[i]).number(by_words_.chunks_with[i]);
+  json.end_object().end_object();
+}
+
+}  // namespace gossamer

@@ -1,0 +1,187 @@
+#include "query/meaning.h"
+
+namespace gossamer {
+namespace {
+
+// How far down a ranking a chunk may stand and still gain from another one.
+constexpr std::size_t kDepth = 100;
+// Of what a round wants: if more cannot be had, a search would go on for what happens to be at
+// hand.
+constexpr double kMuch = 0.5;
+
+void add_chunks(const Collection& collection, std::size_t source, std::vector<std::uint64_t>& ids) {
+  const RowRange rows = collection.catalogue().documents_of(source);
+  for (std::size_t row = rows.first; row < rows.end; ++row) {
+    const Catalogue::Place place = collection.catalogue().document(row);
+    const auto first =
+        static_cast<std::uint64_t>(place.group->rows.document_alone(place.row).first_chunk);
+    const std::size_t count = place.group->rows.chunks_of(place.row).size();
+    for (std::size_t i = 0; i < count; ++i) ids.push_back(first + i);
+  }
+}
+
+}  // namespace
+
+void MeaningSearch::begin(std::span<const float> question, const Query& query,
+                          const Collection& collection, const Scope& scope) {
+  const std::size_t dim = vectors_.space().dim();
+  if (question.size() != dim)
+    fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
+                                      " numbers for the question, got " +
+                                      std::to_string(question.size()));
+  question_.assign(question.begin(), question.end());
+  k_ = query.k;
+  wants_more_ = query.mode == QueryMode::kHybrid;
+  ids_.clear();
+  distances_.clear();
+  is_cut_off_ = false;
+  bool is_empty = false;
+  allowed_ = allow(collection, scope, is_empty);
+  stage_ = Stage::kOver;
+  if (is_empty) return;
+  Index::Request request;
+  request.k = k_;
+  request.recall = query.recall;
+  request.allowed = allowed_;
+  search_ = vectors_.search(question_.data(), 1, std::move(request));
+  strategy_ = search_->strategy();
+  has_searched_ = true;
+  if (vectors_.is_detached())
+    stage_ = Stage::kRows;
+  else
+    next_round();
+}
+
+std::optional<Bitmap> MeaningSearch::allow(const Collection& collection, const Scope& scope,
+                                           bool& is_empty) {
+  if (scope.holds_all()) return std::nullopt;
+  std::vector<std::uint64_t> ids;
+  if (scope.allowed) {
+    for (const ChunkLayout::Document& document : collection.layout().documents()) {
+      if (!scope.holds(document)) continue;
+      for (std::uint32_t i = 0; i < document.chunk_count; ++i)
+        if (!scope.excluded.contains(document.first_id + i)) ids.push_back(document.first_id + i);
+    }
+    is_empty = ids.empty();
+    return is_empty ? Bitmap() : vectors_.allow_ids(ids);
+  }
+  ids.assign(scope.excluded.begin(), scope.excluded.end());
+  for (const std::size_t source : scope.stale) add_chunks(collection, source, ids);
+  return vectors_.allow_all_but(ids);
+}
+
+// Asks for what is not known; where all is, the search goes on at once.
+void MeaningSearch::next_round() {
+  while (!is_cut_off_ && !search_->wanted().empty()) {
+    wanted_.clear();
+    for (const std::uint64_t id : search_->wanted())
+      if (!places_.contains(id)) wanted_.push_back(id);
+    if (!wanted_.empty()) {
+      stage_ = Stage::kVectors;
+      is_away_ = false;
+      unreachable_ = 0;
+      return;
+    }
+    finish_round();
+  }
+  finish();
+}
+
+// Hands the search all that is known of what it wants; the rest cannot be had.
+void MeaningSearch::finish_round() {
+  const std::size_t dim = question_.size(), count = search_->wanted().size();
+  std::vector<float> rows(count * dim);
+  const auto missing = std::make_unique<bool[]>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t* place = places_.find(search_->wanted()[i]);
+    missing[i] = place == nullptr;
+    if (place != nullptr)
+      std::copy_n(known_.begin() + static_cast<std::ptrdiff_t>(*place), dim,
+                  rows.begin() + static_cast<std::ptrdiff_t>(i * dim));
+  }
+  search_->supply(rows, {missing.get(), count});
+}
+
+void MeaningSearch::remember(std::uint64_t id, const float* row) {
+  places_.set(id, known_.size());
+  known_.insert(known_.end(), row, row + question_.size());
+}
+
+void MeaningSearch::supply(std::span<const Supplied> states, std::span<const float> rows) {
+  const std::size_t dim = question_.size();
+  expect(stage_ == Stage::kVectors, Reason::kWrongState, "no vectors were asked for");
+  expect(states.size() == wanted_.size() && rows.size() == wanted_.size() * dim,
+         Reason::kInvalidArgument, "expected a row for each vector that was asked for");
+  std::vector<std::uint64_t> to_embed;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
+    if (states[i] == Supplied::kEmbed) to_embed.push_back(wanted_[i]);
+    unreachable_ += states[i] == Supplied::kOutOfReach;
+  }
+  if (!is_away_) {
+    to_embed_ = std::move(to_embed);
+    reader_.begin(to_embed_, false);
+    wanted_ = reader_.take_away();
+    is_away_ = true;
+    if (!wanted_.empty()) return;
+  }
+  out_of_reach_ += unreachable_;
+  const auto much = kMuch * static_cast<double>(search_->wanted().size());
+  is_cut_off_ = static_cast<double>(unreachable_) > much;
+  stage_ = Stage::kTexts;
+  if (reader_.is_over()) take_texts();
+}
+
+void MeaningSearch::take_texts() {
+  std::erase_if(to_embed_, [&](std::uint64_t id) { return reader_.find(id) == nullptr; });
+  stage_ = Stage::kEmbeddings;
+  if (to_embed_.empty()) supply_embeddings({});
+}
+
+std::vector<std::string_view> MeaningSearch::texts() const {
+  std::vector<std::string_view> texts;
+  for (const std::uint64_t id : to_embed_) texts.push_back(reader_.find(id)->embedded);
+  return texts;
+}
+
+void MeaningSearch::supply_embeddings(std::span<const float> rows) {
+  const std::size_t dim = question_.size();
+  expect(stage_ == Stage::kEmbeddings, Reason::kWrongState, "no texts were to be embedded");
+  expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
+         "expected a vector for each text that was to be embedded");
+  for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
+  finish_round();
+  next_round();
+}
+
+void MeaningSearch::finish_rows() {
+  expect(stage_ == Stage::kRows, Reason::kWrongState, "no rows were asked for");
+  finish();
+}
+
+void MeaningSearch::finish() {
+  for (const IndexSearch::Hit& hit : search_->nearest(0)) {
+    ids_.push_back(hit.id);
+    distances_[hit.id] = hit.distance;
+  }
+  counters_ = search_->counters();
+  stage_ = Stage::kOver;
+  if (!(wants_more_ || out_of_reach_ > 0) || !vectors_.codebook()) return;
+  std::vector<std::uint64_t> more = search_->estimated(kDepth + k_);
+  if (more.empty())
+    for (const Index::Hit& hit : vectors_.estimate(question_.data(), kDepth + k_, allowed_))
+      more.push_back(hit.id);
+  for (const std::uint64_t id : more)
+    if (!distances_.contains(id)) ids_.push_back(id);
+}
+
+std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {
+  const auto found = distances_.find(id);
+  return found == distances_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view MeaningSearch::strategy() const {
+  return has_searched_ ? std::string_view(strategy_name(strategy_)) : std::string_view();
+}
+
+}  // namespace gossamer

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/number_map.h"
+#include "index/index.h"
+#include "query/passages.h"
+#include "query/query.h"
+#include "query/scope.h"
+
+namespace gossamer {
+
+// What the host says of a vector that was asked for.
+enum class Supplied : std::uint8_t {
+  kGiven,       // here it is
+  kEmbed,       // it is to be embedded from its text
+  kMissing,     // nobody has it
+  kOutOfReach,  // only a server has it, which did not answer
+};
+
+// The ranking of chunks by their distance from the question: exact down to the k-th, by codes
+// below.
+class MeaningSearch {
+ public:
+  MeaningSearch(const Index& vectors, PassageReader& reader) : vectors_(vectors), reader_(reader) {}
+
+  // Begins with the vector of the question (again, where the scope has become smaller).
+  void begin(std::span<const float> question, const Query& query, const Collection& collection,
+             const Scope& scope);
+
+  enum class Stage { kVectors, kRows, kTexts, kEmbeddings, kOver };
+  Stage stage() const { return stage_; }
+
+  // kVectors: ids, and what became of each; rows have something for each, whatever it is. First all
+  // that a round wants; then those of the rest whose texts are kept by a server alone.
+  std::span<const std::uint64_t> wanted() const { return wanted_; }
+  bool is_away() const { return is_away_; }
+  void supply(std::span<const Supplied> states, std::span<const float> rows);
+  // kRows: the host supplies the search itself, where vectors are stored beside the index.
+  IndexSearch& search() { return *search_; }
+  void finish_rows();
+  // kTexts: once the reader has what it wants.
+  void take_texts();
+  // kEmbeddings: texts to embed.
+  std::vector<std::string_view> texts() const;
+  std::span<const std::uint64_t> to_embed() const { return to_embed_; }
+  void supply_embeddings(std::span<const float> rows);
+
+  // Once it is over.
+  std::span<const std::uint64_t> ids() const { return ids_; }
+  std::optional<float> distance_of(std::uint64_t id) const;
+  std::string_view strategy() const;
+  const SearchCounters& counters() const { return counters_; }
+  std::size_t out_of_reach() const { return out_of_reach_; }
+
+ private:
+  std::optional<Bitmap> allow(const Collection& collection, const Scope& scope, bool& is_empty);
+  void next_round();
+  void finish_round();
+  void finish();
+  void remember(std::uint64_t id, const float* row);
+
+  const Index& vectors_;
+  PassageReader& reader_;
+  Stage stage_ = Stage::kOver;
+  std::vector<float> question_;
+  std::size_t k_ = 0;
+  bool wants_more_ = false;  // ranks below the k-th
+  std::optional<Bitmap> allowed_;
+  std::unique_ptr<IndexSearch> search_;
+  std::vector<std::uint64_t> wanted_, to_embed_;
+  bool is_away_ = false;
+  std::size_t unreachable_ = 0;  // in this round
+  // Vectors that were supplied, for when the search begins again.
+  NumberMap places_;
+  std::vector<float> known_;
+  std::vector<std::uint64_t> ids_;
+  std::map<std::uint64_t, float> distances_;
+  Strategy strategy_ = Strategy::kAuto;
+  bool has_searched_ = false;
+  SearchCounters counters_;
+  std::size_t out_of_reach_ = 0;
+  bool is_cut_off_ = false;  // so much is out of reach that going on makes no sense
+};
+
+}  // namespace gossamer

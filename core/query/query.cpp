@@ -1,0 +1,76 @@
+#include "query/query.h"
+
+#include "base/error.h"
+#include "text/json.h"
+
+namespace gossamer {
+namespace {
+
+using Kind = JsonValue::Kind;
+
+[[noreturn]] void refuse(std::string_view name, const char* expected) {
+  fail(Reason::kInvalidArgument,
+       "the field '" + std::string(name) + "' of a query must be " + expected);
+}
+
+// The place of a word in a list of them.
+template <class Enum>
+Enum choose(std::string_view name, const JsonValue& value,
+            std::initializer_list<const char*> words) {
+  std::size_t place = 0;
+  for (const char* word : words) {
+    if (value.is(Kind::kText) && value.text == word) return static_cast<Enum>(place);
+    ++place;
+  }
+  refuse(name, "one of the words that it knows");
+}
+
+std::uint64_t whole_number(std::string_view name, const JsonValue& value) {
+  if (!value.is(Kind::kInteger) || value.integer < 0) refuse(name, "a whole number from 0 on");
+  return static_cast<std::uint64_t>(value.integer);
+}
+
+void read_field(Query& query, std::string_view name, const JsonValue& value,
+                std::string_view json) {
+  const auto text = [&] {
+    if (!value.is(Kind::kText)) refuse(name, "a text");
+    return value.text;
+  };
+  if (name == "question") {
+    query.question = text();
+  } else if (name == "highlight") {
+    query.highlight = text();
+  } else if (name == "k") {
+    query.k = static_cast<std::size_t>(whole_number(name, value));
+  } else if (name == "recall") {
+    if (!value.is(Kind::kReal) && !value.is(Kind::kInteger)) refuse(name, "a number");
+    query.recall = value.is(Kind::kReal) ? value.real : static_cast<double>(value.integer);
+  } else if (name == "mode") {
+    query.mode = choose<QueryMode>(name, value, {"hybrid", "semantic", "lexical"});
+  } else if (name == "words") {
+    query.words = choose<WordSource>(name, value, {"texts", "postings", "host", "none"});
+  } else if (name == "filter") {
+    query.filter = std::string(json.substr(value.begin, value.end - value.begin));
+  } else if (name == "excluded") {
+    if (!value.is(Kind::kList)) refuse(name, "a list of ids");
+    for (const JsonValue& id : value.items) query.excluded.push_back(whole_number(name, id));
+  } else if (name == "shows_whole") {
+    if (!value.is(Kind::kBool)) refuse(name, "true or false");
+    query.shows_whole = value.integer != 0;
+  } else {
+    fail(Reason::kInvalidArgument, "a query has no field '" + std::string(name) + "'");
+  }
+}
+
+}  // namespace
+
+Query Query::read(std::string_view json) {
+  const JsonValue value = read_json(json, "the query", Reason::kInvalidArgument);
+  expect(value.is(Kind::kObject), Reason::kInvalidArgument, "a query is an object");
+  Query query;
+  for (std::size_t i = 0; i + 1 < value.items.size(); i += 2)
+    read_field(query, value.items[i].text, value.items[i + 1], json);
+  return query;
+}
+
+}  // namespace gossamer

@@ -1,0 +1,225 @@
+#include "query/session.h"
+
+#include <algorithm>
+
+#include "query/needs.h"
+
+namespace gossamer {
+namespace {
+
+// How far down a ranking a chunk may stand and still gain from another one.
+constexpr std::size_t kDepth = 100;
+
+}  // namespace
+
+QuerySession::QuerySession(const Collection& collection, const Index* vectors, Query query)
+    : collection_(collection),
+      query_(std::move(query)),
+      terms_(query_.question),
+      reader_(collection) {
+  expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
+  if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
+  scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
+  if (vectors != nullptr && query_.mode != QueryMode::kLexical) meaning_.emplace(*vectors, reader_);
+  begin();
+}
+
+// Ranks, from the beginning where sources turned out to be stale.
+void QuerySession::begin() {
+  stage_ = Stage::kRank;
+  hits_.clear();
+  next_ = 0;
+  begin_words();
+  if (question_) begin_meaning();
+  advance();
+}
+
+void QuerySession::begin_words() {
+  words_ = Words::kReady;
+  by_words_ = {};
+  if (query_.mode == QueryMode::kSemantic || query_.words == WordSource::kNone) return;
+  if (query_.words == WordSource::kHost) {
+    words_ = Words::kHost;
+    return;
+  }
+  if (query_.words == WordSource::kTexts) return begin_pass();
+  const PostingsView* postings = collection_.postings();
+  expect(postings != nullptr, Reason::kWrongState, "the index has no postings");
+  postings_ = std::make_unique<PostingsPass>(terms_, *postings, collection_.layout(), scope_);
+  words_ = Words::kPostings;
+  if (postings_->ranges().empty()) end_words(postings_->rank(kDepth + query_.k));
+}
+
+void QuerySession::count_words() {
+  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
+  begin_pass();
+  advance();
+}
+
+void QuerySession::begin_pass() {
+  pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_);
+  words_ = Words::kTexts;
+  if (pass_->pieces().empty()) end_words({});
+}
+
+WordPass& QuerySession::pass() {
+  expect(words_ == Words::kTexts, Reason::kWrongState, "no words are to be counted");
+  return *pass_;
+}
+
+void QuerySession::finish_words() {
+  WordPass& counted = pass();
+  word_bytes_ += counted.bytes_read();
+  reader_.stale().insert(counted.unreadable_sources().begin(), counted.unreadable_sources().end());
+  end_words(counted.rank(kDepth + query_.k));
+  advance();
+}
+
+void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
+                                  std::vector<std::string> terms,
+                                  std::vector<std::uint64_t> chunks_with) {
+  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
+  expect(terms.size() == chunks_with.size(), Reason::kInvalidArgument,
+         "expected a number of chunks for each term");
+  // A database that somebody spoilt may name any.
+  WordRanking ranking;
+  for (const std::uint64_t id : ids)
+    if (collection_.layout().number_of(id)) ranking.ids.push_back(id);
+  ranking.chunks_with = std::move(chunks_with);
+  end_words(std::move(ranking));
+  word_terms_ = std::move(terms);
+  advance();
+}
+
+void QuerySession::supply_postings(std::span<const ByteView> ranges) {
+  expect(words_ == Words::kPostings, Reason::kWrongState, "no postings were asked for");
+  postings_->supply(ranges);
+  if (postings_->ranges().empty()) end_words(postings_->rank(kDepth + query_.k));
+  advance();
+}
+
+void QuerySession::end_words(WordRanking ranking) {
+  by_words_ = std::move(ranking);
+  word_terms_ = terms_.terms();
+  by_words_.chunks_with.resize(word_terms_.size());
+  words_ = Words::kReady;
+  pass_.reset();
+  postings_.reset();
+}
+
+void QuerySession::supply_question(std::span<const float> vector) {
+  expect(meaning_ && !question_, Reason::kWrongState, "no vector of the question was asked for");
+  question_.emplace(vector.begin(), vector.end());
+  begin_meaning();
+  advance();
+}
+
+void QuerySession::begin_meaning() { meaning_->begin(*question_, query_, collection_, scope_); }
+
+MeaningSearch& QuerySession::meaning() {
+  expect(meaning_ && question_ && stage_ == Stage::kRank, Reason::kWrongState,
+         "nothing is searched for by meaning");
+  return *meaning_;
+}
+
+void QuerySession::supply_vectors(std::span<const Supplied> states, std::span<const float> rows) {
+  meaning().supply(states, rows);
+  advance();
+}
+
+void QuerySession::finish_rows() {
+  meaning().finish_rows();
+  advance();
+}
+
+void QuerySession::supply_embeddings(std::span<const float> rows) {
+  meaning().supply_embeddings(rows);
+  advance();
+}
+
+void QuerySession::supply_texts(std::span<const std::optional<ByteView>> spans) {
+  expect(!reader_.texts().empty(), Reason::kWrongState, "no texts were asked for");
+  reader_.supply_texts(spans);
+  advance();
+}
+
+void QuerySession::supply_chunks(std::span<const std::optional<AwayText>> chunks,
+                                 bool is_answered) {
+  expect(!reader_.away().empty(), Reason::kWrongState, "no chunks were asked for");
+  reader_.supply_away(chunks, is_answered);
+  advance();
+}
+
+bool QuerySession::is_ranked() const {
+  if (words_ != Words::kReady) return false;
+  return !meaning_ || (question_ && meaning_->stage() == MeaningSearch::Stage::kOver);
+}
+
+void QuerySession::advance() {
+  if (stage_ == Stage::kRank) {
+    if (meaning_ && meaning_->stage() == MeaningSearch::Stage::kTexts && reader_.is_over())
+      meaning_->take_texts();
+    if (!is_ranked()) return;
+    fused_ = fuse(meaning_ ? meaning_->ids() : std::span<const std::uint64_t>(), by_words_.ids);
+    stage_ = Stage::kRead;
+    read_next();
+  }
+  while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
+}
+
+void QuerySession::read_next() {
+  const std::size_t end = std::min(fused_.size(), next_ + query_.k);
+  batch_.assign(fused_.begin() + static_cast<std::ptrdiff_t>(next_),
+                fused_.begin() + static_cast<std::ptrdiff_t>(end));
+  next_ = end;
+  std::vector<std::uint64_t> ids;
+  for (const FusedChunk& chunk : batch_) ids.push_back(chunk.id);
+  reader_.begin(ids, true);
+}
+
+// Takes the best until k of them are there, leaving out those whose text has changed.
+void QuerySession::take_hits() {
+  for (const FusedChunk& chunk : batch_) {
+    if (hits_.size() == query_.k) break;
+    const Passage* passage = reader_.find(chunk.id);
+    if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
+    hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
+                     meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt});
+  }
+  if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
+    stage_ = Stage::kOver;
+  } else if (next_ < fused_.size()) {
+    read_next();
+  } else {
+    // What was found to be stale leaves its place to others.
+    scope_.stale = reader_.stale();
+    begin();
+  }
+}
+
+std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {
+  if (scope_.holds_all()) return std::nullopt;
+  std::vector<std::uint64_t> ids;
+  for (const ChunkLayout::Document& document : collection_.layout().documents()) {
+    if (!scope_.holds(document)) continue;
+    for (std::uint32_t i = 0; i < document.chunk_count; ++i)
+      if (!scope_.excluded.contains(document.first_id + i)) ids.push_back(document.first_id + i);
+  }
+  return ids;
+}
+
+std::string QuerySession::needs() const {
+  NeedsWriter needs;
+  if (stage_ == Stage::kRank) {
+    if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
+    if (words_ == Words::kHost) needs.ranking(kDepth + query_.k);
+    if (words_ == Words::kPostings) needs.postings(postings_->ranges());
+    if (meaning_ && !question_) needs.question();
+    if (meaning_ && question_) needs.meaning(*meaning_);
+  }
+  needs.texts(reader_.texts());
+  needs.chunks(reader_.away());
+  return needs.take();
+}
+
+}  // namespace gossamer

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "query/answer.h"
+#include "query/collection.h"
+#include "query/fusion.h"
+#include "query/meaning.h"
+#include "query/passages.h"
+#include "query/query.h"
+#include "query/scope.h"
+#include "query/words.h"
+
+namespace gossamer {
+
+// A whole question: rankings by meaning and by words, made into one, read, checked and cited. It
+// computes no vector and reads no text: it says what it needs, and the host supplies that, so that
+// one session serves hosts that may block and hosts that may not.
+//
+//   while (!(needs = session.needs()).empty()) supply what they name;
+//   session.answer()
+//
+// Needs that are named at the same time are independent of each other.
+class QuerySession {
+ public:
+  // All of it outlives the session. `vectors` may be null: nothing is indexed yet.
+  QuerySession(const Collection& collection, const Index* vectors, Query query);
+
+  // What is needed, as a JSON list of objects; "[]" once the answer is there:
+  //   {"need": "question"}                      supply_question: the vector of the question
+  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted;
+  //   finish_words()
+  //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
+  //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
+  //   {"need": "vectors", "ids": [], "away": false}               supply_vectors
+  //   {"need": "rows"}                          meaning().search() is supplied; finish_rows()
+  //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
+  //   {"need": "embeddings", "ids": [], "texts": []}              supply_embeddings
+  //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
+  // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument.
+  std::string needs() const;
+
+  void supply_question(std::span<const float> vector);
+  // The pass over texts that is under way.
+  WordPass& pass();
+  void finish_words();
+  // Ids of chunks by their words, best first, and how many chunks hold each term.
+  void supply_ranking(std::span<const std::uint64_t> ids, std::vector<std::string> terms,
+                      std::vector<std::uint64_t> chunks_with);
+  // Counts words in the texts after all, where the host cannot rank.
+  void count_words();
+  void supply_postings(std::span<const ByteView> ranges);
+  void supply_vectors(std::span<const Supplied> states, std::span<const float> rows);
+  MeaningSearch& meaning();
+  void finish_rows();
+  void supply_texts(std::span<const std::optional<ByteView>> spans);
+  void supply_embeddings(std::span<const float> rows);
+  void supply_chunks(std::span<const std::optional<AwayText>> chunks, bool is_answered);
+
+  // The ids that may be found, rising; nothing without a filter.
+  std::optional<std::vector<std::uint64_t>> allowed_ids() const;
+  bool is_over() const { return stage_ == Stage::kOver; }
+  // Hits with their reasons as JSON: docs/how-it-works.md. kWrongState before it is over.
+  std::string answer() const;
+
+ private:
+  enum class Stage { kRank, kRead, kOver };
+  enum class Words { kNone, kTexts, kHost, kPostings, kReady };
+
+  void begin();
+  void begin_words();
+  void begin_pass();
+  void end_words(WordRanking ranking);
+  void begin_meaning();
+  // Goes as far as it can with what is there.
+  void advance();
+  bool is_ranked() const;
+  void read_next();
+  void take_hits();
+  std::optional<std::size_t> allowed_count() const;
+
+  void write_explanation(JsonWriter& json) const;
+
+  const Collection& collection_;
+  Query query_;
+  LexicalQuery terms_;
+  Scope scope_;
+  PassageReader reader_;
+  Stage stage_ = Stage::kRank;
+
+  Words words_ = Words::kNone;
+  std::unique_ptr<WordPass> pass_;
+  std::unique_ptr<PostingsPass> postings_;
+  WordRanking by_words_;
+  std::vector<std::string> word_terms_;
+  std::uint64_t word_bytes_ = 0;
+
+  std::optional<MeaningSearch> meaning_;
+  std::optional<std::vector<float>> question_;
+
+  std::vector<FusedChunk> fused_;
+  std::size_t next_ = 0;  // of these, the first that was not read
+  std::vector<FusedChunk> batch_;
+  std::vector<Hit> hits_;
+};
+
+}  // namespace gossamer

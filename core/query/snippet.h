@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lexical/query.h"
+
+namespace gossamer {
+
+// Lines out of a text, without the indentation they share and without empty ones.
+struct Snippet {
+  std::string text;
+  // Characters (code points) of `text` that answer the question, rising, apart.
+  std::vector<std::pair<std::size_t, std::size_t>> highlights;
+  std::size_t line = 0;        // of the chunk, from 0: the line that answers best
+  std::size_t first_line = 0;  // of the chunk, from 0: where `text` begins
+};
+
+// The stretch of a text that holds most of the question's words, the rarer the better; its
+// beginning where it holds none of them. At most so many lines and characters of the text, which
+// is UTF-8 and may hold surrogates (of three bytes); other bytes are a character each.
+Snippet choose_snippet(std::string_view text, const LexicalQuery& words, std::size_t max_lines = 3,
+                       std::size_t max_characters = 320);
+
+// A whole text as it is, with the question's words in it.
+Snippet whole_snippet(std::string_view text, const LexicalQuery& words);
+
+}  // namespace gossamer

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "lexical/bm25.h"
+#include "lexical/query.h"
+#include "query/scope.h"
+
+namespace gossamer {
+
+// Bytes that a pass reads as one: of the text of a segment, or of the file of a document.
+struct WordPiece {
+  std::uint32_t segment;  // kVerbatim for a file
+  std::uint64_t begin, end;
+  std::uint32_t first, last;  // documents, by their places in the order of texts
+  ChunkNumber first_chunk;    // of the first document
+  ChunkNumber end_chunk;      // behind the last one, of the last document
+};
+
+// Chunks that hold words of the question, best first.
+struct WordRanking {
+  std::vector<std::uint64_t> ids;
+  std::vector<std::uint64_t> chunks_with;  // how many hold each term
+};
+
+// One pass over all texts that counts what a question asks for, and ranks chunks by BM25. The texts
+// are read by the host, in any order and in any number of threads.
+class WordPass {
+ public:
+  // Both outlive the pass.
+  WordPass(const LexicalQuery& query, const ChunkLayout& layout, const Scope& scope);
+  ~WordPass();
+
+  // What is to be read; nothing where the question has no words. What may not be found is not read.
+  std::span<const WordPiece> pieces() const { return pieces_; }
+  // Counts a piece, whose bytes are given as far as they could be read.
+  void count(const WordPiece& piece, std::string_view bytes);
+  // The best of the chunks that were counted.
+  WordRanking rank(std::size_t best) const;
+
+  // The file that a piece is of.
+  std::string_view path_of(const WordPiece& piece) const;
+  // Sources whose files were missing or too short.
+  const std::vector<std::size_t>& unreadable_sources() const { return unreadable_; }
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  struct Worker;
+  class Lease;
+
+  void cut(std::uint32_t place);
+  bool extend(std::uint32_t place, ChunkNumber chunk, std::uint64_t begin, std::uint64_t end);
+  bool count_document(const ChunkLayout::Document& document, const WordPiece& piece,
+                      std::string_view bytes, ChunkNumber first, ChunkNumber end, Worker& worker);
+
+  const LexicalQuery& query_;
+  const ChunkLayout& layout_;
+  const Scope& scope_;
+  std::vector<WordPiece> pieces_;
+  std::atomic<std::uint64_t> bytes_read_{0};
+  mutable Mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> idle_;
+  std::vector<std::size_t> unreadable_;
+};
+
+// Counts the words of a document's chunks, by their numbers; the document is known by its first
+// chunk (kUnknownId).
+void count_document(const ChunkLayout& layout, std::uint64_t first_id, std::string_view text,
+                    PostingsWriter& words);
+
+// The same ranking from postings of every chunk, without reading any text: two rounds of ranges.
+class PostingsPass {
+ public:
+  PostingsPass(const LexicalQuery& query, const PostingsView& postings, const ChunkLayout& layout,
+               const Scope& scope);
+
+  // Ranges of the words to supply next, in this order; empty once all are there.
+  std::span<const PostingsView::Range> ranges() const { return ranges_; }
+  void supply(std::span<const ByteView> bytes);
+  WordRanking rank(std::size_t best) const;
+
+ private:
+  void find_postings(std::span<const ByteView> blocks);
+  void read_postings(std::span<const ByteView> bytes);
+
+  const LexicalQuery& query_;
+  const PostingsView& postings_;
+  const ChunkLayout& layout_;
+  const Scope& scope_;
+  std::vector<PostingsView::Range> ranges_;
+  std::vector<std::size_t> blocks_;  // whose bytes are wanted
+  std::vector<std::pair<TermId, PostingsView::Place>> places_;
+  std::vector<std::vector<PostingsView::Posting>> found_;  // by term
+};
+
+}  // namespace gossamer

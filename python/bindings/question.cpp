@@ -1,0 +1,322 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "arrays.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "index/index.h"
+#include "query/needs.h"
+#include "query/session.h"
+#include "read_range.h"
+#include "store.h"
+#include "store/text_store.h"
+
+using namespace gossamer;
+
+namespace {
+
+// Every call lets other threads of Python run: what it waits for may be held by one that asks
+// Python to unpack something.
+using Free = nb::call_guard<nb::gil_scoped_release>;
+
+// What a server says of a chunk: id, title, body, embedded text, first and last line.
+using AwayTuple =
+    std::tuple<std::uint64_t, nb::bytes, nb::bytes, nb::bytes, std::int64_t, std::int64_t>;
+
+std::vector<std::optional<AwayText>> read_away(const std::vector<std::optional<AwayTuple>>& given) {
+  std::vector<std::optional<AwayText>> chunks;
+  for (const std::optional<AwayTuple>& one : given) {
+    if (one) {
+      const auto& [id, title, body, embedded, first, last] = *one;
+      chunks.push_back(
+          AwayText{id, string_of(title), string_of(body), string_of(embedded), first, last});
+    } else {
+      chunks.push_back(std::nullopt);
+    }
+  }
+  return chunks;
+}
+
+// Views of bytes that the list keeps.
+std::vector<std::optional<ByteView>> views_of(const std::vector<std::optional<nb::bytes>>& given) {
+  std::vector<std::optional<ByteView>> views;
+  for (const std::optional<nb::bytes>& one : given)
+    views.push_back(one ? std::optional(view_of(*one)) : std::nullopt);
+  return views;
+}
+
+// Calls a function without the lock of Python, and gives its text as bytes.
+template <class Give>
+nb::bytes text_from(const Give& give) {
+  std::string text;
+  {
+    const nb::gil_scoped_release release;
+    text = give();
+  }
+  return bytes_of(text);
+}
+
+// Reads every piece that a pass over words asks for, out of files and stored texts.
+void count_words(QuerySession& session, const TextStore& texts, unsigned threads,
+                 Progress* progress) {
+  const nb::gil_scoped_release release;
+  WordPass& pass = session.pass();
+  const std::span<const WordPiece> pieces = pass.pieces();
+  if (progress) progress->start(pieces.size());
+  const unsigned workers = resolve_threads(threads);
+  std::vector<std::vector<char>> rooms(workers);
+  parallel_for(pieces.size(), workers, 8, [&](std::size_t i, unsigned worker) {
+    if (progress) progress->throw_if_cancelled();
+    const WordPiece& piece = pieces[i];
+    if (piece.segment == kVerbatim) {
+      std::vector<char>& room = rooms[worker];
+      const auto size = static_cast<std::size_t>(piece.end - piece.begin);
+      if (room.size() < size) room.resize(size);
+      const std::size_t read =
+          read_range(std::string(pass.path_of(piece)), piece.begin, {room.data(), size});
+      pass.count(piece, {room.data(), read});
+    } else {
+      const Bytes text = texts.read(piece.segment, piece.begin, piece.end);
+      pass.count(piece, {reinterpret_cast<const char*>(text.data()), text.size()});
+    }
+    if (progress) progress->advance();
+  });
+  session.finish_words();
+}
+
+void supply_ranking(QuerySession& session, const IdRow& ids, const std::vector<nb::bytes>& terms,
+                    std::vector<std::uint64_t> chunks_with) {
+  std::vector<std::string> names;
+  for (const nb::bytes& term : terms) names.push_back(string_of(term));
+  const nb::gil_scoped_release release;
+  session.supply_ranking({ids.data(), ids.size()}, std::move(names), std::move(chunks_with));
+}
+
+void supply_vectors(QuerySession& session, const ByteRow& states, const FloatMatrix& rows) {
+  std::vector<Supplied> read;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    expect(states.data()[i] <= static_cast<std::uint8_t>(Supplied::kOutOfReach),
+           Reason::kInvalidArgument, "there is no such state of a vector");
+    read.push_back(static_cast<Supplied>(states.data()[i]));
+  }
+  const nb::gil_scoped_release release;
+  session.supply_vectors(read, {rows.data(), rows.size()});
+}
+
+using Ids = nb::ndarray<nb::numpy, std::uint64_t>;
+
+std::optional<Ids> allowed_ids(const QuerySession& session) {
+  std::optional<std::vector<std::uint64_t>> ids;
+  {
+    const nb::gil_scoped_release release;
+    ids = session.allowed_ids();
+  }
+  if (!ids) return std::nullopt;
+  const std::size_t count = ids->size();
+  return to_numpy(*std::move(ids), {count});
+}
+
+std::unique_ptr<Collection> make_collection(std::shared_ptr<Catalogue> catalogue,
+                                            const std::vector<nb::bytes>& roots) {
+  std::vector<std::string> folders;
+  for (const nb::bytes& root : roots) folders.push_back(string_of(root));
+  return std::make_unique<Collection>(std::move(catalogue), std::move(folders));
+}
+
+std::unique_ptr<QuerySession> make_session(const Collection& collection, const Index* vectors,
+                                           const nb::bytes& query) {
+  const std::string_view json = text_of(query);
+  const nb::gil_scoped_release release;
+  return std::make_unique<QuerySession>(collection, vectors, Query::read(json));
+}
+
+// Of each document, by row, whether a filter lets it through.
+nb::ndarray<nb::numpy, bool> allow(const Collection& collection, const nb::bytes& filter) {
+  const std::string given = string_of(filter);
+  std::shared_ptr<const Allowed> allowed;
+  {
+    const nb::gil_scoped_release release;
+    allowed = collection.allow(given);
+  }
+  auto* rows = new bool[allowed->size()];
+  std::copy(allowed->begin(), allowed->end(), rows);
+  const nb::capsule owner(rows, [](void* data) noexcept { delete[] static_cast<bool*>(data); });
+  return nb::ndarray<nb::numpy, bool>(rows, {allowed->size()}, owner);
+}
+
+void bind_collection(nb::module_& m) {
+  nb::class_<Collection>(m, "Collection")
+      .def(nb::new_(&make_collection), nb::arg("catalogue"), nb::arg("roots"),
+           nb::keep_alive<0, 2>())
+      .def("allow", &allow, nb::arg("filter"))
+      .def(
+          "count_document",
+          [](const Collection& self, std::uint64_t first_id, const nb::bytes& text,
+             PostingsWriter& words) {
+            const nb::gil_scoped_release release;
+            count_document(self.layout(), first_id, text_of(text), words);
+          },
+          nb::arg("first_id"), nb::arg("text"), nb::arg("words"))
+      .def_prop_ro("has_away_texts", [](const Collection& self) {
+        const nb::gil_scoped_release release;
+        return self.layout().has_away_texts();
+      });
+}
+
+void bind_session(nb::module_& m) {
+  nb::class_<QuerySession>(m, "QuerySession")
+      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("vectors").none(),
+           nb::arg("query"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
+      .def("needs",
+           [](const QuerySession& self) { return text_from([&] { return self.needs(); }); })
+      .def("answer",
+           [](const QuerySession& self) { return text_from([&] { return self.answer(); }); })
+      .def(
+          "supply_question",
+          [](QuerySession& self, const FloatRow& vector) {
+            const nb::gil_scoped_release release;
+            self.supply_question({vector.data(), vector.size()});
+          },
+          nb::arg("vector"))
+      .def("count_words", &count_words, nb::arg("texts"), nb::arg("threads"),
+           nb::arg("progress").none())
+      .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),
+           nb::arg("chunks_with"))
+      .def("read_words", &QuerySession::count_words, Free())
+      .def("allowed_ids", &allowed_ids)
+      .def("supply_vectors", &supply_vectors, nb::arg("states"), nb::arg("rows"))
+      .def(
+          "supply_embeddings",
+          [](QuerySession& self, const FloatMatrix& rows) {
+            const nb::gil_scoped_release release;
+            self.supply_embeddings({rows.data(), rows.size()});
+          },
+          nb::arg("rows"))
+      .def(
+          "supply_texts",
+          [](QuerySession& self, const std::vector<std::optional<nb::bytes>>& spans) {
+            const std::vector<std::optional<ByteView>> views = views_of(spans);
+            const nb::gil_scoped_release release;
+            self.supply_texts(views);
+          },
+          nb::arg("spans"))
+      .def(
+          "supply_chunks",
+          [](QuerySession& self, const std::vector<std::optional<AwayTuple>>& chunks,
+             bool is_answered) {
+            const std::vector<std::optional<AwayText>> texts = read_away(chunks);
+            const nb::gil_scoped_release release;
+            self.supply_chunks(texts, is_answered);
+          },
+          nb::arg("chunks"), nb::arg("is_answered"));
+}
+
+// Chunks that are read outside of a question.
+
+std::string needs_of(const PassageReader& reader) {
+  NeedsWriter needs;
+  needs.texts(reader.texts());
+  needs.chunks(reader.away());
+  return needs.take();
+}
+
+// Path, title, body, embedded text, first and last line.
+using TextTuple =
+    std::tuple<nb::bytes, nb::bytes, nb::bytes, nb::bytes, std::int64_t, std::int64_t>;
+
+TextTuple text_tuple(const Passage& passage) {
+  return {bytes_of(passage.chunk.document->path),
+          bytes_of(passage.title),
+          bytes_of(passage.body),
+          bytes_of(passage.embedded),
+          passage.first,
+          passage.last};
+}
+
+std::vector<std::optional<TextTuple>> texts_of(const PassageReader& reader, const IdRow& ids) {
+  std::vector<std::optional<TextTuple>> texts;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Passage* passage = reader.find(ids.data()[i]);
+    texts.push_back(passage ? std::optional(text_tuple(*passage)) : std::nullopt);
+  }
+  return texts;
+}
+
+std::string hit_of(const PassageReader& reader, std::uint64_t id) {
+  const Passage* passage = reader.find(id);
+  expect(passage != nullptr, Reason::kWrongState, "the chunk was not read");
+  JsonWriter json;
+  write_hit(json, {*passage, {id, 0, 0, 0}, std::nullopt}, 1, LexicalQuery(""), false);
+  return json.take();
+}
+
+std::string needs_around(const PassageReader& reader, std::uint64_t id, std::size_t margin) {
+  const Passage* passage = reader.find(id);
+  expect(passage != nullptr, Reason::kWrongState, "the chunk was not read");
+  const TextNeed need = text_around(*passage, margin);
+  NeedsWriter needs;
+  needs.texts({&need, 1});
+  return needs.take();
+}
+
+void bind_passages(nb::module_& m) {
+  nb::class_<PassageReader>(m, "PassageReader")
+      .def(nb::init<const Collection&>(), nb::arg("collection"), nb::keep_alive<1, 2>())
+      .def(
+          "begin",
+          [](PassageReader& self, const IdRow& ids, bool with_places) {
+            const nb::gil_scoped_release release;
+            self.begin({ids.data(), ids.size()}, with_places);
+          },
+          nb::arg("ids"), nb::arg("with_places"))
+      .def("needs",
+           [](const PassageReader& self) { return text_from([&] { return needs_of(self); }); })
+      .def(
+          "supply_texts",
+          [](PassageReader& self, const std::vector<std::optional<nb::bytes>>& spans) {
+            const std::vector<std::optional<ByteView>> views = views_of(spans);
+            const nb::gil_scoped_release release;
+            self.supply_texts(views);
+          },
+          nb::arg("spans"))
+      .def(
+          "supply_chunks",
+          [](PassageReader& self, const std::vector<std::optional<AwayTuple>>& chunks,
+             bool is_answered) {
+            const std::vector<std::optional<AwayText>> texts = read_away(chunks);
+            const nb::gil_scoped_release release;
+            self.supply_away(texts, is_answered);
+          },
+          nb::arg("chunks"), nb::arg("is_answered"))
+      .def("texts", &texts_of, nb::arg("ids"))
+      .def(
+          "around",
+          [](const PassageReader& self, std::uint64_t id, std::size_t margin) {
+            return text_from([&] { return needs_around(self, id, margin); });
+          },
+          nb::arg("id"), nb::arg("margin"))
+      .def(
+          "hit",
+          [](const PassageReader& self, std::uint64_t id) {
+            return text_from([&] { return hit_of(self, id); });
+          },
+          nb::arg("id"));
+}
+
+}  // namespace
+
+void bind_question(nb::module_& m) {
+  bind_collection(m);
+  bind_session(m);
+  bind_passages(m);
+}

@@ -1,0 +1,231 @@
+import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
+import { checkUrl } from "../bytes/http.ts";
+import { checkRange } from "../bytes/ranges.ts";
+import { openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
+import { blockLength, type Origin } from "../bytes/segments.ts";
+import { type ByteRange, type ByteSource, readMany } from "../bytes/source.ts";
+import { GossamerError } from "../errors.ts";
+import { findOrigin, type Kept, openKept } from "./kept.ts";
+import type { Folder } from "./storage.ts";
+
+export interface CacheOptions {
+  readonly blockBytes?: number; // what is fetched and kept at least; 1 KiB
+  readonly flushBytes?: number; // so much is kept in memory before it is written; 1 MiB
+}
+
+/** A remote file of which what was touched is kept in storage. */
+export interface CachedSource extends ByteSource {
+  readonly url: string;
+  readonly etag: string;
+  readonly bytesFetched: number;
+  readonly requests: number;
+  /** Bytes that storage gave instead of the network. */
+  readonly bytesFromStorage: number;
+  readonly notes: readonly string[];
+  /** Writes what was fetched since the last time; until then a killed tab loses it. Does nothing
+   * while another tab writes, or where storage does not work (see notes). */
+  flush(): Promise<void>;
+}
+
+// A question touches some fifty places far from each other; what is fetched around them is wasted.
+const BLOCK = 1024;
+const FLUSH = 1024 * 1024;
+const MOST_PENDING = 16; // times what is flushed at once: then what cannot be written is dropped
+
+/** Keeps what is read of `remote` in `folder` and reads from there what it has. The folder is for
+ * this file alone; what it has of other versions goes. Storage that fails never fails a read. */
+export async function cachedSource(
+  remote: RemoteSource,
+  folder: Folder,
+  options: CacheOptions = {},
+): Promise<CachedSource> {
+  const { url, etag, size } = remote;
+  const origin = { url, etag, size, blockBytes: options.blockBytes ?? BLOCK };
+  const notes = [...remote.notes];
+  let kept: Kept | null = null;
+  if (etag === "") notes.push(`the server of ${url} gives no ETag and no date: nothing is kept`);
+  else kept = await openKept(folder, origin).catch((error: unknown) => noteFailure(notes, error));
+  const flushBytes = options.flushBytes ?? FLUSH;
+  const blocks = makeBlocks({ remote, origin, kept, folder, notes, flushBytes });
+
+  async function readAll(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
+    for (const range of ranges) checkRange(url, size, range.at, range.length);
+    const found = await blocks.get(blocksOf(ranges, origin.blockBytes), signal);
+    const block = (number: number) => found.get(number) as Uint8Array;
+    return ranges.map((range) => cutBlocks(range, origin.blockBytes, block));
+  }
+
+  return {
+    url,
+    etag,
+    size,
+    notes,
+    read: async (at, length, signal) => (await readAll([{ at, length }], signal))[0] as Uint8Array,
+    readMany: readAll,
+    flush: blocks.flush,
+    close() {
+      void blocks.flush().finally(() => kept?.close());
+      remote.close();
+    },
+    get bytesFetched() {
+      return remote.bytesFetched;
+    },
+    get requests() {
+      return remote.requests;
+    },
+    get bytesFromStorage() {
+      return blocks.stats.fromStorage;
+    },
+  };
+}
+
+/** Opens a remote file whose touched parts `folder` keeps. If the server cannot be reached, what is
+ * kept is used all the same (see notes), and the server is tried again for what is not. */
+export async function openCached(
+  url: string | URL,
+  folder: Folder,
+  options: RemoteOptions & CacheOptions = {},
+): Promise<CachedSource> {
+  const address = checkUrl(url);
+  const origin = await findOrigin(folder, address).catch(() => null);
+  try {
+    // The head is there already: one byte tells whether it is still the same file.
+    const remote = await openRemote(address, origin ? { ...options, headBytes: 1 } : options);
+    return await cachedSource(remote, folder, options);
+  } catch (error) {
+    const isAway = error instanceof GossamerError && error.reason === "Unreachable";
+    if (!isAway || !origin) throw error;
+    const late = lateRemote(origin, options);
+    return cachedSource(late, folder, { ...options, blockBytes: origin.blockBytes });
+  }
+}
+
+interface Blocks {
+  readonly stats: { fromStorage: number };
+  get(numbers: readonly number[], signal?: AbortSignal): Promise<Map<number, Uint8Array>>;
+  flush(): Promise<void>;
+}
+
+interface Places {
+  readonly remote: RemoteSource;
+  readonly origin: Origin;
+  readonly kept: Kept | null; // null where nothing can be kept
+  readonly folder: Folder;
+  readonly notes: string[];
+  readonly flushBytes: number;
+}
+
+/** Blocks from what is not written yet, else from storage, else from the server. */
+function makeBlocks({ remote, origin, kept, folder, notes, flushBytes }: Places): Blocks {
+  const pending = new Map<number, Uint8Array>();
+  const stats = { fromStorage: 0 };
+  let isKeeping = kept !== null;
+  let flushing: Promise<void> = Promise.resolve();
+
+  async function get(numbers: readonly number[], signal?: AbortSignal) {
+    const found = new Map<number, Uint8Array>();
+    for (const number of numbers) {
+      const bytes = pending.get(number);
+      if (bytes) found.set(number, bytes);
+    }
+    const elsewhere = numbers.filter((number) => !found.has(number));
+    for (const [number, bytes] of (await kept?.read(elsewhere, signal)) ?? []) {
+      found.set(number, bytes);
+      stats.fromStorage += bytes.length;
+    }
+    const missing = numbers.filter((number) => !found.has(number));
+    await fetchBlocks(missing, found, signal);
+    return found;
+  }
+
+  async function fetchBlocks(
+    numbers: readonly number[],
+    found: Map<number, Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (numbers.length === 0) return;
+    const ranges = numbers.map((number) => ({
+      at: number * origin.blockBytes,
+      length: blockLength(origin, number),
+    }));
+    const parts = await readMany(remote, ranges, signal);
+    for (const [i, number] of numbers.entries()) {
+      // A copy: a view would keep all that was fetched with it.
+      const bytes = (parts[i] as Uint8Array).slice();
+      found.set(number, bytes);
+      if (isKeeping) pending.set(number, bytes);
+    }
+    if (pending.size * origin.blockBytes >= flushBytes) void flush();
+  }
+
+  function flush(): Promise<void> {
+    flushing = flushing.then(write);
+    return flushing;
+  }
+
+  async function write(): Promise<void> {
+    if (!kept || pending.size === 0) return;
+    const batch = new Map(pending);
+    try {
+      await folder.whileWriting(() => kept.add(batch));
+      for (const [number, bytes] of batch) if (pending.get(number) === bytes) pending.delete(number);
+    } catch (error) {
+      const isLocked = error instanceof GossamerError && error.reason === "Locked";
+      if (isLocked && pending.size * origin.blockBytes < MOST_PENDING * flushBytes) return;
+      pending.clear();
+      if (isLocked) return;
+      isKeeping = false;
+      noteFailure(notes, error);
+    }
+  }
+
+  return { stats, get, flush };
+}
+
+/** A server that did not answer: asked again when something is wanted of it. */
+function lateRemote(origin: Origin, options: RemoteOptions): RemoteSource {
+  const { url, etag, size } = origin;
+  let opening: Promise<RemoteSource> | null = null;
+  let opened: RemoteSource | null = null;
+
+  async function open(): Promise<RemoteSource> {
+    const found = await openRemote(url, { ...options, headBytes: 1 });
+    if (found.etag !== etag || found.size !== size) {
+      const what = `${url} is another file now than the one that is kept`;
+      throw new GossamerError("Damaged", `${what}: open it again`);
+    }
+    opened = found;
+    return found;
+  }
+
+  function ensure(): Promise<RemoteSource> {
+    opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  }
+
+  return {
+    url,
+    etag,
+    size,
+    hasRanges: true,
+    notes: [`${url} does not answer: only what was kept of it before can be used`],
+    read: async (at, length, signal) => (await ensure()).read(at, length, signal),
+    readMany: async (ranges, signal) => readMany(await ensure(), ranges, signal),
+    close: () => opened?.close(),
+    get bytesFetched() {
+      return opened?.bytesFetched ?? 0;
+    },
+    get requests() {
+      return opened?.requests ?? 0;
+    },
+  };
+}
+
+function noteFailure(notes: string[], error: unknown): null {
+  const why = error instanceof Error ? error.message : String(error);
+  notes.push(`nothing more is kept of this file: ${why}`);
+  return null;
+}
