@@ -17,15 +17,6 @@ constexpr std::size_t kLeastShortened = 4;
 constexpr std::size_t kMostOpen = 32;
 constexpr std::size_t kAnyLevel = std::numeric_limits<std::size_t>::max();
 
-// Unicode's White_Space, and the four separators of ASCII.
-bool is_space_character(char32_t point) {
-  if (point < 128)
-    return point == ' ' || (point >= 9 && point <= 13) || (point >= 28 && point < 32);
-  return point == 0x85 || point == 0xA0 || point == 0x1680 ||
-         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
-         point == 0x202F || point == 0x205F || point == 0x3000;
-}
-
 // Where the last character of a text begins.
 std::size_t begin_of_last(std::string_view text) {
   std::size_t at = text.size() - 1;

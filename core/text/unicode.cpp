@@ -132,6 +132,14 @@ bool is_bert_cjk(char32_t point) {
          is_between(point, 0x2F800, 0x2FA1F);
 }
 
+bool is_space_character(char32_t point) {
+  if (point < 128)
+    return point == ' ' || (point >= 9 && point <= 13) || (point >= 28 && point < 32);
+  return point == 0x85 || point == 0xA0 || point == 0x1680 ||
+         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
+         point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
 std::uint8_t combining_class(char32_t point) {
   if ((properties_of(point) & kCombining) == 0) return 0;
   const auto* run = std::lower_bound(std::begin(kCombiningEnds), std::end(kCombiningEnds), point);
@@ -158,6 +166,26 @@ char32_t next_beyond_ascii(std::string_view text, std::size_t& at) {
     point = point << 6 | (byte(at++) & 0x3Fu);
   }
   return point;
+}
+
+char32_t next_stored_point(std::string_view text, std::size_t& at) {
+  const auto lead = static_cast<std::uint8_t>(text[at++]);
+  if (lead < 0xC0) return lead;
+  const unsigned more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+  char32_t point = lead & (0x3Fu >> more);
+  for (unsigned i = 0; i < more && at < text.size() && (text[at] & 0xC0) == 0x80; ++i)
+    point = point << 6 | (static_cast<std::uint8_t>(text[at++]) & 0x3Fu);
+  return point;
+}
+
+int digit_of(char32_t point) {
+  char32_t zero = 0;
+  for (const std::uint16_t step : kDigitSteps) {
+    zero += step;
+    if (point < zero) break;
+    if (point < zero + 10) return static_cast<int>(point - zero);
+  }
+  return -1;
 }
 
 void append_utf8(std::string& text, char32_t point) {

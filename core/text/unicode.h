@@ -35,6 +35,8 @@ inline bool is_whitespace(char32_t point) { return (properties_of(point) & kWhit
 inline bool is_control(char32_t point) { return (properties_of(point) & kControl) != 0; }
 // The characters that BERT makes words of their own (its ranges, which are not those of kCjk).
 bool is_bert_cjk(char32_t point);
+// Unicode's White_Space, and the four separators of ASCII: what Python strips and splits at.
+bool is_space_character(char32_t point);
 // Canonical combining class: marks that follow one another are sorted by it.
 std::uint8_t combining_class(char32_t point);
 
@@ -69,6 +71,16 @@ inline char32_t next_point(std::string_view text, std::size_t& at) {
   ++at;
   return byte;
 }
+
+// The same of a text as the store keeps it, where a lone surrogate stands as three bytes. Bytes
+// that are no text give any number.
+char32_t next_stored_point(std::string_view text, std::size_t& at);
+
+// A letter of ASCII as a small one; anything else as it is.
+inline char32_t small_letter(char32_t point) { return point + (point - U'A' < 26 ? 32 : 0); }
+
+// What a decimal digit of any script is worth; -1 for what is none.
+int digit_of(char32_t point);
 
 // Appends the UTF-8 of a code point up to U+10FFFF.
 void append_utf8(std::string& text, char32_t point);
