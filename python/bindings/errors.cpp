@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include <cstring>
+
 #include "base/error.h"
 
 namespace nb = nanobind;
@@ -50,7 +52,10 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const Error& error) {
     const nb::object type =
         nb::module_::import_("gossamer.errors").attr(class_name(error.reason()));
-    PyErr_SetString(type.ptr(), error.what());
+    // Names of files and questions may hold lone surrogates.
+    const auto message = nb::steal(PyUnicode_DecodeUTF8(
+        error.what(), static_cast<Py_ssize_t>(std::strlen(error.what())), "surrogatepass"));
+    if (message.is_valid()) PyErr_SetObject(type.ptr(), message.ptr());
   }
 }
 

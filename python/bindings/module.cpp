@@ -6,6 +6,7 @@
 #include "deltas.h"
 #include "distance/distance.h"
 #include "errors.h"
+#include "filters.h"
 #include "graph.h"
 #include "index.h"
 #include "lexical.h"
@@ -37,4 +38,5 @@ NB_MODULE(_core, m) {
   bind_container(m);
   bind_store(m);
   bind_source_list(m);
+  bind_filters(m);
 }
