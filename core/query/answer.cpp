@@ -67,7 +67,7 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Lexic
   json.key("start").number(std::uint64_t{passage.chunk.place.span.start});
   json.key("end").number(std::uint64_t{passage.chunk.place.span.end});
   write_reasons(json, hit);
-  read_metadata(document.document.metadata);  // kDamaged if it is none
+  Json().read_metadata(document.document.metadata);  // kDamaged if it is none
   const std::string& metadata = document.document.metadata;
   json.key("metadata").raw(metadata.empty() ? "{}" : metadata);
   write_snippet(json, snippet);

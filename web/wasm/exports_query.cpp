@@ -43,23 +43,27 @@ std::vector<Part> cut(const std::uint8_t* bytes, const double* lengths, std::siz
 }
 
 // What a server said of chunks: a list of objects, null for one that it has not got.
-std::vector<std::optional<AwayText>> read_away(std::string_view json) {
-  const JsonValue list = read_json(json, "what the server said", Reason::kInvalidArgument);
+std::vector<std::optional<AwayText>> read_away(std::string_view text) {
+  Json json;
+  json.read(text, "what the server said", Reason::kInvalidArgument);
   std::vector<std::optional<AwayText>> chunks;
-  for (const JsonValue& one : list.items) {
-    const auto text = [&](const char* name) {
-      const JsonValue* value = one.find(name);
-      return value ? value->text : std::string();
-    };
-    const auto number = [&](const char* name) {
-      const JsonValue* value = one.find(name);
-      return value ? value->integer : 0;
-    };
-    if (one.is(JsonValue::Kind::kObject))
-      chunks.push_back(AwayText{static_cast<std::uint64_t>(number("id")), text("title"),
-                                text("body"), text("embedded"), number("first"), number("last")});
-    else
+  for (const std::size_t at : json.items(0)) {
+    if (!json.values()[at].is(JsonValue::Kind::kObject)) {
       chunks.push_back(std::nullopt);
+      continue;
+    }
+    AwayText chunk{};
+    for (const std::size_t name_at : json.items(at)) {
+      const std::string_view name = json.values()[name_at].text;
+      const JsonValue& value = json.values()[name_at + 1];
+      if (name == "id") chunk.id = static_cast<std::uint64_t>(value.integer);
+      if (name == "title") chunk.title = value.text;
+      if (name == "body") chunk.body = value.text;
+      if (name == "embedded") chunk.embedded = value.text;
+      if (name == "first") chunk.first = value.integer;
+      if (name == "last") chunk.last = value.integer;
+    }
+    chunks.push_back(std::move(chunk));
   }
   return chunks;
 }
