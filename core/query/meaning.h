@@ -43,7 +43,7 @@ class MeaningSearch {
   bool is_away() const { return is_away_; }
   void supply(std::span<const Supplied> states, std::span<const float> rows);
   // kRows: the host supplies the search itself, where vectors are stored beside the index.
-  IndexSearch& search() { return *search_; }
+  IndexSearch& search();
   void finish_rows();
   // kTexts: once the reader has what it wants.
   void take_texts();
@@ -70,7 +70,7 @@ class MeaningSearch {
   PassageReader& reader_;
   Stage stage_ = Stage::kOver;
   std::vector<float> question_;
-  std::size_t k_ = 0;
+  std::size_t k_ = 0, depth_ = 0;
   bool wants_more_ = false;  // ranks below the k-th
   std::optional<Bitmap> allowed_;
   std::unique_ptr<IndexSearch> search_;

@@ -30,11 +30,12 @@ class QuerySession {
  public:
   // All of it outlives the session. `vectors` may be null: nothing is indexed yet.
   QuerySession(const Collection& collection, const Index* vectors, Query query);
+  QuerySession(const QuerySession&) = delete;
 
   // What is needed, as a JSON list of objects; "[]" once the answer is there:
   //   {"need": "question"}                      supply_question: the vector of the question
-  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted;
-  //   finish_words()
+  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted; then
+  //                                             finish_words()
   //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
   //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
   //   {"need": "vectors", "ids": [], "away": false}               supply_vectors
@@ -42,14 +43,16 @@ class QuerySession {
   //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
   //   {"need": "embeddings", "ids": [], "texts": []}              supply_embeddings
   //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
-  // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument.
+  // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument;
+  // the right thing can be supplied afterwards.
   std::string needs() const;
 
   void supply_question(std::span<const float> vector);
   // The pass over texts that is under way.
   WordPass& pass();
   void finish_words();
-  // Ids of chunks by their words, best first, and how many chunks hold each term.
+  // Ids of chunks by their words, best first, and how many chunks hold each term. What is no chunk,
+  // or may not be found, is left out.
   void supply_ranking(std::span<const std::uint64_t> ids, std::vector<std::string> terms,
                       std::vector<std::uint64_t> chunks_with);
   // Counts words in the texts after all, where the host cannot rank.
@@ -75,11 +78,12 @@ class QuerySession {
   void begin();
   void begin_words();
   void begin_pass();
-  void end_words(WordRanking ranking);
-  void begin_meaning();
+  void end_words(WordRanking ranking, std::vector<std::string> terms);
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
+  std::size_t depth() const { return scope_.depth + query_.k; }
+  bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
   std::optional<std::size_t> allowed_count() const;
