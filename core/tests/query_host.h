@@ -1,0 +1,195 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "query/session.h"
+#include "query_fixture.h"
+#include "text/json.h"
+
+namespace gossamer::testing {
+
+using Ids = std::vector<std::uint64_t>;
+
+inline JsonValue read_back(std::string_view json) {
+  return read_json(json, "what a session says", Reason::kDamaged);
+}
+
+// A member of an object that must be there.
+inline const JsonValue& at(const JsonValue& value, std::string_view name) {
+  const JsonValue* found = value.find(name);
+  expect(found != nullptr, Reason::kUnknownId, "there is no such member");
+  return *found;
+}
+
+inline Ids ids_in(const JsonValue& need) {
+  Ids ids;
+  for (const JsonValue& id : at(need, "ids").items)
+    ids.push_back(static_cast<std::uint64_t>(id.integer));
+  return ids;
+}
+
+// Bytes that were read, and views of them.
+struct ReadSpans {
+  std::vector<std::optional<Bytes>> bytes;
+
+  std::vector<std::optional<ByteView>> views() const {
+    std::vector<std::optional<ByteView>> views;
+    for (const std::optional<Bytes>& one : bytes)
+      views.push_back(one ? std::optional(ByteView(*one)) : std::nullopt);
+    return views;
+  }
+};
+
+// Supplies sessions out of a library, as a host does out of files and services.
+class QueryHost {
+ public:
+  explicit QueryHost(const Library& library) : library_(library) {}
+
+  // What a server says of a chunk.
+  std::optional<AwayText> away_text(std::uint64_t id) const {
+    const Written& chunk = library_.written.at(id);
+    return AwayText{id, chunk.title, chunk.body, chunk.embedded, 3, 3};
+  }
+
+  std::vector<float> vectors_of(const Ids& ids) const {
+    std::vector<float> rows;
+    for (const std::uint64_t id : ids) {
+      const std::vector<float> one = vector_of(library_.written.at(id).embedded);
+      rows.insert(rows.end(), one.begin(), one.end());
+    }
+    return rows;
+  }
+
+  // All spans of documents, as the files and stored texts are now.
+  ReadSpans read(const JsonValue& documents) const {
+    ReadSpans read;
+    for (const JsonValue& document : documents.items)
+      for (const JsonValue& span : at(document, "spans").items)
+        read.bytes.push_back(read_span(document, static_cast<std::size_t>(span.items[0].integer),
+                                       static_cast<std::size_t>(span.items[1].integer)));
+    return read;
+  }
+
+  void supply(QuerySession& session, const JsonValue& need) {
+    const std::string& name = at(need, "need").text;
+    ++asked[name];
+    if (name == "question") session.supply_question(vector_of(question));
+    if (name == "words") count_words(session);
+    if (name == "ranking") session.supply_ranking(ranking, {"word"}, {ranking.size()});
+    if (name == "postings") supply_postings(session, need);
+    if (name == "vectors") supply_vectors(session, need);
+    if (name == "texts") session.supply_texts(read(at(need, "documents")).views());
+    if (name == "embeddings") {
+      const Ids ids = ids_in(need);
+      embedded.insert(embedded.end(), ids.begin(), ids.end());
+      session.supply_embeddings(vectors_of(ids));
+    }
+    if (name == "chunks") supply_chunks(session, need);
+  }
+
+  // Supplies a session until it is over, and gives its answer.
+  JsonValue run(QuerySession& session) {
+    while (true) {
+      const JsonValue needs = read_back(session.needs());
+      if (needs.items.empty()) break;
+      for (const JsonValue& need : needs.items) supply(session, need);
+    }
+    return read_back(session.answer());
+  }
+  JsonValue ask(const Collection& collection, const Index* vectors, const Query& query) {
+    question = query.question;
+    QuerySession session(collection, vectors, query);
+    return run(session);
+  }
+
+  void count_words(QuerySession& session) const {
+    WordPass& pass = session.pass();
+    for (const WordPiece& piece : pass.pieces()) count(pass, piece);
+    session.finish_words();
+  }
+  void count(WordPass& pass, const WordPiece& piece) const {
+    if (piece.segment == kVerbatim) {
+      const auto file = library_.files.find(std::string(pass.path_of(piece)));
+      const std::string text = file == library_.files.end() ? "" : file->second;
+      const auto begin = std::min(static_cast<std::size_t>(piece.begin), text.size());
+      pass.count(piece, std::string_view(text).substr(
+                            begin, static_cast<std::size_t>(piece.end - piece.begin)));
+    } else {
+      const Bytes text = library_.texts.read(piece.segment, piece.begin, piece.end);
+      pass.count(piece, {reinterpret_cast<const char*>(text.data()), text.size()});
+    }
+  }
+
+  std::string question;
+  Ids ranking;                              // by words, where the host ranks
+  Bytes postings;                           // of all chunks
+  std::map<std::uint64_t, Supplied> given;  // what is said of vectors that are not to be embedded
+  bool has_server = true;
+
+  std::map<std::string, int> asked;  // how often, by need
+  Ids embedded;                      // in their order
+  Ids wanted;                        // vectors
+
+ private:
+  std::optional<Bytes> read_span(const JsonValue& document, std::size_t start,
+                                 std::size_t end) const {
+    const std::int64_t segment = at(document, "segment").integer;
+    if (segment == kVerbatim) {
+      const auto file = library_.files.find(at(document, "path").text);
+      if (file == library_.files.end() || file->second.size() < end) return std::nullopt;
+      return Bytes(file->second.begin() + static_cast<std::ptrdiff_t>(start),
+                   file->second.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    const auto offset = static_cast<std::uint64_t>(at(document, "offset").integer);
+    return library_.texts.read(static_cast<std::uint64_t>(segment), offset + start, offset + end);
+  }
+
+  void supply_postings(QuerySession& session, const JsonValue& need) const {
+    std::vector<ByteView> ranges;
+    for (const JsonValue& range : at(need, "ranges").items)
+      ranges.push_back(
+          ByteView(postings).subspan(static_cast<std::size_t>(range.items[0].integer),
+                                     static_cast<std::size_t>(range.items[1].integer)));
+    session.supply_postings(ranges);
+  }
+
+  void supply_vectors(QuerySession& session, const JsonValue& need) {
+    const Ids ids = ids_in(need);
+    wanted.insert(wanted.end(), ids.begin(), ids.end());
+    const bool is_away = at(need, "away").integer != 0;
+    std::vector<Supplied> states;
+    for (const std::uint64_t id : ids) {
+      const auto known = given.find(id);
+      if (known != given.end())
+        states.push_back(known->second);
+      else if (is_away)
+        states.push_back(has_server ? Supplied::kGiven : Supplied::kOutOfReach);
+      else
+        states.push_back(Supplied::kEmbed);
+    }
+    session.supply_vectors(states, vectors_of(ids));
+  }
+
+  void supply_chunks(QuerySession& session, const JsonValue& need) const {
+    std::vector<std::optional<AwayText>> chunks;
+    for (const std::uint64_t id : ids_in(need))
+      chunks.push_back(has_server ? away_text(id) : std::nullopt);
+    session.supply_chunks(chunks, has_server);
+  }
+
+  const Library& library_;
+};
+
+// What is said of hits, in their order.
+inline Ids hit_ids(const JsonValue& answer) {
+  Ids ids;
+  for (const JsonValue& hit : at(answer, "hits").items)
+    ids.push_back(static_cast<std::uint64_t>(at(hit, "id").integer));
+  return ids;
+}
+
+}  // namespace gossamer::testing
