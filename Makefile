@@ -33,7 +33,7 @@ MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_F
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
-	@echo "make web     the page that searches within the browser, and the package for npm"
+	@echo "make web     the page, for servers and static sites, and the package for npm"
 	@echo "make wasm    the core as WebAssembly, in web/wasm/built"
 	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"

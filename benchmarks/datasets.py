@@ -122,8 +122,12 @@ def synthetic(count: int, dim: int, seed: int = 0) -> Floats:
 
 
 def cache_folder() -> Path:
-    """Where slow intermediate results of the rivals are kept between runs; not in git."""
-    folder = REPOSITORY / ".cache" / "benchmarks"
+    """Where slow intermediate results are kept between runs; not in git.
+
+    Checkouts share them that are told the same GOSSAMER_BENCH_CACHE.
+    """
+    given = os.environ.get("GOSSAMER_BENCH_CACHE")
+    folder = Path(given).resolve() if given else REPOSITORY / ".cache" / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -49,16 +49,16 @@ def create_index(folder: Path, embedder: Embedder | None = None, keep: str = "no
     return open_index(folder, embedder)
 
 
-def open_index(folder: Path, embedder: Embedder | None = None) -> Index:
+def open_index(folder: Path, embedder: Embedder | None = None, threads: int = 0) -> Index:
     """Open an index; `embedder` gives the vectors of its own model in its place."""
     if embedder is None:
-        return Index.open(folder)
+        return Index.open(folder, threads=threads)
 
     def take_place(loaded: Embedder) -> Embedders:
         assert embedder.fingerprint == loaded.fingerprint
         return Embedders(embedder, embedder)
 
-    return Index.open(folder, share=take_place)
+    return Index.open(folder, share=take_place, threads=threads)
 
 
 def embedder_of(index: Index) -> Embedder:

@@ -61,9 +61,11 @@ def make_index(folder: Path) -> None:
 
 
 @contextmanager
-def serve(folder: Path, *, token: str = "", port: int = 0) -> Iterator[Served]:
+def serve(
+    folder: Path, *, token: str = "", port: int = 0, read_only: bool = False
+) -> Iterator[Served]:
     """Run a server on a port of its own; connections wait until it is up."""
-    app = create_app(folder / "index", ServeOptions(token=token))
+    app = create_app(folder / "index", ServeOptions(token=token, read_only=read_only))
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", port)) as listening:

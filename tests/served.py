@@ -6,14 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 from gossamer.index import Index
+from gossamer.server import routes_web
 from gossamer.server.app import create_app
 from gossamer.server.options import ServeOptions
 
 LEASE = "# Lease\n\nThe lease is due for renewal on the third of March.\n"
 GARDEN = "Tomatoes want sun and much water.\n"
+PAGE = Path(__file__).resolve().parent.parent / "web" / "page"
 
 
 def make_index(folder: Path, **options: object) -> Index:
@@ -25,6 +28,11 @@ def make_index(folder: Path, **options: object) -> Index:
     index = Index.create(folder / "index", **options)  # type: ignore[arg-type]
     index.add_paths([files])
     return index
+
+
+def use_page(patch: pytest.MonkeyPatch) -> None:
+    """Let servers give the page as it stands in the repository: all of it but its script."""
+    patch.setattr(routes_web, "page_folder", lambda: PAGE)
 
 
 @contextmanager

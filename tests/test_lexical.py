@@ -1,18 +1,20 @@
 import math
 import os
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from text_collection import Ranking, Text, TextCollection, write_files
 
 from gossamer import _core
 from gossamer.errors import (
+    Cancelled,
     Damaged,
     DuplicateId,
     InvalidArgument,
@@ -20,17 +22,9 @@ from gossamer.errors import (
     UnknownVersion,
     WrongState,
 )
-from gossamer.lexical import (
-    Buffer,
-    Files,
-    LexicalPass,
-    LexicalResult,
-    Spans,
-    find_terms,
-    rank,
-    terms_of,
-)
+from gossamer.lexical import find_terms, terms_of
 from gossamer.lexical.fts5 import FtsIndex
+from gossamer.query.run import Query
 
 K1, B = 0.9, 0.75
 TEXTS = [
@@ -57,23 +51,8 @@ texts_strategy = st.lists(
 )
 
 
-def buffer_of(texts: Sequence[bytes]) -> Buffer:
-    ends = np.cumsum([len(text) for text in texts], dtype=np.uint64)
-    starts = np.concatenate([[0], ends[:-1]]) if len(texts) else ends
-    return Buffer(b"".join(texts), Spans(starts, ends, np.arange(len(texts))))
-
-
-def ask(question: str, texts: Sequence[bytes], n: int = 100, **options) -> LexicalResult:
-    return rank(question, n, buffers=[lambda: buffer_of(texts)], **options)
-
-
-def write_files(folder: Path, texts: Sequence[bytes]) -> Files:
-    paths = [folder / f"{i}.txt" for i in range(len(texts))]
-    for path, text in zip(paths, texts, strict=True):
-        path.write_bytes(text)
-    sizes = [len(text) for text in texts]
-    spans = Spans(np.zeros(len(texts)), np.array(sizes), np.arange(len(texts)))
-    return Files(paths, np.arange(len(texts) + 1), spans)
+def ask(question: str, texts: Sequence[bytes], n: int = 100, **options) -> Ranking:
+    return TextCollection(texts).rank(question, n, **options)
 
 
 def slow_bm25(question: str, texts: Sequence[bytes]) -> dict[int, float]:
@@ -92,10 +71,11 @@ def slow_bm25(question: str, texts: Sequence[bytes]) -> dict[int, float]:
 
 
 def check_against_slow(question: str, texts: Sequence[bytes]) -> None:
+    texts = [text for text in texts if text]  # what is empty has no chunk
     found = ask(question, texts)
     expected = slow_bm25(question, texts)
     assert sorted(found.numbers) == sorted(expected)
-    assert found.scores == pytest.approx([expected[int(i)] for i in found.numbers], rel=1e-5)
+    assert found.scores == pytest.approx([expected[i] for i in found.numbers], rel=1e-5)
     order = sorted(range(len(found.numbers)), key=lambda i: (-found.scores[i], found.numbers[i]))
     assert order == list(range(len(found.numbers)))
 
@@ -133,26 +113,29 @@ def test_scripts_without_spaces_are_found_by_pairs_of_characters():
 
 @pytest.mark.parametrize("question", ["", "  ?!", "\ud800", "…"])
 def test_a_question_without_words_reads_nothing_and_finds_nothing(question, tmp_path):
-    files = write_files(tmp_path, TEXTS)
+    found = TextCollection(write_files(tmp_path, TEXTS), TEXTS).rank(question)
 
-    found = rank(question, 10, files, [lambda: buffer_of(TEXTS)])
-
-    assert found.numbers.size == 0
-    assert (found.bytes_read, found.files_opened, found.terms) == (0, 0, ())
+    assert found.numbers == []
+    assert (found.bytes_read, found.chunks, found.terms) == (0, 0, [])
 
 
 def test_document_frequencies_are_those_of_the_pass():
     found = ask("lease rent", TEXTS)
 
-    assert found.terms == ("leas", "rent")
-    assert found.chunks_with == (4, 3)
-    assert found.chunks == len(TEXTS)
+    assert found.terms == ["leas", "rent"]
+    assert found.chunks_with == [4, 3]
+    assert found.chunks == len(TEXTS) - 1, "the empty one has no chunk"
 
 
-def test_only_allowed_chunks_take_part():
-    allowed = np.array([True, False, True])  # nothing is said of the others
+def test_the_best_n_are_given():
+    every = ask("lease rent", TEXTS)
 
-    found = ask("lease", TEXTS, allowed=allowed)
+    assert ask("lease rent", TEXTS, 2).numbers == every.numbers[:2]
+    assert ask("lease rent", TEXTS, 0).numbers == []
+
+
+def test_only_what_a_filter_lets_through_takes_part():
+    found = ask("lease", TEXTS, where="number in [0, 2]")
 
     assert set(found.numbers) == {0, 2}
     assert found.chunks == 2
@@ -160,78 +143,100 @@ def test_only_allowed_chunks_take_part():
     assert sorted(found.scores) == pytest.approx(sorted(expected.values()), rel=1e-5)
 
 
-def test_files_without_an_allowed_chunk_are_not_opened(tmp_path):
+def test_files_that_a_filter_leaves_out_are_not_opened(tmp_path):
+    collection = TextCollection(write_files(tmp_path, TEXTS))
+    for path in tmp_path.iterdir():
+        if path.name != "2.txt":
+            path.unlink()
+
+    found = collection.rank("lease", where="number == 2")
+
+    assert (found.unreadable, found.bytes_read) == ([], len(TEXTS[2]))
+    assert found.numbers == [2]
+
+
+def test_long_texts_that_a_filter_leaves_out_are_not_read():
+    collection = TextCollection([b"lease", b"lease " * 20_000, b"lease"])
+
+    found = collection.rank("lease", where="number != 1")
+
+    assert (found.numbers, found.bytes_read) == ([0, 2], 10)
+
+
+def test_files_and_stored_texts_give_the_same_answer(tmp_path):
+    question = "when is the rent of the lease due"
     files = write_files(tmp_path, TEXTS)
 
-    found = rank("lease", 10, files, allowed=np.arange(len(TEXTS)) == 2)
+    stored = ask(question, TEXTS)
+    from_files = TextCollection(files).rank(question)
+    from_both = TextCollection(TEXTS[:3], [*files[3:5], *TEXTS[5:]]).rank(question)
 
-    assert (found.files_opened, found.bytes_read) == (1, len(TEXTS[2]))
-    assert list(found.numbers) == [2]
-
-
-def test_files_and_buffers_give_the_same_answer(tmp_path):
-    files = write_files(tmp_path, TEXTS)
-
-    from_files = rank("when is the rent of the lease due", 10, files)
-    from_buffer = ask("when is the rent of the lease due", TEXTS)
-
-    assert from_files.numbers.tolist() == from_buffer.numbers.tolist()
-    assert from_files.scores.tolist() == from_buffer.scores.tolist()
-    assert from_files.bytes_read == sum(map(len, TEXTS))
+    for found in (from_files, from_both):
+        assert found.numbers == stored.numbers
+        assert found.scores.tolist() == stored.scores.tolist()
+        assert found.bytes_read == stored.bytes_read == sum(map(len, TEXTS))
 
 
-def large_file(path: Path) -> Files:
+def large_file(path: Path) -> Text:
     """Three megabytes in chunks of different lengths, so that it is read in several pieces."""
     random = np.random.default_rng(0)
     words = np.array(["lease", "rent", "due", "nothing", "whatever", "日本"])
     path.write_text(" ".join(random.choice(words, 500_000)), encoding="utf-8")
-    cuts = np.unique(random.integers(0, path.stat().st_size, 3000))
-    return Files([path], [0, len(cuts) - 1], Spans(cuts[:-1], cuts[1:], np.arange(len(cuts) - 1)))
+    cuts = np.unique(random.integers(0, path.stat().st_size, 3000)).tolist()
+    return Text(path.read_bytes(), path, list(pairwise(cuts)))
 
 
 def test_any_number_of_threads_gives_the_same_answer(tmp_path):
-    files = large_file(tmp_path / "large.txt")
+    collection = TextCollection([large_file(tmp_path / "large.txt")], *[TEXTS] * 20)
 
-    one = rank("lease due 日本", 500, files, threads=1)
-    many = rank("lease due 日本", 500, files, threads=5)
+    one = collection.rank("lease due 日本", 500, threads=1)
+    many = collection.rank("lease due 日本", 500, threads=5)
 
-    assert one.numbers.tolist() == many.numbers.tolist()
+    assert one.numbers == many.numbers
     assert one.scores.tolist() == many.scores.tolist()
-    assert one.files_opened == many.files_opened == 1
+    assert one.chunks_with == many.chunks_with
+    assert (one.chunks, one.bytes_read) == (many.chunks, many.bytes_read)
 
 
-def test_a_large_file_read_in_pieces_gives_what_its_text_gives(tmp_path):
-    files = large_file(tmp_path / "large.txt")
-    text = (tmp_path / "large.txt").read_bytes()
+def test_a_large_file_read_in_pieces_gives_what_its_chunks_give(tmp_path):
+    file = large_file(tmp_path / "large.txt")
 
-    found = rank("rent 日本", 500, files)
-    expected = rank("rent 日本", 500, buffers=[lambda: Buffer(text, files.spans)])
+    found = TextCollection([file]).rank("rent 日本", 500)
+    expected = ask("rent 日本", [file.content[start:end] for start, end in file.spans], 500)
 
-    assert found.numbers.tolist() == expected.numbers.tolist()
+    assert found.numbers == expected.numbers
     assert found.scores.tolist() == expected.scores.tolist()
 
 
 def test_missing_and_shortened_files_cost_their_chunks_only(tmp_path):
     files = write_files(tmp_path, [b"lease one", b"lease two", b"lease three", b"lease"])
+    collection = TextCollection(files)
     (tmp_path / "1.txt").unlink()
     (tmp_path / "2.txt").write_bytes(b"lease")
     (tmp_path / "3.txt").write_bytes(b"lease and more")
 
-    found = rank("lease", 10, files)
+    found = collection.rank("lease")
 
     assert set(found.numbers) == {0, 3}
-    assert found.files_failed == (1, 2)
-    assert found.chunks_unreadable == 2
+    assert found.unreadable == [1, 2]
+    assert found.chunks == 2
 
 
 def test_a_shortened_file_keeps_the_chunks_that_are_still_there(tmp_path):
     (tmp_path / "a").write_bytes(b"lease lease")
-    files = Files([tmp_path / "a"], [0, 2], Spans([0, 6], [5, 99], [0, 1]))
+    collection = TextCollection([Text(b"lease lease lease", tmp_path / "a", [(0, 5), (6, 17)])])
 
-    found = rank("lease", 10, files)
+    found = collection.rank("lease")
 
-    assert list(found.numbers) == [0]
-    assert found.files_failed == (0,)
+    assert found.numbers == [0]
+    assert found.unreadable == [0]
+
+
+def test_a_large_file_that_is_gone_is_named_once(tmp_path):
+    collection = TextCollection([large_file(tmp_path / "large.txt")])
+    (tmp_path / "large.txt").unlink()
+
+    assert collection.rank("lease").unreadable == [0]
 
 
 def test_folders_and_pipes_in_place_of_files_are_unreadable(tmp_path):
@@ -240,95 +245,66 @@ def test_folders_and_pipes_in_place_of_files_are_unreadable(tmp_path):
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         paths.append(tmp_path / "pipe")
-    spans = Spans([0] * len(paths), [4] * len(paths), range(len(paths)))
 
-    found = rank("lease", 10, Files(paths, range(len(paths) + 1), spans))
+    found = TextCollection([Text(b"lease", path) for path in paths]).rank("lease")
 
-    assert found.files_failed == tuple(range(len(paths)))
+    assert found.unreadable == list(range(len(paths)))
 
 
 @pytest.mark.parametrize(
-    ("start", "end"), [(0, 2**63), (2**63, 2**64 - 1), (9, 3), (2**64 - 2, 2**64 - 1)]
+    ("start", "end"), [(12, 2**31), (2**35, 2**35 + 5), (2**35, 2**35 + 2**31)]
 )
-def test_impossible_spans_are_unreadable(tmp_path, start, end):
+def test_chunks_far_beyond_the_end_of_a_file_are_unreadable(tmp_path, start, end):
     (tmp_path / "a").write_bytes(b"lease lease lease")
-    spans = Spans(
-        np.array([0, start, 6], np.uint64), np.array([5, end, 11], np.uint64), np.arange(3)
-    )
+    file = Text(b"", tmp_path / "a", [(0, 5), (6, 11), (start, end)])
 
-    from_file = rank("lease", 10, Files([tmp_path / "a"], [0, 3], spans))
-    from_buffer = rank("lease", 10, buffers=[lambda: Buffer(b"lease lease lease", spans)])
+    found = TextCollection([file]).rank("lease")
 
-    for found in (from_file, from_buffer):
-        assert sorted(found.numbers) == [0, 2]
-        assert found.chunks_unreadable == 1
+    assert sorted(found.numbers) == [0, 1]
+    assert (found.unreadable, found.chunks) == ([0], 2)
 
 
-def test_neighboring_spans_of_one_number_are_one_chunk(tmp_path):
-    (tmp_path / "a").write_bytes(b"Lease. The rent is due. Other words.")
-    spans = Spans([0, 7, 0, 24], [6, 23, 6, 36], [0, 0, 1, 1])
+@pytest.mark.parametrize("path", [None, "a"])
+def test_a_title_counts_for_each_chunk(tmp_path, path):
+    content = b"Lease. The rent is due. Other words."
+    (tmp_path / "a").write_bytes(content)
+    text = Text(content, path and tmp_path / path, [(7, 23), (24, 36)], title=(0, 6))
 
-    found = rank("lease rent", 10, Files([tmp_path / "a"], [0, 4], spans))
+    found = TextCollection([text]).rank("lease rent")
 
-    assert list(found.numbers) == [0, 1]
+    assert found.numbers == [0, 1]
     assert found.chunks == 2
-    assert found.chunks_with == (2, 1)
+    assert found.chunks_with == [2, 1]
+    expected = slow_bm25("lease rent", [b"Lease.The rent is due.", b"Lease.Other words."])
+    assert found.scores == pytest.approx([expected[0], expected[1]], rel=1e-5)
 
 
-def test_spans_that_do_not_fit_the_files_are_refused(tmp_path):
-    with pytest.raises(InvalidArgument, match="bounds"):
-        rank("lease", 1, Files([tmp_path / "a"], [0, 2], Spans([0], [1], [0])))
-    with pytest.raises(InvalidArgument, match="span"):
-        rank("lease", 1, buffers=[lambda: Buffer(b"x", Spans([0], [1, 2], [0]))])
-    with pytest.raises(InvalidArgument, match="negative"):
-        LexicalPass("lease").result(-1)
+def test_a_title_far_off_does_not_count():
+    content = b"Lease." + b" " * 100_000 + b"rent"
+
+    found = TextCollection([Text(content, spans=[(100_006, 100_010)], title=(0, 6))]).rank("lease")
+
+    assert (found.numbers, found.bytes_read) == ([], 4)
 
 
-def test_positions_of_failed_files_go_on_from_call_to_call(tmp_path):
-    lexical = LexicalPass("lease")
-    one = Files([tmp_path / "missing"], [0, 1], Spans([0], [5], [0]))
+def test_stored_texts_that_are_not_there_are_an_error():
+    collection = TextCollection(*[TEXTS] * 20)
+    collection.texts = TextCollection(*[TEXTS] * 19).texts
 
-    lexical.add_files(one)
-    lexical.add_files(one)
-
-    assert lexical.result(1).files_failed == (0, 1)
-
-
-def test_buffers_may_be_added_from_several_threads():
-    lexical = LexicalPass("lease rent")
-    buffers = [Buffer(text, Spans([0], [len(text)], [i])) for i, text in enumerate(TEXTS * 20)]
-
-    def add(some: list[Buffer]) -> None:
-        for buffer in some:
-            lexical.add_buffer(buffer)
-
-    threads = [threading.Thread(target=add, args=(buffers[i::4],)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    found, expected = lexical.result(50), ask("lease rent", TEXTS * 20, 50)
-    assert found.numbers.tolist() == expected.numbers.tolist()
-    assert found.scores.tolist() == expected.scores.tolist()
-
-
-def test_an_error_in_one_of_the_buffers_is_raised():
-    def broken() -> Buffer:
-        raise Damaged("this block")
-
-    with pytest.raises(Damaged, match="this block"):
-        rank("lease", 1, buffers=[lambda: buffer_of(TEXTS), broken])
+    with pytest.raises(Damaged, match="segment 20"):
+        collection.rank("lease")
 
 
 def test_an_interrupt_stops_the_pass(tmp_path):
-    files = large_file(tmp_path / "large.txt")
+    collection = TextCollection([large_file(tmp_path / "large.txt")])
+    query = Query("lease", 1, "lexical").to_bytes("texts")
+    session = _core.QuerySession(collection.core, None, query)
+    progress = _core.Progress()
+    progress.cancel()  # as `run_with_progress` does
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        LexicalPass("lease").add_files(files, interrupt)
+    with pytest.raises(Cancelled):
+        session.count_words(collection.texts, 1, progress)
+    assert (progress.done, progress.total > 2) == (0, True)
 
 
 def test_matched_words_are_found_for_showing():

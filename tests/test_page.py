@@ -1,25 +1,30 @@
-"""The page of `gossamer serve`, in a real browser against a real server."""
+"""The page where a server answers it, in a real browser against a real server."""
 
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from browser import Heard
 from page_server import CONTRAST, HOSTILE, Served, make_index, serve
 from playwright.sync_api import Browser, Page, Route, expect
 from tiny_embedder import use_tiny
+from web_page import DROP
 
 from gossamer.index import Index
+from gossamer.server import routes_web
+
+pytest_plugins = ["web_page_fixtures"]
 
 TOKEN = "a-token-of-enough-letters"
-CONTROLS = "input, select, button, textarea, summary"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def tiny() -> Iterator[None]:
+def tiny(built: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         use_tiny(patch, with_codes=True)
+        patch.setattr(routes_web, "page_folder", lambda: built)
         yield
 
 
@@ -29,11 +34,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     make_index(folder)
     with serve(folder) as served:
         yield served
-
-
-@pytest.fixture
-def heard() -> Heard:
-    return Heard()
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def open_page(browser: Browser, heard: Heard) -> Iterator[Callable[..., Page]]:
 
 def test_a_search_shows_hits_with_the_place_where_each_stands(served, open_page, heard):
     page = open_page(served.url)
-    page.get_by_role("searchbox", name="Search your files").fill("krill baleen")
+    page.get_by_role("searchbox", name="Search, in your own words").fill("krill baleen")
     page.keyboard.press("Enter")
 
     first = page.locator(".card").first
@@ -88,17 +88,6 @@ def test_a_pause_in_typing_searches(served, open_page):
     expect(page.locator("button.location").first).to_have_text("notes/whale.py:1")
     expect(page).to_have_url(f"{served.url}/?q=python+whale_length")
     expect(page).to_have_title("python whale_length – Gossamer")
-
-
-def test_what_an_input_method_writes_is_searched_when_it_is_written(served, open_page):
-    page = open_page(served.url)
-    page.locator("#question").focus()
-    keyboard = page.context.new_cdp_session(page)
-    composing = {"text": "pla", "selectionStart": 3, "selectionEnd": 3}
-    keyboard.send("Input.imeSetComposition", composing)
-    keyboard.send("Input.insertText", {"text": "plankton"})
-
-    expect(page).to_have_url(f"{served.url}/?q=plankton")
 
 
 def test_a_hit_opens_in_its_context_and_more_of_it_can_be_had(served, open_page, heard):
@@ -139,29 +128,6 @@ def test_marks_stand_right_behind_characters_outside_the_first_plane(served, ope
     expect(page.locator(".card mark").first).to_have_text("plankton")
 
 
-def test_everything_can_be_done_with_the_keyboard(served, open_page):
-    page = open_page(f"{served.url}/?q=whale&mode=lexical")
-    places = page.locator("button.location")
-    expect(places.nth(1)).to_be_visible()
-
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(places.nth(1)).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator(".chunk")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator(".chunk")).to_be_hidden()
-    expect(places.nth(1)).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    expect(places.nth(0)).to_be_focused()
-    page.keyboard.press("/")
-    expect(page.locator("#question")).to_be_focused()
-    expect(page.locator("#question")).to_have_value("whale")
-    page.keyboard.press("Escape")
-    expect(page.locator("#question")).to_have_value("")
-    expect(page.locator(".card")).to_have_count(0)
-
-
 def test_back_and_forward_and_reload_keep_the_query(served, open_page):
     page = open_page(served.url)
     page.fill("#question", "krill")
@@ -193,22 +159,123 @@ def test_filters_narrow_what_is_found_and_stay_in_the_address(served, open_page)
     expect(page).to_have_url(f"{served.url}/?q=whale&type=python")
     page.get_by_label("Path").fill("*.nothing")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Nothing found. Filters are set")
+    expect(page.locator("#summary")).to_contain_text("Nothing found. Filters are set")
     page.get_by_role("button", name="Clear filters").click()
     expect(page).to_have_url(f"{served.url}/?q=whale")
     expect(page.locator(".card").nth(1)).to_be_visible()
 
 
+def test_paths_are_what_they_hold_and_dates_are_those_of_the_files(served, open_page):
+    page = open_page(f"{served.url}/?q=whale&path=whale&k=50")
+    expect(page.locator("#filter-count")).to_have_text("(1)")
+    expect(page.locator("#hits .file").first).to_be_visible()
+    assert set(page.locator("#hits .file").all_inner_texts()) == {"whales.md", "whale.py"}
+
+    page.get_by_label("Changed since").fill("2999-01-01")
+    expect(page.locator("#summary")).to_contain_text("Nothing found.")
+    page.get_by_label("Changed since").fill("")
+    page.get_by_label("Changed before").fill("2999-01-01")
+    expect(page.locator("#hits .file").first).to_be_visible()
+    assert "before=2999-01-01" in page.url
+
+
+def test_the_kinds_that_there_are_are_offered(served, open_page):
+    page = open_page(served.url)
+
+    expect(page.locator("#kinds option")).to_have_count(2)
+    kinds = page.locator("#kinds option").evaluate_all("all => all.map((one) => one.value)")
+    assert set(kinds) == {"markdown", "python"}
+
+
+def test_neither_the_engine_nor_its_worker_is_loaded(served, open_page, heard):
+    page = open_page(f"{served.url}/?q=whale")
+    page.locator("button.location").first.click()
+    expect(page.locator(".chunk")).to_be_visible()
+    page.locator("#panel-button").click()
+    expect(page.locator(".figures")).to_be_visible()
+
+    loaded = {address.split("?")[0].rsplit("/", 1)[1] for address in heard.addresses}
+    assert "page.js" in loaded
+    assert not {name for name in loaded if name.endswith((".wasm", ".gossamer"))}
+    assert not {name for name in loaded if name.startswith(("gossamer", "worker"))}
+    assert page.workers == []
+
+
+def test_titles_of_what_is_indexed_can_be_asked_by_a_press(served, open_page, heard):
+    page = open_page(served.url)
+    examples = page.locator("#examples button")
+    expect(examples.filter(has_text="Whales")).to_be_visible()
+    expect(examples.filter(has_text="<b>Hostile</b> whale")).to_be_visible()
+    examples.filter(has_text="Whales").click()
+
+    expect(page.locator("#question")).to_have_value("Whales")
+    expect(page.locator(".card").first).to_be_visible()
+    expect(page.locator("#start")).to_be_hidden()
+    assert heard.errors == []
+
+
+class TestFiles:
+    def test_files_that_are_dropped_are_sent_and_found(self, open_page, tmp_path):
+        make_index(tmp_path)
+        with serve(tmp_path) as served:
+            page = open_page(served.url)
+            expect(page.locator("#zone")).to_contain_text("they are sent to this server")
+            page.evaluate(DROP, {"otter.md": "# Otters\n\nOtters sleep in kelp.", "a.png": "\0"})
+            expect(page.locator("#report")).to_contain_text("1 file added in “index”")
+            page.locator("#report summary").click()
+            expect(page.locator("#report")).to_contain_text("a.png")
+            page.fill("#question", "kelp")
+            page.keyboard.press("Enter")
+
+            expect(page.locator("button.location").first).to_have_text("uploads/otter.md:3")
+            expect(page.locator("#panel-line")).to_contain_text("6 documents")
+
+    def test_a_folder_is_sent_with_its_paths(self, open_page, tmp_path):
+        make_index(tmp_path)
+        (tmp_path / "more/deep").mkdir(parents=True)
+        (tmp_path / "more/deep/kelp & co.md").write_text("Kelp is no plant.", encoding="utf-8")
+        with serve(tmp_path) as served:
+            page = open_page(served.url)
+            expect(page.locator("#zone")).to_be_visible()
+            page.set_input_files("#folder-input", tmp_path / "more")
+
+            expect(page.locator("#report")).to_contain_text("1 file added")
+            assert (tmp_path / "index/uploads/more/deep/kelp & co.md").is_file()
+
+    def test_sending_that_is_cancelled_says_what_was_sent(self, open_page, tmp_path):
+        make_index(tmp_path)
+        with serve(tmp_path) as served:
+            page = open_page(served.url)
+            expect(page.locator("#zone")).to_be_visible()
+            page.route("**/v1/files/b.md*", lambda _: None)  # it is never answered
+            page.evaluate(DROP, {"a.md": "One.", "b.md": "Two.", "c.md": "Three."})
+            expect(page.locator("#job")).to_contain_text("1 of 3 files")
+            page.get_by_role("button", name="Cancel").click()
+
+            expect(page.locator("#report")).to_contain_text("1 file added")
+            expect(page.locator("#report")).to_contain_text("cancelled: 2 files not sent")
+
+    def test_a_server_that_takes_no_changes_offers_none_and_says_why(self, served, open_page):
+        with serve(served.folder, read_only=True) as fixed:
+            page = open_page(fixed.url)
+            expect(page.locator("#start")).to_be_visible()
+            expect(page.locator("#zone")).to_be_hidden()
+            page.evaluate(DROP, {"a.md": "One."})
+
+            expect(page.locator("#report")).to_contain_text("read-only")
+
+
 def test_a_filter_that_cannot_be_read_is_answered_with_the_reason(served, open_page):
     page = open_page(f"{served.url}/?q=whale&where=%3D%3D")
 
-    expect(page.get_by_role("alert").first).to_contain_text("cannot read the filter")
+    expect(page.get_by_role("alert").first).to_contain_text("Cannot read the filter")
     expect(page.get_by_label("Where")).to_have_value("==")
 
 
 def test_a_search_that_is_overtaken_is_given_up(served, open_page):
     page = open_page(served.url)
-    expect(page.locator("#status-line")).to_have_text("5 documents, fresh")
+    expect(page.locator("#panel-line")).to_have_text("index · 5 documents, fresh")
+    expect(page.locator("#examples button").first).to_be_visible()
     page.evaluate(
         """() => {
           const fetch = window.fetch;
@@ -254,7 +321,7 @@ def test_a_token_is_asked_for_kept_in_the_tab_and_sent(served, open_page):
 
         expect(dialog).to_be_hidden()
         expect(page.locator(".card mark").first).to_have_text("krill")
-        expect(page.locator("#status-line")).to_contain_text("documents")
+        expect(page.locator("#panel-line")).to_contain_text("documents")
         page.reload()
         expect(page.locator(".card mark").first).to_have_text("krill")
         expect(dialog).to_be_hidden()
@@ -294,7 +361,8 @@ def test_nothing_found_and_an_empty_index_are_said(served, open_page, tmp_path):
     Index.create(tmp_path / "index")
     with serve(tmp_path) as empty:
         page = open_page(empty.url)
-        expect(page.get_by_role("status")).to_contain_text("This index is empty.")
+        expect(page.locator("#start")).to_contain_text("This index is empty.")
+        expect(page.locator("#start")).to_contain_text("gossamer add PATH")
 
 
 def test_files_that_changed_are_named_beside_the_hits_and_in_the_status(open_page, tmp_path):
@@ -336,7 +404,7 @@ def test_conflicts_are_shown_with_the_text_that_was_replaced(open_page, tmp_path
         assert page.request.get(f"{followed.url}/v1/sync").ok  # begins the history
         page.route("**/v1/conflicts*", lambda route: route.fulfill(json={"conflicts": [conflict]}))
         page.route("**/v1/conflicts/3", lambda route: route.fulfill(json=lost))
-        page.locator("#status-button").click()
+        page.locator("#panel-button").click()
         dialog = page.get_by_role("dialog", name="Status")
 
         expect(dialog).to_contain_text("took the place of version 6")
@@ -379,12 +447,12 @@ def test_a_phone_scrolls_down_only_and_text_stands_out_from_its_ground(served, o
     assert page.evaluate(CONTRAST, ["--on-accent", "--accent"]) >= 4.5
     assert page.evaluate(CONTRAST, ["--on-mark", "--mark"]) >= 4.5
     assert page.evaluate(CONTRAST, ["--edge", "--card"]) >= 3
-    page.locator("#status-button").click()
+    page.locator("#panel-button").click()
     expect(page.locator(".figures")).to_be_visible()
-    assert page.evaluate("document.querySelector('#status').scrollWidth") <= 360
+    assert page.evaluate("document.querySelector('#panel').scrollWidth") <= 360
 
 
-def test_every_control_has_a_name_and_every_region_a_role(served, open_page):
+def test_every_region_has_a_role_and_every_id_is_there_once(served, open_page):
     page = open_page(f"{served.url}/?q=whale")
     expect(page.locator(".card").first).to_be_visible()
     page.get_by_text("Filters", exact=True).click()
@@ -394,11 +462,5 @@ def test_every_control_has_a_name_and_every_region_a_role(served, open_page):
     assert page.get_by_role("group", name="Search by").get_by_role("radio").count() == 3
     expect(page.get_by_role("status")).to_have_attribute("aria-live", "polite")
     expect(page.get_by_role("region", name="Results").get_by_role("listitem").first).to_be_visible()
-    for control in page.locator(CONTROLS).all():
-        named = control.evaluate(
-            "(it) => (it.getAttribute('aria-label') ?? it.labels?.[0]?.textContent"
-            " ?? it.textContent).trim()"
-        )
-        assert named, control.evaluate("(it) => it.outerHTML")
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((it) => it.id)")
     assert len(ids) == len(set(ids))

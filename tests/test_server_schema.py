@@ -49,6 +49,7 @@ OPERATIONS = [
     "GET /v1/sync/file",
     "GET /v1/sync/package",
     "GET /v1/sync/plan",
+    "GET /v1/titles",
     "POST /v1/paths",
     "POST /v1/remove",
     "POST /v1/search",

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.cli import cli
+from gossamer.index import Index
 
 
 @pytest.fixture(scope="module")
@@ -217,3 +218,27 @@ class TestSearch:
 
         assert together == [ask(number) for number in range(24)]
         assert {status for status, _ in together} == {200}
+
+
+class TestTitles:
+    def test_some_documents_are_named_by_their_titles(self, client: TestClient) -> None:
+        texts = [{"id": str(i), "text": "Sun.", "title": f"Day {i}"} for i in range(40)]
+        assert client.post("/v1/texts", json={"texts": texts}).status_code == 200
+
+        titles = client.get("/v1/titles").json()["titles"]
+
+        assert 7 <= len(titles) == len(set(titles)) <= 8  # one of the files has none
+        assert set(titles) <= {"Lease", *(f"Day {i}" for i in range(40))}
+
+    def test_files_that_changed_and_texts_without_a_title_are_passed_over(
+        self, client: TestClient, folder: Path
+    ) -> None:
+        (folder / "files/lease.md").write_text("Another text.", encoding="utf-8")
+
+        assert client.get("/v1/titles").json() == {"titles": []}
+
+    @pytest.mark.usefixtures("embedder")
+    def test_an_empty_index_names_none(self, tmp_path: Path) -> None:
+        Index.create(tmp_path / "index")
+        with serve(tmp_path) as client:
+            assert client.get("/v1/titles").json() == {"titles": []}

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from served import make_index, serve
+from served import make_index, serve, use_page
 from starlette.testclient import TestClient
 from tiny_embedder import use_tiny
 
@@ -23,7 +23,7 @@ from gossamer.server.options import ServeOptions, check_bind, is_loopback, make_
 from gossamer.sync.uploads import check_name
 
 TOKEN = "0123456789abcdef-token"
-PUBLIC = ("/", "/health", "/page/page.js", "/docs", "/openapi.json")
+PUBLIC = ("/", "/health", "/web/base.css", "/docs", "/openapi.json")
 CHANGES = (
     ("POST", "/v1/texts"),
     ("POST", "/v1/paths"),
@@ -41,6 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guesses, "_LONGEST_S", 0.0)  # many wrong tokens come from one address
         use_tiny(patch, with_codes=True)
+        use_page(patch)
         make_index(folder)
         yield folder
 
@@ -99,8 +100,8 @@ class TestToken:
 
     def test_no_spelling_of_a_path_gets_around_it(self, guarded: TestClient) -> None:
         for path in (
-            "/page/../v1/status",
-            "/page/%2e%2e/v1/status",
+            "/web/../v1/status",
+            "/web/%2e%2e/v1/status",
             "//v1/status",
             "/v1//status",
             "/%76%31/status",

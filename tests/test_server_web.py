@@ -1,12 +1,13 @@
 """What a server gives to pages that search by themselves."""
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from served import make_index, problem, serve
+from served import make_index, problem, serve, use_page
 from tiny_embedder import TinyEmbedder, use_tiny
 
 from gossamer.index import Index
@@ -272,7 +273,10 @@ class TestPage:
 
     @pytest.mark.parametrize(
         "name",
-        ["../secret.txt", "..%2Fsecret.txt", "%2e%2e/secret.txt", ".hidden", "none.js", "parts"],
+        [
+            *("../secret.txt", "..%2Fsecret.txt", "%2e%2e/secret.txt", "%2e%2e%2fsecret.txt"),
+            *(".hidden", "none.js", "parts", "a%00.js", "index.html.bak"),
+        ],
     )
     @pytest.mark.usefixtures("page")
     def test_nothing_else_is_given(self, folder: Path, name: str) -> None:
@@ -288,10 +292,55 @@ class TestPage:
         monkeypatch.setattr(routes_web, "page_folder", lambda: None)
 
         with serve(folder) as client:
-            said = problem(client.get("/web/"), 404, "unknown_id")
+            said = {problem(client.get(path), 404, "unknown_id") for path in ("/", "/web/")}
 
-        assert "make web" in said
+        assert "make web" in said.pop()
+        assert not said
 
-    def test_the_page_of_the_server_leads_to_it(self, folder: Path) -> None:
+    def test_the_page_that_the_server_answers_leads_to_the_one_that_searches_by_itself(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use_page(monkeypatch)
         with serve(folder) as client:
-            assert 'href="web/"' in client.get("/").text
+            answered, by_itself = client.get("/"), client.get("/web/")
+
+        assert 'href="web/"' in answered.text
+        assert metas_of(answered.text) == {"server": "."}
+        assert metas_of(by_itself.text) == {"index": "../v1/sync/file", "server": ".."}
+
+    def test_the_page_knows_that_a_server_takes_no_changes(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use_page(monkeypatch)
+        with serve(folder, read_only=True) as client:
+            assert metas_of(client.get("/").text)["read-only"] == "yes"
+
+    def test_what_stands_beside_the_page_is_found_from_both_its_places(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use_page(monkeypatch)
+        with serve(folder) as client:
+            text = client.get("/").text
+            beside = re.findall(r'(?:src|href)="([^"]+\.(?:css|js|svg))"', text)
+            answers = [client.get(f"/{name}") for name in beside if not name.endswith(".js")]
+
+        assert "web/page.js" in beside
+        assert len(answers) >= 7
+        assert all(answer.status_code == 200 for answer in answers)
+
+    def test_a_browser_that_has_the_newest_page_of_the_server_gets_nothing(
+        self, folder: Path, page: Path
+    ) -> None:
+        with serve(folder) as client:
+            tag = client.get("/").headers["ETag"]
+            again = client.get("/", headers={"If-None-Match": tag})
+            (page / "index.html").write_text("<!doctype html><p>", encoding="utf-8")
+            newer = client.get("/", headers={"If-None-Match": tag})
+
+        assert (again.status_code, again.content) == (304, b"")
+        assert newer.status_code == 200
+
+
+def metas_of(page: str) -> dict[str, str]:
+    """What the page was told, by name."""
+    return dict(re.findall(r'name="gossamer-([\w-]+)" content="([^"]+)"', page))

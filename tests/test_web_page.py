@@ -1,4 +1,4 @@
-"""The page that searches within the browser, as people use it: typed, dropped, clicked."""
+"""The page where it searches by itself, as people use it: typed, dropped, clicked."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ import pytest
 from browser import Heard
 from playwright.sync_api import BrowserContext, Page, expect
 from static_site import StaticSite
-from web_page import DROP, FOUND, NOTES, ROOT, add, ask, hold, open_panel
+from web_page import DROP, FOUND, NOTES, POLICY, ROOT, add, ask, hold, open_panel
 
 from gossamer import Index
 
@@ -50,22 +50,6 @@ class TestSearch:
         expect(page.locator("#summary")).to_have_text(FOUND)
         expect(page).to_have_title("recall – Gossamer")
 
-    def test_back_and_forward_lead_through_what_was_asked(
-        self, site: StaticSite, open_page: Callable[..., Page]
-    ) -> None:
-        page = open_page(site.url)
-        for question in ("recall", "graph"):
-            ask(page, question)
-            page.locator("#question").press("Enter")
-        page.go_back()
-        expect(page.locator("#question")).to_have_value("recall")
-        expect(page).to_have_title("recall – Gossamer")
-
-        page.go_forward()
-
-        expect(page.locator("#question")).to_have_value("graph")
-        expect(page.locator("#results:not([aria-busy]) #summary")).to_have_text(FOUND)
-
     def test_hits_by_words_are_there_before_the_model_is(
         self, site: StaticSite, open_page: Callable[..., Page]
     ) -> None:
@@ -96,6 +80,7 @@ class TestSearch:
 
         page.keyboard.press("/")
         expect(page.locator("#question")).to_be_focused()
+        expect(page.locator("#question")).to_have_value("recall")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         second = page.locator("#hits .location").nth(1)
@@ -104,11 +89,15 @@ class TestSearch:
         expect(second).to_have_attribute("aria-expanded", "true")
         page.keyboard.press("Escape")
         expect(second).to_have_attribute("aria-expanded", "false")
+        expect(second).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator("#hits .location").nth(0)).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.locator("#question")).to_be_focused()
         page.keyboard.press("Escape")
 
         expect(page.locator("#question")).to_have_value("")
+        expect(page.locator("#hits .card")).to_have_count(0)
         expect(page.locator("#start")).to_be_visible()
 
     def test_filters_let_fewer_through_and_say_what_is_wrong_with_them(
@@ -122,6 +111,46 @@ class TestSearch:
 
         expect(page.locator("#problem")).to_contain_text("write == to compare")
         assert set(paths) == {"vectors.md"}
+
+    def test_filters_by_date_and_type_let_fewer_through(
+        self, site: StaticSite, open_page: Callable[..., Page]
+    ) -> None:
+        page = open_page(f"{site.url}?q=vectors&type=md&before=2999-01-01")
+        expect(page.locator("#summary")).to_have_text(FOUND)
+        expect(page.locator("#filter-count")).to_have_text("(2)")
+
+        page.get_by_label("Changed since").fill("2999-01-01")
+
+        expect(page.locator("#summary")).to_contain_text("Nothing found. Filters are set")
+        page.get_by_role("button", name="Clear filters").click()
+        expect(page.locator("#summary")).to_have_text(FOUND)
+        assert page.url.endswith("?q=vectors")
+
+    def test_titles_of_what_is_indexed_can_be_asked_by_a_press(
+        self, site: StaticSite, open_page: Callable[..., Page]
+    ) -> None:
+        page = open_page(site.url)
+        example = page.locator("#examples button").first
+        title = example.inner_text()
+        example.click()
+
+        expect(page.locator("#results:not([aria-busy]) #summary")).to_have_text(FOUND)
+        expect(page.locator("#question")).to_have_value(title)
+        expect(page.locator("#hits .title").filter(has_text=title).first).to_be_visible()
+
+    def test_a_site_names_what_can_be_asked(
+        self, public: Path, open_page: Callable[..., Page], tmp_path: Path
+    ) -> None:
+        shutil.copytree(public, tmp_path / "site")
+        first = tmp_path / "site/index.html"
+        name, text = '"gossamer-examples" content="', first.read_text("utf-8")
+        assert name in text
+        first.write_text(text.replace(name, f"{name}what is a code | why so small?"), "utf-8")
+        with StaticSite(tmp_path / "site", POLICY) as site:
+            page = open_page(site.url)
+            examples = page.locator("#examples button")
+
+            expect(examples).to_have_text(["what is a code", "why so small?"])
 
     def test_the_engine_never_runs_in_the_thread_of_the_page(
         self, site: StaticSite, open_page: Callable[..., Page]
@@ -156,7 +185,7 @@ class TestPrivate:
         self, site: StaticSite, open_page: Callable[..., Page], heard: Heard
     ) -> None:
         page = open_page(site.url)
-        expect(page.locator("#start")).to_be_visible()
+        expect(page.locator("#examples button").first).to_be_visible()
         site.reset_counters()
         heard.addresses.clear()
 

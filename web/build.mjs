@@ -21,19 +21,22 @@ const common = {
   external: ["onnxruntime-web"],
   absWorkingDir: here,
 };
+// The page loads the package when it searches by itself: where a server answers, it never does.
+const packaged = {
+  name: "packaged",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
+};
 const worker = await buildWorker(dist, common);
 const define = { WORKER_FILE: JSON.stringify(`./${worker}`) };
 const entries = { gossamer: "src/index.ts", page: "page/main.ts" };
 for (const [name, entry] of Object.entries(entries)) {
-  await build({ ...common, define, entryPoints: [entry], outfile: join(dist, `${name}.js`) });
+  const plugins = name === "page" ? [packaged] : [];
+  const outfile = join(dist, `${name}.js`);
+  await build({ ...common, define, plugins, entryPoints: [entry], outfile });
 }
 for (const file of readdirSync(join(here, "page"))) {
-  if (!file.endsWith(".ts")) cpSync(join(here, "page", file), join(dist, file), { recursive: true });
-}
-// The page looks as the server's own does: what both have stands there.
-const shared = join(here, "..", "python", "gossamer", "server", "page");
-for (const file of ["base.css", "dialogs.css", "results.css", "icon.svg"]) {
-  cpSync(join(shared, file), join(dist, file));
+  if (/\.(css|html|svg)$/.test(file)) cpSync(join(here, "page", file), join(dist, file));
 }
 const built = join(here, "wasm", "built");
 for (const file of readdirSync(built)) {

@@ -42,6 +42,7 @@ CASES = (
     "encoder",
     "pipeline_speed",
     "query_cost",
+    "query_overhead",
     "update_cost",
     "segments",
     "install_size",

@@ -159,6 +159,16 @@ std::optional<ChunkNumber> ChunkLayout::number_of(std::uint64_t id) const {
   return document.first_chunk + as_number(id - document.first_id);
 }
 
+std::uint64_t ChunkLayout::text_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const std::uint32_t place : text_order_) {
+    const Document& document = documents_[place];
+    for (std::uint32_t chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      bytes += lengths_[chunk];
+  }
+  return bytes;
+}
+
 TextSpan ChunkLayout::title_near(const Document& document, ChunkNumber chunk) const {
   const std::uint64_t start = starts_[chunk], title = document.title_start;
   const std::uint64_t apart = title > start ? title - start : start - title;

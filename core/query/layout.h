@@ -59,6 +59,9 @@ class ChunkLayout {
         static_cast<std::size_t>(document.path_end) - document.path_length, document.path_length);
   }
 
+  // Of all chunks whose text is here.
+  std::uint64_t text_bytes() const;
+
   std::size_t chunk_count() const { return starts_.size(); }
   const Document& document_of(ChunkNumber chunk) const;
   std::uint64_t id_of(ChunkNumber chunk) const { return document_of(chunk).id_of(chunk); }

@@ -20,14 +20,16 @@ void add_chunks(const Collection& collection, std::size_t source, std::vector<st
 
 }  // namespace
 
-void MeaningSearch::begin(std::span<const float> question, const Query& query,
-                          const Collection& collection, const Scope& scope) {
-  const std::size_t dim = vectors_.space().dim();
-  if (question.size() != dim)
+MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
+                             std::span<const float> question)
+    : vectors_(vectors), reader_(reader), question_(question.begin(), question.end()) {
+  if (const std::size_t dim = vectors.space().dim(); question.size() != dim)
     fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
                                       " numbers for the question, got " +
                                       std::to_string(question.size()));
-  question_.assign(question.begin(), question.end());
+}
+
+void MeaningSearch::begin(const Query& query, const Scope& scope) {
   k_ = query.k;
   depth_ = scope.depth + k_;
   wants_more_ = query.mode == QueryMode::kHybrid;
@@ -36,7 +38,7 @@ void MeaningSearch::begin(std::span<const float> question, const Query& query,
   is_cut_off_ = false;
   out_of_reach_ = 0;
   bool is_empty = false;
-  allowed_ = allow(collection, scope, is_empty);
+  allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
   if (is_empty) return;
   Index::Request request;
@@ -52,8 +54,8 @@ void MeaningSearch::begin(std::span<const float> question, const Query& query,
     next_round();
 }
 
-std::optional<Bitmap> MeaningSearch::allow(const Collection& collection, const Scope& scope,
-                                           bool& is_empty) {
+std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) const {
+  const Collection& collection = reader_.collection();
   if (scope.holds_all()) return std::nullopt;
   std::vector<std::uint64_t> ids;
   if (scope.allowed) {
@@ -109,9 +111,11 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
   expect(states.size() == wanted_.size() && rows.size() == wanted_.size() * dim,
          Reason::kInvalidArgument, "expected a row for each vector that was asked for");
   std::vector<std::uint64_t> to_embed;
+  const Catalogue& catalogue = reader_.collection().catalogue();
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (states[i] == Supplied::kGiven) check_finite(rows.data() + i * dim, 1, dim);
-    if (states[i] == Supplied::kEmbed) to_embed.push_back(wanted_[i]);
+    // A graph goes on to lead through chunks that were removed.
+    if (states[i] == Supplied::kEmbed && catalogue.has(wanted_[i])) to_embed.push_back(wanted_[i]);
   }
   if (!is_away_) reader_.begin(to_embed, false);
   // What was given is right: from here on nothing fails.

@@ -28,11 +28,11 @@ enum class Supplied : std::uint8_t {
 // below.
 class MeaningSearch {
  public:
-  MeaningSearch(const Index& vectors, PassageReader& reader) : vectors_(vectors), reader_(reader) {}
+  // The vector of the question is as long as the others (kWrongDimension).
+  MeaningSearch(const Index& vectors, PassageReader& reader, std::span<const float> question);
 
-  // Begins with the vector of the question (again, where the scope has become smaller).
-  void begin(std::span<const float> question, const Query& query, const Collection& collection,
-             const Scope& scope);
+  // Begins (again, where the scope has become smaller).
+  void begin(const Query& query, const Scope& scope);
 
   enum class Stage { kVectors, kRows, kTexts, kEmbeddings, kOver };
   Stage stage() const { return stage_; }
@@ -60,7 +60,7 @@ class MeaningSearch {
   std::size_t out_of_reach() const { return out_of_reach_; }
 
  private:
-  std::optional<Bitmap> allow(const Collection& collection, const Scope& scope, bool& is_empty);
+  std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
   void next_round();
   void finish_round();
   void finish();

@@ -49,6 +49,18 @@ std::string without_halves(std::string_view text) {
   return out;
 }
 
+void sort_by_start(std::vector<ChunkFacts>& chunks) {
+  std::vector<SortKey> order;
+  for (std::size_t i = 0; i < chunks.size(); ++i)
+    order.emplace_back(static_cast<std::int64_t>(chunks[i].place.span.start),
+                       static_cast<std::int64_t>(i));
+  sort_values(order.begin(), order.end());
+  std::vector<ChunkFacts> sorted;
+  for (const SortKey& key : order)
+    sorted.push_back(std::move(chunks[static_cast<std::size_t>(key.second)]));
+  chunks = std::move(sorted);
+}
+
 void place_by_numbers(Passage& passage) {
   const std::vector<NumberedPlace>& places = passage.chunk.document->document.places;
   const auto number_at = [&](std::size_t offset) {
@@ -107,10 +119,7 @@ void PassageReader::begin(std::span<const std::uint64_t> ids, bool with_places) 
     if (!find(chunk.id)) reading.chunks.push_back(std::move(chunk));
   }
   for (auto& [row, reading] : by_document) {
-    std::sort(reading.places.begin(), reading.places.end(),
-              [](const ChunkFacts& a, const ChunkFacts& b) {
-                return a.place.span.start < b.place.span.start;
-              });
+    sort_by_start(reading.places);
     readings_.push_back(std::move(reading));
   }
   ask();

@@ -41,6 +41,8 @@ class PassageReader {
  public:
   explicit PassageReader(const Collection& collection) : collection_(collection) {}
 
+  const Collection& collection() const { return collection_; }
+
   // Begins to read chunks that were not read before; with_places: lines are counted too, for which
   // the text before a chunk is read.
   void begin(std::span<const std::uint64_t> ids, bool with_places);

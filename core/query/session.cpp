@@ -6,11 +6,12 @@
 
 namespace gossamer {
 
-QuerySession::QuerySession(const Collection& collection, const Index* vectors, Query query)
+QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query query)
     : collection_(collection),
       query_(std::move(query)),
       terms_(query_.question),
-      reader_(collection) {
+      reader_(collection),
+      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   expect(query_.recall > 0 && query_.recall <= 1, Reason::kInvalidArgument,
          "recall must be above 0 and at most 1");
@@ -18,7 +19,6 @@ QuerySession::QuerySession(const Collection& collection, const Index* vectors, Q
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
   if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
-  if (vectors != nullptr && query_.mode != QueryMode::kLexical) meaning_.emplace(*vectors, reader_);
   begin();
 }
 
@@ -28,7 +28,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   begin_words();
-  if (question_) meaning_->begin(*question_, query_, collection_, scope_);
+  if (meaning_) meaning_->begin(query_, scope_);
   advance();
 }
 
@@ -111,15 +111,16 @@ void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms
   postings_.reset();
 }
 
-void QuerySession::supply_question(std::span<const float> vector) {
-  expect(meaning_ && !question_, Reason::kWrongState, "no vector of the question was asked for");
-  meaning_->begin(vector, query_, collection_, scope_);
-  question_.emplace(vector.begin(), vector.end());
+void QuerySession::supply_question(const Index& vectors, std::span<const float> vector) {
+  expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
+  auto meaning = std::make_unique<MeaningSearch>(vectors, reader_, vector);
+  meaning->begin(query_, scope_);
+  meaning_ = std::move(meaning);
   advance();
 }
 
 MeaningSearch& QuerySession::meaning() {
-  expect(meaning_ && question_ && stage_ == Stage::kRank, Reason::kWrongState,
+  expect(meaning_ && stage_ == Stage::kRank, Reason::kWrongState,
          "nothing is searched for by meaning");
   return *meaning_;
 }
@@ -154,7 +155,8 @@ void QuerySession::supply_chunks(std::span<const std::optional<AwayText>> chunks
 
 bool QuerySession::is_ranked() const {
   if (words_ != Words::kReady) return false;
-  return !meaning_ || (question_ && meaning_->stage() == MeaningSearch::Stage::kOver);
+  if (!has_vectors_) return true;
+  return meaning_ && meaning_->stage() == MeaningSearch::Stage::kOver;
 }
 
 void QuerySession::advance() {
@@ -213,8 +215,8 @@ std::string QuerySession::needs() const {
     if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
     if (words_ == Words::kHost) needs.ranking(depth());
     if (words_ == Words::kPostings) needs.postings(postings_->ranges());
-    if (meaning_ && !question_) needs.question();
-    if (meaning_ && question_) needs.meaning(*meaning_);
+    if (has_vectors_ && !meaning_) needs.question();
+    if (meaning_) needs.meaning(*meaning_);
   }
   needs.texts(reader_.texts());
   needs.chunks(reader_.away());

@@ -28,8 +28,8 @@ namespace gossamer {
 // Needs that are named at the same time are independent of each other.
 class QuerySession {
  public:
-  // All of it outlives the session. `vectors` may be null: nothing is indexed yet.
-  QuerySession(const Collection& collection, const Index* vectors, Query query);
+  // The collection outlives the session. Without vectors nothing is searched for by meaning.
+  QuerySession(const Collection& collection, bool has_vectors, Query query);
   QuerySession(const QuerySession&) = delete;
 
   // What is needed, as a JSON list of objects; "[]" once the answer is there:
@@ -47,7 +47,8 @@ class QuerySession {
   // the right thing can be supplied afterwards.
   std::string needs() const;
 
-  void supply_question(std::span<const float> vector);
+  // The vectors, which outlive the session too, are not needed before.
+  void supply_question(const Index& vectors, std::span<const float> vector);
   // The pass over texts that is under way.
   WordPass& pass();
   void finish_words();
@@ -104,8 +105,8 @@ class QuerySession {
   std::vector<std::string> word_terms_;
   std::uint64_t word_bytes_ = 0;
 
-  std::optional<MeaningSearch> meaning_;
-  std::optional<std::vector<float>> question_;
+  bool has_vectors_;
+  std::unique_ptr<MeaningSearch> meaning_;  // once there is the vector of the question
 
   std::vector<FusedChunk> fused_;
   std::size_t next_ = 0;  // of these, the first that was not read

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sort.h"
 #include "store/schema.h"
 
 namespace gossamer {
@@ -17,8 +18,11 @@ constexpr std::uint64_t kLongestPiece = 1 << 26;
 
 WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std::size_t best) {
   WordRanking ranking;
-  for (const ScoredChunk& chunk : counts.top(best))
+  for (const ScoredChunk& chunk : counts.top(best)) {
     ranking.ids.push_back(layout.id_of(chunk.chunk));
+    ranking.scores.push_back(chunk.score);
+  }
+  ranking.chunks = counts.chunks();
   ranking.chunks_with.assign(counts.chunks_with().begin(), counts.chunks_with().end());
   return ranking;
 }
@@ -196,7 +200,7 @@ PostingsPass::PostingsPass(const LexicalQuery& query, const PostingsView& postin
                                "; export it again");
   for (const std::string& term : query.terms())
     if (const auto block = postings.block_of(term)) blocks_.push_back(*block);
-  std::sort(blocks_.begin(), blocks_.end());
+  sort_values(blocks_.begin(), blocks_.end());
   blocks_.erase(std::unique(blocks_.begin(), blocks_.end()), blocks_.end());
   for (const std::size_t block : blocks_) ranges_.push_back(postings.block(block));
 }

@@ -28,7 +28,9 @@ struct WordPiece {
 // Chunks that hold words of the question, best first.
 struct WordRanking {
   std::vector<std::uint64_t> ids;
+  std::vector<float> scores;               // of these, by BM25; none where the host ranked
   std::vector<std::uint64_t> chunks_with;  // how many hold each term
+  std::uint64_t chunks = 0;                // that were counted
 };
 
 // One pass over all texts that counts what a question asks for, and ranks chunks by BM25. The texts

@@ -1,7 +1,6 @@
 #include "store/catalogue.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/sort.h"
 #include "store/schema.h"
@@ -83,7 +82,7 @@ void Catalogue::verify() const {
   while (walk.next()) {
   }
   std::vector<std::uint64_t> all = ids();
-  std::sort(all.begin(), all.end());
+  sort_values(all.begin(), all.end());
   expect(std::adjacent_find(all.begin(), all.end()) == all.end(), Reason::kDamaged,
          "two chunks of the index have the same id");
 }
@@ -168,21 +167,28 @@ std::size_t Catalogue::source_of(std::size_t document) const {
 }
 
 std::vector<std::size_t> Catalogue::in_order(std::span<const std::uint64_t> ids) const {
-  std::vector<std::pair<std::size_t, std::size_t>> rows;  // segment and row
-  for (const std::uint64_t id : ids) {
-    rows.emplace_back(parts_.size(), 0);
+  constexpr int kRowBits = 32;  // a segment has fewer rows
+  std::vector<SortKey> places;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    places.emplace_back(std::int64_t{1} << 62, static_cast<std::int64_t>(i));
     for (std::size_t number = parts_.size(); number-- > 0;)
-      if (const auto row = parts_[number].segment->chunk_of(id);
+      if (const auto row = parts_[number].segment->chunk_of(ids[i]);
           row && !parts_[number].chunks.has(*row)) {
-        rows.back() = {number, *row};
+        places.back().first =
+            static_cast<std::int64_t>(std::uint64_t{number} << kRowBits | std::uint64_t{*row});
         break;
       }
   }
-  std::vector<std::size_t> order(ids.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
+  sort_values(places.begin(), places.end());
+  std::vector<std::size_t> order;
+  for (const SortKey& place : places) order.push_back(static_cast<std::size_t>(place.second));
   return order;
+}
+
+bool Catalogue::has(std::uint64_t id) const {
+  for (const LivePart& part : parts_)
+    if (const auto row = part.segment->chunk_of(id); row && !part.chunks.has(*row)) return true;
+  return false;
 }
 
 Catalogue::ChunkPlace Catalogue::chunk(std::uint64_t id) const {

@@ -54,6 +54,7 @@ class Catalogue {
     std::size_t number;        // of the chunk in its document
     std::size_t row;           // in its segment
   };
+  bool has(std::uint64_t id) const;
   // kUnknownId if there is none.
   ChunkPlace chunk(std::uint64_t id) const;
   // The places of these ids in the order of their rows: each group is read once then.

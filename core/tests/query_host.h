@@ -47,7 +47,8 @@ struct ReadSpans {
 // Supplies sessions out of a library, as a host does out of files and services.
 class QueryHost {
  public:
-  explicit QueryHost(const Library& library) : library_(library) {}
+  explicit QueryHost(const Library& library, const Index* index = nullptr)
+      : vectors(index), library_(library) {}
 
   // What a server says of a chunk.
   std::optional<AwayText> away_text(std::uint64_t id) const {
@@ -77,7 +78,7 @@ class QueryHost {
   void supply(QuerySession& session, const JsonValue& need) {
     const std::string& name = at(need, "need").text;
     ++asked[name];
-    if (name == "question") session.supply_question(vector_of(question));
+    if (name == "question") session.supply_question(*vectors, vector_of(question));
     if (name == "words") count_words(session);
     if (name == "ranking") session.supply_ranking(ranking, {"word"}, {ranking.size()});
     if (name == "postings") supply_postings(session, need);
@@ -100,9 +101,9 @@ class QueryHost {
     }
     return read_back(session.answer());
   }
-  JsonValue ask(const Collection& collection, const Index* vectors, const Query& query) {
+  JsonValue ask(const Collection& collection, const Query& query) {
     question = query.question;
-    QuerySession session(collection, vectors, query);
+    QuerySession session(collection, vectors != nullptr, query);
     return run(session);
   }
 
@@ -125,6 +126,7 @@ class QueryHost {
   }
 
   std::string question;
+  const Index* vectors;
   Ids ranking;                              // by words, where the host ranks
   Bytes postings;                           // of all chunks
   std::map<std::uint64_t, Supplied> given;  // what is said of vectors that are not to be embedded
@@ -191,5 +193,46 @@ inline Ids hit_ids(const JsonValue& answer) {
     ids.push_back(static_cast<std::uint64_t>(at(hit, "id").integer));
   return ids;
 }
+
+inline const JsonValue& hit_of(const JsonValue& answer, std::size_t number) {
+  return at(answer, "hits").items.at(number);
+}
+
+inline std::int64_t explained(const JsonValue& answer, const char* name) {
+  return at(at(answer, "explanation"), name).integer;
+}
+
+inline std::vector<std::string> stale_of(const JsonValue& answer) {
+  std::vector<std::string> paths;
+  for (const JsonValue& path : at(answer, "stale").items) paths.push_back(path.text);
+  return paths;
+}
+
+inline Query query_of(const std::string& question, QueryMode mode = QueryMode::kHybrid,
+                      std::size_t k = 5) {
+  Query query;
+  query.question = question;
+  query.mode = mode;
+  query.k = k;
+  return query;
+}
+
+inline constexpr QueryMode kModes[] = {QueryMode::kHybrid, QueryMode::kSemantic,
+                                       QueryMode::kLexical};
+
+// A library that questions are asked of.
+template <class Held>
+struct Asked {
+  JsonValue ask(const Query& query) { return host.ask(collection, query); }
+  Ids hits(const Query& query) { return hit_ids(ask(query)); }
+  std::uint64_t id(const std::string& name) const { return library.id_of(name); }
+
+  Held library;
+  Collection collection{library.catalogue(), {kFolder}};
+  std::unique_ptr<Index> index = library.index();
+  QueryHost host{library, index.get()};
+};
+using Small = Asked<SmallLibrary>;
+using Large = Asked<LargeLibrary>;
 
 }  // namespace gossamer::testing

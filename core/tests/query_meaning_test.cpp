@@ -13,22 +13,22 @@ using namespace gossamer::testing;
 
 namespace {
 
+const std::string kQuestion = "word3 word4 word5";
+
 // A search over a library, and a host that gives it what it wants.
 struct Meaning {
-  explicit Meaning(const Library& searched, QueryMode mode = QueryMode::kSemantic)
+  explicit Meaning(const Library& searched, const std::string& asked = kQuestion)
       : library(searched),
         collection(searched.catalogue(), {kFolder}),
         host(searched),
         index(searched.index()),
         reader(collection),
-        search(*index, reader) {
+        search(*index, reader, vector_of(asked)) {
     query.k = 3;
-    query.mode = mode;
+    query.mode = QueryMode::kSemantic;
   }
 
-  void begin(const std::string& question = "word3 word4 word5") {
-    search.begin(vector_of(question), query, collection, scope);
-  }
+  void begin() { search.begin(query, scope); }
   // Everything is embedded, but for what `states` say of.
   void supply_vectors() {
     const Ids ids(search.wanted().begin(), search.wanted().end());
@@ -100,7 +100,7 @@ TEST_CASE("the nearest chunks are embedded again, each once, and ranked by their
   meaning.begin();
   meaning.run();
 
-  CHECK(meaning.found() == meaning.nearest("word3 word4 word5", 3));
+  CHECK(meaning.found() == meaning.nearest(kQuestion, 3));
   CHECK(meaning.embedded.size() >= 3);
   CHECK(meaning.embedded.size() < library.catalogue()->counts().chunks);
   CHECK(has_no_duplicates(meaning.embedded));
@@ -123,13 +123,14 @@ TEST_CASE("vectors at hand are not embedded again") {
   meaning.begin();
   meaning.run();
 
-  CHECK(meaning.found() == meaning.nearest("word3 word4 word5", 3));
+  CHECK(meaning.found() == meaning.nearest(kQuestion, 3));
   CHECK(meaning.embedded.empty());
 }
 
 TEST_CASE("a ranking with words goes on below the k-th, by the codes that were scanned") {
   const LargeLibrary library;
-  Meaning meaning(library, QueryMode::kHybrid);
+  Meaning meaning(library);
+  meaning.query.mode = QueryMode::kHybrid;
 
   meaning.begin();
   meaning.run();
@@ -138,7 +139,7 @@ TEST_CASE("a ranking with words goes on below the k-th, by the codes that were s
   const std::size_t all = library.catalogue()->counts().chunks;
   CHECK(found.size() == std::min<std::size_t>(all, 103));
   CHECK(has_no_duplicates(found));
-  CHECK(Ids(found.begin(), found.begin() + 3) == meaning.nearest("word3 word4 word5", 3));
+  CHECK(Ids(found.begin(), found.begin() + 3) == meaning.nearest(kQuestion, 3));
   CHECK(!meaning.search.distance_of(found[3]));
   CHECK(meaning.search.counters().codes_touched == all);
 }
@@ -146,7 +147,7 @@ TEST_CASE("a ranking with words goes on below the k-th, by the codes that were s
 TEST_CASE("what is missing is never a hit, and others take its place") {
   const LargeLibrary library;
   Meaning meaning(library);
-  const Ids nearest = meaning.nearest("word3 word4 word5", 5);
+  const Ids nearest = meaning.nearest(kQuestion, 5);
   meaning.states = {{nearest[0], Supplied::kMissing}, {nearest[2], Supplied::kMissing}};
 
   meaning.begin();
@@ -159,7 +160,7 @@ TEST_CASE("what is missing is never a hit, and others take its place") {
 TEST_CASE("a search begins again with the vectors that it knows") {
   const LargeLibrary library;
   Meaning meaning(library);
-  const Ids nearest = meaning.nearest("word3 word4 word5", 4);
+  const Ids nearest = meaning.nearest(kQuestion, 4);
   meaning.begin();
   meaning.run();
   const Ids before = meaning.embedded;
@@ -176,7 +177,7 @@ TEST_CASE("a search begins again with the vectors that it knows") {
 TEST_CASE("stale sources, excluded chunks and filters are left out, together and alone") {
   const LargeLibrary library;
   Meaning meaning(library);
-  const Ids nearest = meaning.nearest("word3 word4 word5", 1);
+  const Ids nearest = meaning.nearest(kQuestion, 1);
   const std::size_t row = library.catalogue()->chunk(nearest[0]).document_row;
   const std::size_t source = library.catalogue()->source_of(row);
   Scope stale, filtered, nothing;
@@ -184,7 +185,7 @@ TEST_CASE("stale sources, excluded chunks and filters are left out, together and
   auto allowed = std::make_shared<Allowed>(library.catalogue()->counts().documents, true);
   (*allowed)[row] = false;
   filtered.allowed = allowed;
-  filtered.excluded = {meaning.nearest("word3 word4 word5", 9)[8]};
+  filtered.excluded = {meaning.nearest(kQuestion, 9)[8]};
 
   for (const Scope& scope : {stale, filtered}) {
     meaning.scope = scope;
@@ -207,26 +208,26 @@ TEST_CASE("stale sources, excluded chunks and filters are left out, together and
 TEST_CASE("texts that a server keeps are embedded there, and missed where it does not answer") {
   const SmallLibrary library;
   const std::uint64_t away = library.id_of("away");
-  Meaning meaning(library);
+  Meaning meaning(library, "Nobody drinks tea there");
   meaning.query.k = 4;
   meaning.otherwise_away = Supplied::kGiven;
 
-  meaning.begin("Nobody drinks tea there");
+  meaning.begin();
   meaning.run();
   CHECK(meaning.found()[0] == away + 1);
   CHECK(meaning.search.out_of_reach() == 0);
   CHECK(std::count(meaning.embedded.begin(), meaning.embedded.end(), away + 1) == 0);
 
-  Meaning cut(library);
+  Meaning cut(library, "Nobody drinks tea there");
   cut.query.k = 12;
   cut.otherwise_away = Supplied::kOutOfReach;
-  cut.begin("Nobody drinks tea there");
+  cut.begin();
   cut.run();
   CHECK(cut.search.out_of_reach() == 2);
   CHECK(!cut.search.distance_of(away + 1));
   // By its code it is among them all the same.
   CHECK(std::count(cut.search.ids().begin(), cut.search.ids().end(), away + 1) == 1);
-  cut.begin("Nobody drinks tea there");
+  cut.begin();
   cut.run();
   CHECK(cut.search.out_of_reach() == 2);
 }
@@ -250,14 +251,14 @@ TEST_CASE("vectors that are wrong are refused, and right ones may come afterward
   const LargeLibrary library;
   Meaning meaning(library);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> question = vector_of("word3 word4 word5");
-  const auto begin = [&](const std::vector<float>& vector) {
-    return reason_of(
-        [&] { meaning.search.begin(vector, meaning.query, meaning.collection, meaning.scope); });
+  const std::vector<float> question(kWordDim, nan);
+  const auto begin = [&](std::span<const float> vector) {
+    MeaningSearch search(*meaning.index, meaning.reader, vector);
+    search.begin(meaning.query, meaning.scope);
   };
-  CHECK(begin({}) == "wrong dimension");
-  CHECK(begin(std::vector<float>(kWordDim, nan)) == "not finite");
-  CHECK(begin(question) == "none");
+  CHECK(reason_of([&] { begin({}); }) == "wrong dimension");
+  CHECK(reason_of([&] { begin(question); }) == "not finite");
+  meaning.begin();
 
   const Ids wanted(meaning.search.wanted().begin(), meaning.search.wanted().end());
   std::vector<float> rows = meaning.host.vectors_of(wanted), spoilt = rows;
@@ -285,7 +286,7 @@ TEST_CASE("vectors that are wrong are refused, and right ones may come afterward
         "invalid argument");
   CHECK(supply(given, rows) == "wrong state");
   meaning.run();
-  CHECK(meaning.found() == meaning.nearest("word3 word4 word5", 3));
+  CHECK(meaning.found() == meaning.nearest(kQuestion, 3));
   CHECK(reason_of([&] { meaning.search.supply_embeddings({}); }) == "wrong state");
 }
 
@@ -298,9 +299,9 @@ TEST_CASE("where vectors are stored beside the index, the host supplies the sear
     if (entry.kind != SectionKind::kVectors) head.attach(entry.kind, entry.bytes);
   const auto detached = Index::open(std::move(head), nullptr, 0);
   Meaning meaning(library);
-  MeaningSearch search(*detached, meaning.reader);
+  MeaningSearch search(*detached, meaning.reader, vector_of(kQuestion));
 
-  search.begin(vector_of("word3 word4 word5"), meaning.query, meaning.collection, meaning.scope);
+  search.begin(meaning.query, meaning.scope);
   REQUIRE(search.stage() == MeaningSearch::Stage::kRows);
   CHECK(reason_of([&] { search.supply({}, {}); }) == "wrong state");
   while (!search.search().wanted().empty()) {
@@ -309,6 +310,6 @@ TEST_CASE("where vectors are stored beside the index, the host supplies the sear
   }
   search.finish_rows();
 
-  CHECK(Ids(search.ids().begin(), search.ids().end()) == meaning.nearest("word3 word4 word5", 3));
+  CHECK(Ids(search.ids().begin(), search.ids().end()) == meaning.nearest(kQuestion, 3));
   CHECK(reason_of([&] { search.finish_rows(); }) == "wrong state");
 }

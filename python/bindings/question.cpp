@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "arrays.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "index/index.h"
+#include "lexical.h"
 #include "query/needs.h"
 #include "query/session.h"
-#include "read_range.h"
 #include "store.h"
 #include "store/text_store.h"
 
@@ -66,31 +65,10 @@ nb::bytes text_from(const Give& give) {
   return bytes_of(text);
 }
 
-// Reads every piece that a pass over words asks for, out of files and stored texts.
 void count_words(QuerySession& session, const TextStore& texts, unsigned threads,
                  Progress* progress) {
   const nb::gil_scoped_release release;
-  WordPass& pass = session.pass();
-  const std::span<const WordPiece> pieces = pass.pieces();
-  if (progress) progress->start(pieces.size());
-  const unsigned workers = resolve_threads(threads);
-  std::vector<std::vector<char>> rooms(workers);
-  parallel_for(pieces.size(), workers, 8, [&](std::size_t i, unsigned worker) {
-    if (progress) progress->throw_if_cancelled();
-    const WordPiece& piece = pieces[i];
-    if (piece.segment == kVerbatim) {
-      std::vector<char>& room = rooms[worker];
-      const auto size = static_cast<std::size_t>(piece.end - piece.begin);
-      if (room.size() < size) room.resize(size);
-      const std::size_t read =
-          read_range(std::string(pass.path_of(piece)), piece.begin, {room.data(), size});
-      pass.count(piece, {room.data(), read});
-    } else {
-      const Bytes text = texts.read(piece.segment, piece.begin, piece.end);
-      pass.count(piece, {reinterpret_cast<const char*>(text.data()), text.size()});
-    }
-    if (progress) progress->advance();
-  });
+  count_pieces(session.pass(), texts, threads, progress);
   session.finish_words();
 }
 
@@ -133,11 +111,11 @@ std::unique_ptr<Collection> make_collection(std::shared_ptr<Catalogue> catalogue
   return std::make_unique<Collection>(std::move(catalogue), std::move(folders));
 }
 
-std::unique_ptr<QuerySession> make_session(const Collection& collection, const Index* vectors,
+std::unique_ptr<QuerySession> make_session(const Collection& collection, bool has_vectors,
                                            const nb::bytes& query) {
   const std::string_view json = text_of(query);
   const nb::gil_scoped_release release;
-  return std::make_unique<QuerySession>(collection, vectors, Query::read(json));
+  return std::make_unique<QuerySession>(collection, has_vectors, Query::read(json));
 }
 
 // Of each document, by row, whether a filter lets it through.
@@ -154,11 +132,28 @@ nb::ndarray<nb::numpy, bool> allow(const Collection& collection, const nb::bytes
   return nb::ndarray<nb::numpy, bool>(rows, {allowed->size()}, owner);
 }
 
+const ChunkLayout& layout_of(const Collection& collection) {
+  const nb::gil_scoped_release release;
+  return collection.layout();
+}
+
+// The files that words are counted in, unless a filter leaves them out.
+std::vector<nb::bytes> files_of(const Collection& collection) {
+  const ChunkLayout& layout = layout_of(collection);
+  std::vector<nb::bytes> files;
+  for (const std::uint32_t number : layout.text_order()) {
+    const ChunkLayout::Document& document = layout.documents()[number];
+    if (document.segment == kVerbatim) files.push_back(bytes_of(layout.path_of(document)));
+  }
+  return files;
+}
+
 void bind_collection(nb::module_& m) {
   nb::class_<Collection>(m, "Collection")
       .def(nb::new_(&make_collection), nb::arg("catalogue"), nb::arg("roots"),
            nb::keep_alive<0, 2>())
       .def("allow", &allow, nb::arg("filter"))
+      .def("files", &files_of)
       .def(
           "count_document",
           [](const Collection& self, std::uint64_t first_id, const nb::bytes& text,
@@ -167,27 +162,25 @@ void bind_collection(nb::module_& m) {
             count_document(self.layout(), first_id, text_of(text), words);
           },
           nb::arg("first_id"), nb::arg("text"), nb::arg("words"))
-      .def_prop_ro("has_away_texts", [](const Collection& self) {
-        const nb::gil_scoped_release release;
-        return self.layout().has_away_texts();
-      });
+      .def_prop_ro("has_away_texts",
+                   [](const Collection& self) { return layout_of(self).has_away_texts(); });
 }
 
 void bind_session(nb::module_& m) {
   nb::class_<QuerySession>(m, "QuerySession")
-      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("vectors").none(),
-           nb::arg("query"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>())
+      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"),
+           nb::arg("query"), nb::keep_alive<0, 2>())
       .def("needs",
            [](const QuerySession& self) { return text_from([&] { return self.needs(); }); })
       .def("answer",
            [](const QuerySession& self) { return text_from([&] { return self.answer(); }); })
       .def(
           "supply_question",
-          [](QuerySession& self, const FloatRow& vector) {
+          [](QuerySession& self, const Index& vectors, const FloatRow& vector) {
             const nb::gil_scoped_release release;
-            self.supply_question({vector.data(), vector.size()});
+            self.supply_question(vectors, {vector.data(), vector.size()});
           },
-          nb::arg("vector"))
+          nb::arg("vectors"), nb::arg("vector"), nb::keep_alive<1, 2>())
       .def("count_words", &count_words, nb::arg("texts"), nb::arg("threads"),
            nb::arg("progress").none())
       .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),

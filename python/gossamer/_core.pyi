@@ -611,43 +611,14 @@ class PostingsWriter:
 
     def finish(self, chunks: int, numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes: ...
 
-class LexicalPass:
-    def __init__(self, question: bytes, allowed: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+def rank_words(collection: Collection, texts: TextStore, question: bytes, best: int, threads: int, filter: bytes | None) -> tuple[NDArray[numpy.uint64], NDArray[numpy.float32], list[str], list[int], int, int, list[int]]:
+    """The chunks that answer a question best by their words."""
 
-    def add_files(self, paths: list[bytes], bounds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: Progress | None) -> NDArray[numpy.uint32]: ...
-
-    def add_buffer(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-    def top(self, best: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], list[int]]: ...
-
-    @property
-    def terms(self) -> list[str]: ...
-
-    @property
-    def chunks(self) -> int: ...
-
-    @property
-    def chunks_unreadable(self) -> int: ...
-
-    @property
-    def bytes_read(self) -> int: ...
-
-    @property
-    def files_opened(self) -> int: ...
-
-@overload
-def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]: ...
-
-@overload
 def choose_snippet(text: bytes, words: bytes, max_lines: int, max_characters: int) -> tuple[bytes, list[tuple[int, int]], int, int]:
     """
     The lines of a text that hold most of a question's words: their text, spans of characters to highlight, the best line, the first line.
     """
 
-@overload
-def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]: ...
-
-@overload
 def whole_snippet(text: bytes, words: bytes) -> tuple[bytes, list[tuple[int, int]], int, int]:
     """The same of a whole text."""
 
@@ -863,6 +834,8 @@ class Collection:
     def __init__(self, catalogue: Catalogue, roots: Sequence[bytes]) -> None: ...
 
     def allow(self, filter: bytes) -> NDArray[numpy.bool_]: ...
+
+    def files(self) -> list[bytes]: ...
 
     def count_document(self, first_id: int, text: bytes, words: PostingsWriter) -> None: ...
 

@@ -107,19 +107,19 @@ def _is_part_of_python(real: str) -> bool:
 def run_cases(first: int, last: int, bases: Path, seed: str) -> None:
     """Run cases and print a line of JSON for each, before and after; in a process of its own."""
     from gossamer import embed
-    from gossamer.lexical.scan import LexicalPass
+    from gossamer.query.run import _Question
 
     watch = Watch()
     embed._load_files = functools.cache(embed._load_files)  # a model of this machine, once
     _warm_up(bases)
-    add_files = LexicalPass.add_files
+    supply_words = _Question._supply_words
 
-    def add_noted(self, files, callback=None):  # what the core opens, no hook sees
-        for path in files.paths:
+    def supply_noted(self, need):  # what the core opens, no hook sees
+        for path in self._state.snapshot.collection.files():
             watch.note_path(path, "core")
-        return add_files(self, files, callback)
+        return supply_words(self, need)
 
-    LexicalPass.add_files = add_noted  # type: ignore[method-assign]
+    _Question._supply_words = supply_noted  # type: ignore[method-assign]
     threading.stack_size(1 << 20)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     for number in range(first, last):

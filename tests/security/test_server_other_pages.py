@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served import make_index, problem, serve
+from served import make_index, problem, serve, use_page
 from starlette.testclient import TestClient
 from tiny_embedder import use_tiny
 
@@ -14,7 +14,7 @@ from gossamer.server.seldom import Seldom
 from gossamer.store.manifest import MANIFEST
 
 COSTLY = ("/v1/search?q=lease", "/v1/sync/package?mode=slim", "/v1/sync/file", "/v1/status")
-PUBLIC = ("/", "/docs", "/health", "/openapi.json", "/page/page.js")
+PUBLIC = ("/", "/docs", "/health", "/openapi.json", "/web/base.css")
 OTHERS = ("cross-site", "same-site", "Cross-Site")
 ALLOWED = "https://a.example"
 
@@ -24,6 +24,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     folder = tmp_path_factory.mktemp("served")
     with pytest.MonkeyPatch.context() as patch:
         use_tiny(patch, with_codes=True)
+        use_page(patch)
         make_index(folder)
         with serve(folder, allow_origins=(ALLOWED,)) as client:
             yield client

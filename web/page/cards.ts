@@ -3,7 +3,7 @@
 import type { ChunkContext, Hit } from "../src/index.ts";
 import { announce, make, makeButton, markSpans, markWords } from "./dom.ts";
 import type { Child } from "./dom.ts";
-import { messageOf, rankingName } from "./words.ts";
+import { messageOf, nearPath, rankingName } from "./words.ts";
 
 export type ReadContext = (id: number, margin: number) => Promise<ChunkContext>;
 
@@ -14,6 +14,8 @@ export interface Card {
   readonly button: HTMLButtonElement;
   /** Shows what is new of the same hit; its context stays open. */
   update(hit: Hit): void;
+  /** Writes where it stands as seen from these folders. */
+  locate(roots: readonly string[]): void;
 }
 
 const FIRST_MARGIN = 600;
@@ -38,18 +40,11 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   const snippet = make("p", { class: "text snippet" });
   const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "Why it was found" });
   const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
-  const button = makeButton({ ...location, title: hit.location }, makeLocation(hit), () =>
-    toggle(),
-  );
-  const article = make(
-    "article",
-    { class: PROSE.has(hit.kind) ? "card" : "card code" },
-    make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit)),
-    ...(hit.title ? [make("p", { class: "title" }, make("bdi", {}, hit.title))] : []),
-    snippet,
-    context,
-    ranks,
-  );
+  const button = makeButton({ ...location, title: hit.location }, "", () => toggle());
+  const head = make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit));
+  const title = hit.title ? [make("p", { class: "title" }, make("bdi", {}, hit.title))] : [];
+  const kind = { class: PROSE.has(hit.kind) ? "card" : "card code" };
+  const article = make("article", kind, head, ...title, snippet, context, ranks);
   const toggle = () => {
     const isOpen = button.getAttribute("aria-expanded") !== "true";
     button.setAttribute("aria-expanded", String(isOpen));
@@ -65,23 +60,24 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   });
   const update = (next: Hit) => {
     shown = next;
-    snippet.replaceChildren(
-      ...(next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights)),
-    );
+    const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights);
+    snippet.replaceChildren(...text);
     ranks.replaceChildren(...makeRanks(next));
   };
   update(hit);
-  return { id: hit.id, element: make("li", {}, article), button, update };
+  const locate = (roots: readonly string[]) => button.replaceChildren(makeLocation(hit, roots));
+  return { id: hit.id, element: make("li", {}, article), button, update, locate };
 }
 
-function makeLocation({ source, location }: Hit): HTMLElement {
-  const cut = source.lastIndexOf("/") + 1;
+function makeLocation({ source, location }: Hit, roots: readonly string[]): HTMLElement {
+  const near = nearPath(source, roots);
+  const cut = Math.max(near.lastIndexOf("/"), near.lastIndexOf("\\")) + 1;
   const rest = location.startsWith(source) ? location.slice(source.length) : "";
   return make(
     "bdi",
     {},
-    make("span", { class: "folder" }, source.slice(0, cut)),
-    make("span", { class: "file" }, source.slice(cut)),
+    make("span", { class: "folder" }, near.slice(0, cut)),
+    make("span", { class: "file" }, near.slice(cut)),
     make("span", { class: "place" }, rest),
   );
 }
@@ -108,12 +104,21 @@ function makeCopyButton(hit: Hit): HTMLElement {
 
 /** Puts a text on the clipboard; says whether the browser let it. */
 async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false; // not asked for by a press, or not over HTTPS
+  // Browsers have no clipboard on plain HTTP from another machine; there the old command is left.
+  if (navigator.clipboard !== undefined) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
   }
+  const area = make("textarea", { class: "unseen", "aria-hidden": "true" }, text);
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
 }
 
 /** Shows the text around a hit; again with wider margins when asked for more. */

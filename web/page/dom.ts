@@ -64,6 +64,25 @@ export function makeList(facts: readonly (readonly [string, string])[]): HTMLEle
   return make("dl", {}, ...items);
 }
 
+/** Numbers that catch the eye, each with what it counts. */
+export function makeFigures(figures: readonly (readonly [string, string])[]): HTMLElement {
+  const items = figures.map(([figure, what]) =>
+    make("li", {}, make("strong", {}, figure), make("span", {}, what)),
+  );
+  return make("ul", { class: "figures", role: "list" }, ...items);
+}
+
+/** A row of a table of bytes: what takes them, a bar, how many, and what else there is to say. */
+export function makeBytesRow(what: string, share: number, ...said: string[]): HTMLElement {
+  return make(
+    "tr",
+    {},
+    make("th", { scope: "row" }, what),
+    make("td", { class: "bars" }, makeBar(share)),
+    ...said.map((text) => make("td", { class: "number" }, text)),
+  );
+}
+
 /** A text with some stretches of it marked; spans are of UTF-16, rising, apart. */
 export function markSpans(text: string, spans: readonly (readonly [number, number])[]): Child[] {
   const children: Child[] = [];

@@ -1,8 +1,9 @@
 // One long job at a time: how far it is, a way to stop it, and what came of it.
 
-import type { ChangeReport, Progress } from "../src/index.ts";
+import type { Progress } from "../src/index.ts";
+import type { AddReport } from "../src/remote/remote_index.ts";
 import { announce, find, make, makeButton } from "./dom.ts";
-import { counted, messageOf } from "./words.ts";
+import { counted, messageOf, reasonOf } from "./words.ts";
 
 /** What a job is given to say how far it is, and to know that it was cancelled. */
 export interface JobTools {
@@ -20,8 +21,20 @@ export function isWorking(): boolean {
   return current !== null;
 }
 
-/** Runs a job with a bar and a button to cancel it; only when none is under way. */
-export async function runJob<T>(title: string, work: (tools: JobTools) => Promise<T>): Promise<T> {
+/** Runs a job, one at a time; what goes wrong is said in place of its report. */
+export async function job(title: string, work: (tools: JobTools) => Promise<void>): Promise<void> {
+  if (isWorking())
+    return showNote("Something else is under way: wait for it, or cancel it.", false);
+  try {
+    await runJob(title, work);
+  } catch (error) {
+    if (reasonOf(error) === "Cancelled") showNote("Cancelled: nothing was changed.", false);
+    else showNote(messageOf(error), false);
+  }
+}
+
+/** Runs a job with a bar and a button to cancel it. */
+async function runJob(title: string, work: (tools: JobTools) => Promise<void>): Promise<void> {
   const abort = new AbortController();
   current = abort;
   hideReport();
@@ -40,7 +53,7 @@ export async function runJob<T>(title: string, work: (tools: JobTools) => Promis
   section.hidden = false;
   announce(title);
   try {
-    return await work({ signal: abort.signal, onProgress: showing(bar, line) });
+    await work({ signal: abort.signal, onProgress: showing(bar, line) });
   } finally {
     current = null;
     section.hidden = true;
@@ -49,7 +62,7 @@ export async function runJob<T>(title: string, work: (tools: JobTools) => Promis
 }
 
 /** Says what a change did, with the files that were left out and why. */
-export function showReport(done: ChangeReport, name: string, notes: readonly string[]): void {
+export function showReport(done: AddReport, name: string, notes: readonly string[]): void {
   const counts: [number, string][] = [
     [done.added, "added"],
     [done.replaced, "updated"],
@@ -89,7 +102,7 @@ function fill(content: HTMLElement): void {
   report.hidden = false;
 }
 
-function makeFailed({ failed }: ChangeReport): HTMLElement {
+function makeFailed({ failed }: AddReport): HTMLElement {
   const items = failed.slice(0, FAILED_SHOWN).map(({ source, message }) => {
     return make("li", {}, make("code", {}, source), ` ${messageOf(message)}`);
   });

@@ -6,6 +6,13 @@ import type { Card, ReadContext } from "./cards.ts";
 
 let cards: readonly Card[] = [];
 let asked = "";
+let roots: readonly string[] = [];
+
+/** Writes where hits stand as seen from the folders that were indexed, from now on. */
+export function setRoots(known: readonly string[]): void {
+  roots = known;
+  for (const card of cards) card.locate(roots);
+}
 
 /** Shows hits. Those of the same question (`key`) stay what they are, and the one that has the focus or is
  * open stays where it is on the screen: the others are put around it. */
@@ -29,6 +36,7 @@ export function showHits(
   const before = anchor?.element.getBoundingClientRect().top;
   arrange(list, next, anchor);
   cards = next;
+  setRoots(roots);
   if (anchor && before !== undefined)
     scrollBy(0, anchor.element.getBoundingClientRect().top - before);
 }

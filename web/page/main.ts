@@ -1,27 +1,25 @@
-// The page: what is typed becomes a query, the address carries it, the worker answers it.
+// The page: what is typed becomes a query, the address carries it, a server or the worker answers it.
 
-import { announce, find } from "./dom.ts";
+import type { Hooks, Opened } from "./backend.ts";
+import { announce, find, make } from "./dom.ts";
 import { offerModes, queryOfForm, setForm, showFilterCount } from "./form.ts";
-import * as indexes from "./indexes.ts";
-import type { Hooks } from "./indexes.ts";
 import { isWorking, passReport, showNote } from "./job.ts";
-import { moveThroughCards } from "./list.ts";
-import { setUpPanel } from "./manage.ts";
+import { moveThroughCards, setRoots } from "./list.ts";
+import { local, setUpIndexFiles } from "./local/backend.ts";
+import { setUpPanel } from "./panel.ts";
 import { setUpPicking } from "./picking.ts";
 import { FILTERS, hasWord, readQuery, writeQuery } from "./query.ts";
 import type { Query } from "./query.ts";
 import { showNothing, showProblem, showResults } from "./results.ts";
-import type { Remedy } from "./results.ts";
 import { answer as answerQuery } from "./search.ts";
-import { SITE, explained, isRefused, isServed, paramsOf, restart, targetOf } from "./session.ts";
-import type { Opened, Target } from "./session.ts";
-import { hideStart, showStart } from "./start.ts";
+import { server, setUpServer } from "./server/backend.ts";
+import { isServer } from "./site.ts";
+import type { Target } from "./site.ts";
+import { hideStart, showExamples, showStart } from "./start.ts";
 import { setUpTheme } from "./theme.ts";
-import { forgetToken, knownToken } from "./token.ts";
 import { counted, reasonOf } from "./words.ts";
 
-const TYPING_MS = 60; // until words are looked for
-const MEANING_MS = 180; // more, until meaning is
+const MEANING_MS = 180; // after words were looked for, until meaning is
 const WORDS_ONLY =
   "The model of this index does not run in this page: it is searched by words only, not by meaning.";
 
@@ -32,40 +30,38 @@ const list = find("hits", HTMLElement);
 const panelButton = find("panel-button", HTMLButtonElement);
 const panelLine = find("panel-line", HTMLElement);
 
+const backend = isServer ? server : local;
 let running = new AbortController();
 let typing = 0;
-let updated: Opened | null = null;
+let isWaiting = false; // for what is in the index, to show where one can begin
 let retry: (() => void) | null = null; // what failed for want of a connection
 
 const hooks: Hooks = {
   opening: () => say("Opening…", "busy"),
   opened: (target) => {
-    showOpened();
-    offerModes(indexes.opened()?.isWordsOnly ?? false);
+    refreshed();
+    offerModes(backend.opened()?.isWordsOnly ?? false);
     goTo(queryOfForm(), { isDraft: true, target });
-    const now = indexes.opened();
-    if (now && now !== updated) {
-      updated = now; // once for each that is opened
-      void indexes.update(hooks, false);
-    }
   },
-  refreshed: () => showOpened(),
+  refreshed: () => {
+    refreshed();
+    if (isWaiting || backend.opened()?.status?.chunks === 0) void begin();
+  },
   failed: (error, target) => {
-    if (indexes.opened()) showOpened();
+    if (backend.opened()) refreshed();
     else say("No index", "bad");
     results.removeAttribute("aria-busy");
-    const again = () => void indexes.open(target, hooks);
-    void remediesOf(error, target, again).then((remedies) =>
-      showProblem(explained(error, target), remedies),
-    );
-    if (!indexes.opened()) void begin();
+    void showFailure(error, target, () => void backend.open(target, hooks));
+    if (!backend.opened()) void begin();
   },
 };
 
 document.getElementById("unserved")?.remove();
 setUpTheme();
-setUpPicking(hooks);
-setUpPanel(hooks);
+setUpPicking(backend, hooks);
+setUpPanel(backend, hooks);
+if (isServer) setUpServer();
+else setUpIndexFiles(hooks);
 listen();
 followAddress();
 
@@ -82,7 +78,8 @@ function listen(): void {
     if (event.target !== question) goTo(queryOfForm(), { isDraft: false });
   });
   find("clear-filters", HTMLButtonElement).addEventListener("click", () => {
-    setForm({ ...queryOfForm(), path: "", type: "", where: "" });
+    const none = Object.fromEntries(FILTERS.map((name) => [name, ""]));
+    setForm({ ...queryOfForm(), ...none });
     goTo(queryOfForm(), { isDraft: false });
   });
   document.addEventListener("keydown", onKey);
@@ -103,7 +100,7 @@ function onInput(event: Event): void {
   typing = window.setTimeout(() => {
     const query = queryOfForm();
     if (query.question === "" || hasWord(query.question)) goTo(query, { isDraft: true });
-  }, TYPING_MS);
+  }, backend.typingMs);
 }
 
 function onKey(event: KeyboardEvent): void {
@@ -128,8 +125,8 @@ function onKey(event: KeyboardEvent): void {
 /** Puts a query in the address and answers it. While one types, one entry of the history follows the
  * typing; what is asked for on purpose stays in it. */
 function goTo(query: Query, { isDraft, target }: { isDraft: boolean; target?: Target }): void {
-  const shown = target ?? indexes.opened()?.target ?? targetOf(location.search);
-  const address = writeQuery(query, paramsOf(shown));
+  const shown = target ?? backend.opened()?.target ?? backend.targetOf(location.search);
+  const address = writeQuery(query, backend.paramsOf(shown));
   const state = { isDraft, target: keyOf(shown) };
   const isHere = new URL(address, location.href).href === location.href;
   if (isHere || history.state === null || history.state.isDraft)
@@ -141,11 +138,11 @@ function goTo(query: Query, { isDraft, target }: { isDraft: boolean; target?: Ta
 /** Opens the index that the address names, unless it is open, and answers its question. */
 function followAddress(): void {
   setForm(readQuery(location.search));
-  const now = indexes.opened()?.target;
-  const wanted = targetOf(location.search);
+  const now = backend.opened()?.target;
+  const wanted = backend.targetOf(location.search);
   const isOpen = now && (history.state?.target === keyOf(now) || keyOf(now) === keyOf(wanted));
   if (isOpen) void answer(queryOfForm());
-  else void indexes.open(wanted, hooks);
+  else void backend.open(wanted, hooks);
 }
 
 /** Searches, unless there is nothing to search for. A search that was overtaken is given up. */
@@ -154,10 +151,11 @@ async function answer(query: Query): Promise<void> {
   running.abort();
   running = new AbortController();
   retry = null;
+  isWaiting = false;
   const { signal } = running;
-  const opened = indexes.opened();
+  const opened = backend.opened();
   document.title = query.question ? `${query.question} – Gossamer` : "Gossamer";
-  if (query.question === "" || !opened || opened.status.chunks === 0) return begin();
+  if (query.question === "" || !opened || opened.status?.chunks === 0) return begin();
   if (opened.isWordsOnly) offerModes(true);
   hideStart();
   results.setAttribute("aria-busy", "true");
@@ -165,12 +163,12 @@ async function answer(query: Query): Promise<void> {
   const showing = {
     key: JSON.stringify([keyOf(opened.target), query]),
     isFiltered: FILTERS.some((name) => query[name] !== ""),
-    readContext: opened.index.context.bind(opened.index),
+    readContext: opened.context,
   };
   const pause = () => new Promise<void>((done) => setTimeout(done, MEANING_MS));
   try {
     const asked: Query = opened.isWordsOnly ? { ...query, mode: "lexical" } : query;
-    await answerQuery(opened.index, asked, signal, pause, {
+    await answerQuery(opened, asked, signal, backend.isNear ? pause : null, {
       first: (found) => {
         hasHits = found.hits.length > 0;
         if (hasHits) results.removeAttribute("aria-busy");
@@ -180,98 +178,82 @@ async function answer(query: Query): Promise<void> {
     });
     void refresh();
   } catch (error) {
-    if (signal.aborted) return;
-    if (isMended(error, opened)) return;
-    const remedies = await remediesOf(error, opened.target, () => void answer(query));
-    if (!signal.aborted) showProblem(error, remedies, hasHits);
+    if (signal.aborted || isMended(error, opened)) return;
+    await showFailure(error, opened.target, () => void answer(query), { signal, hasHits });
   }
   if (!signal.aborted) results.removeAttribute("aria-busy");
 }
 
-/** Whether what failed goes on by itself: by words where there is no model, with another token where the
- * server's has changed. */
+/** Whether what failed goes on by itself: by words where there is no model, or as the backend does it. */
 function isMended(error: unknown, opened: Opened): boolean {
-  if (reasonOf(error) === "MissingModel" && !opened.isWordsOnly) {
-    opened.isWordsOnly = true;
-    showNote(WORDS_ONLY, false);
-    offerModes(true);
-    goTo(queryOfForm(), { isDraft: true });
-    return true;
-  }
-  if (isRefused(error) && isServed(opened.target) && knownToken() !== "") {
-    forgetToken();
-    void indexes.open(opened.target, hooks);
-    return true;
-  }
-  return false;
+  if (reasonOf(error) !== "MissingModel" || opened.isWordsOnly)
+    return backend.mends(error, opened, hooks);
+  opened.isWordsOnly = true;
+  showNote(WORDS_ONLY, false);
+  offerModes(true);
+  goTo(queryOfForm(), { isDraft: true });
+  return true;
+}
+
+/** Says what went wrong and what can be done about it; `again` is also tried when the network is back. */
+async function showFailure(
+  error: unknown,
+  target: Target,
+  again: () => void,
+  { signal, hasHits = false }: { signal?: AbortSignal; hasHits?: boolean } = {},
+): Promise<void> {
+  if (reasonOf(error) === "Unreachable") retry = again;
+  const remedies = await backend.remediesOf(error, target, again, hooks);
+  if (!signal?.aborted) showProblem(error, remedies, hasHits);
 }
 
 /** Shows how the index is by now, and says so if others have changed it. */
 async function refresh(): Promise<void> {
-  const asked = indexes.opened();
-  const hasChanged = await indexes.refresh();
-  if (asked !== indexes.opened()) return;
-  showOpened();
-  if (hasChanged && asked && !isWorking())
+  const asked = backend.opened();
+  if (!backend.isNear && asked?.status) return;
+  const hasChanged = await backend.refresh();
+  if (asked !== backend.opened()) return;
+  hooks.refreshed();
+  if (hasChanged && asked?.status && !isWorking())
     showNote(`The index has changed: it has ${counted(asked.status.documents, "document")} now.`);
 }
 
 /** Shows where one can begin; what went wrong stays in sight. */
 async function begin(): Promise<void> {
-  const opened = indexes.opened();
+  const opened = backend.opened();
   results.removeAttribute("aria-busy");
   if (opened) showNothing();
-  const acts = {
-    keep: () => {
-      if (opened?.target.kind === "file") void indexes.importFile(opened.target.file, hooks);
-    },
-    update: () => void indexes.update(hooks, true),
-  };
-  const names = await indexes.names();
-  if (queryOfForm().question !== "" && opened && opened.status.chunks > 0) return;
-  showStart(opened, names, (target) => void indexes.open(target, hooks), acts);
-}
-
-/** What can be done about a failure of an index. */
-async function remediesOf(error: unknown, target: Target, again: () => void): Promise<Remedy[]> {
-  const reason = reasonOf(error);
-  const isGone = reason === "WrongState" && /worker/.test(String(error));
-  if (reason === "Unreachable") retry = again;
-  const remedies: Remedy[] = [];
-  if (isGone) {
-    const act = () => {
-      restart();
-      void indexes.closeCurrent().then(() => indexes.open(target, hooks));
-    };
-    remedies.push({ label: "Start again", act });
-  } else if (["Unreachable", "Locked", "Unavailable", "WrongState", ""].includes(reason)) {
-    remedies.push({ label: "Try again", act: again });
+  isWaiting = opened?.status === null;
+  if (opened && isWaiting) {
+    const again = () => void backend.open(opened.target, hooks);
+    if (opened.problem !== null) await showFailure(opened.problem, opened.target, again);
+    return;
   }
-  const isLost = ["NoIndex", "Damaged", "Truncated"].includes(reason);
-  if (isLost && target.kind === "name" && (await indexes.names()).includes(target.name))
-    remedies.push({ label: "Delete what is left", act: () => forget(target.name) });
-  if (isLost && target.kind !== "site" && SITE.index !== "") {
-    remedies.push({
-      label: "Search this site instead",
-      act: () => void indexes.open({ kind: "site" }, hooks),
-    });
-  }
-  return remedies;
+  const beginning = await backend.beginning(hooks);
+  if (queryOfForm().question !== "" && opened?.status?.chunks) return;
+  showStart(beginning, (target) => void backend.open(target, hooks));
+  void showExamples(opened, (text) => {
+    question.value = text;
+    goTo(queryOfForm(), { isDraft: false });
+  });
 }
 
-function forget(name: string): void {
-  const gone = indexes.removeNamed(name, hooks).catch(() => false);
-  void gone.then(() => indexes.open({ kind: "site" }, hooks));
-}
-
-function showOpened(): void {
-  const opened = indexes.opened();
+/** Shows what is known of the open index. */
+function refreshed(): void {
+  const opened = backend.opened();
   if (!opened) return say("No index", "none");
-  const state = opened.problem === "" ? "good" : "bad";
-  say(`${opened.label} · ${counted(opened.status.documents, "document")}`, state);
+  const { status, label, problem } = opened;
+  const isBad = problem !== null;
+  if (status) {
+    const [said, state] = backend.stateOf(opened);
+    say(`${label} · ${said}`, isBad ? "bad" : state);
+  } else if (isBad) say(reasonOf(problem) === "Unreachable" ? "No connection" : "No status", "bad");
+  setRoots(status?.roots ?? []);
+  const kinds = Object.keys(status?.kinds ?? {}).map((kind) => make("option", { value: kind }));
+  find("kinds", HTMLDataListElement).replaceChildren(...kinds);
 }
 
-function say(line: string, state: "good" | "busy" | "bad" | "none"): void {
+function say(line: string, state: "good" | "old" | "busy" | "bad" | "none"): void {
   panelLine.textContent = line;
   if (state === "bad" && panelButton.dataset["state"] !== state) announce("Something went wrong");
   panelButton.dataset["state"] = state;

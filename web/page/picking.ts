@@ -1,38 +1,28 @@
 // Files come in: dropped on the page, or picked.
 
+import type { Backend, Hooks } from "./backend.ts";
 import { find } from "./dom.ts";
-import { droppedFiles, isIndexFile, pickedFiles } from "./files.ts";
+import { droppedFiles, pickedFiles } from "./files.ts";
 import type { Collected } from "./files.ts";
-import * as indexes from "./indexes.ts";
-import type { Hooks } from "./indexes.ts";
 import { showNote } from "./job.ts";
-import { isPrivate } from "./session.ts";
-import type { Opened } from "./session.ts";
 import { messageOf } from "./words.ts";
 
 /** Takes files that are dropped anywhere or picked by the buttons. */
-export function setUpPicking(hooks: Hooks): void {
+export function setUpPicking(backend: Backend, hooks: Hooks): void {
   const take = (collected: Collected) => {
-    const [only] = collected.files;
-    const isIndex =
-      collected.files.length === 1 && only?.file instanceof File && isIndexFile(only.file);
-    if (isIndex) void indexes.open({ kind: "file", file: only.file as File }, hooks);
-    else void indexes.addFiles(collected, hooks);
+    const { files, notes } = collected;
+    if (files.length > 0) return void backend.take(collected, hooks);
+    showNote(`There is nothing to index${notes.length > 0 ? `: ${notes.join(", ")}` : ""}.`, false);
   };
-  pick("pick-files", "files-input", (files) => take(pickedFiles(files)));
-  pick("pick-folder", "folder-input", (files) => take(pickedFiles(files)));
-  pick(
-    "pick-index",
-    "index-input",
-    ([file]) => file && void indexes.open({ kind: "file", file }, hooks),
-  );
-  pick("", "import-input", ([file]) => file && void indexes.importFile(file, hooks));
-  setUpDrop((items) => {
+  pick("files-input", (files) => take(pickedFiles(files)), "pick-files");
+  pick("folder-input", (files) => take(pickedFiles(files)), "pick-folder");
+  setUpDrop(backend, (items) => {
     droppedFiles(items).then(take, (error: unknown) => showNote(messageOf(error), false));
   });
 }
 
-function pick(button: string, input: string, take: (files: File[]) => void): void {
+/** Gives the files that are picked in an input; a button may open it. */
+export function pick(input: string, take: (files: File[]) => void, button = ""): void {
   const field = find(input, HTMLInputElement);
   if (button !== "") find(button, HTMLButtonElement).addEventListener("click", () => field.click());
   field.addEventListener("change", () => {
@@ -42,19 +32,13 @@ function pick(button: string, input: string, take: (files: File[]) => void): voi
   });
 }
 
-/** What becomes of files that are dropped now. */
-function promiseOf(opened: Opened | null): string {
-  if (opened && isPrivate(opened)) return `Drop to add them to “${opened.label}”`;
-  return "Drop to make an index of them in this browser";
-}
-
-function setUpDrop(take: (items: DataTransferItemList) => void): void {
+function setUpDrop(backend: Backend, take: (items: DataTransferItemList) => void): void {
   const cover = find("drop-cover", HTMLElement);
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    if (cover.hidden) find("drop-text", HTMLElement).textContent = promiseOf(indexes.opened());
+    if (cover.hidden) find("drop-text", HTMLElement).textContent = backend.dropText();
     cover.hidden = false;
   });
   addEventListener("dragleave", (event) => {

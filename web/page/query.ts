@@ -6,12 +6,14 @@ export interface Query {
   readonly question: string;
   readonly mode: Mode;
   readonly k: number;
-  readonly path: string; // what the path holds; "" for every path
+  readonly path: string; // what the path holds, or a pattern; "" for every path
   readonly type: string; // kinds of files, parted by commas; "" for all
+  readonly after: string; // the first day that counts, 2024-05-31; "" for any
+  readonly before: string; // the first day that does not
   readonly where: string; // an expression over metadata; "" for none
 }
 
-export const FILTERS = ["path", "type", "where"] as const;
+export const FILTERS = ["path", "type", "after", "before", "where"] as const;
 const MODES: readonly Mode[] = ["hybrid", "semantic", "lexical"];
 const DEFAULT_K = 10;
 const MOST_HITS = 50;
@@ -20,12 +22,15 @@ const MOST_HITS = 50;
 export function readQuery(search: string): Query {
   const said = new URLSearchParams(search);
   const k = Number(said.get("k"));
+  const day = (name: string) => /^\d{4}-\d\d-\d\d$/.exec(said.get(name) ?? "")?.[0] ?? "";
   return {
     question: said.get("q") ?? "",
     mode: MODES.find((mode) => mode === said.get("mode")) ?? "hybrid",
     k: Number.isInteger(k) && k >= 1 && k <= MOST_HITS ? k : DEFAULT_K,
     path: said.get("path") ?? "",
     type: said.get("type") ?? "",
+    after: day("after"),
+    before: day("before"),
     where: said.get("where") ?? "",
   };
 }
@@ -41,25 +46,19 @@ export function writeQuery(query: Query, target: Readonly<Record<string, string>
   return text ? `?${text}` : location.pathname;
 }
 
-/** The filter of a query, in the language of filters; undefined for none. */
-export function filterOf(query: Query): string | undefined {
-  const types = query.type.split(",").map((type) => type.trim());
-  const wanted = types.filter((type) => type !== "").map((type) => quoted(type.toLowerCase()));
-  const parts = [
-    query.path ? `${quoted(query.path)} in path` : "",
-    wanted.length > 0 ? `type in [${wanted.join(", ")}]` : "",
-    query.where,
-  ].filter((part) => part !== "");
-  if (parts.length === 0) return undefined;
-  // What was typed alone stays as it is: a message about it points at its characters.
-  return parts.length === 1 ? parts[0] : parts.map((part) => `(${part})`).join(" and ");
+/** The patterns of paths that a query asks for: what is no pattern may stand anywhere in a path. */
+export function pathsOf({ path }: Query): string[] {
+  if (path === "") return [];
+  return [/[*?[]|^(?:[!/~]|\.\.?\/)/.test(path) ? path : `*${path}*`];
+}
+
+/** The kinds or extensions that a query asks for. */
+export function typesOf({ type }: Query): string[] {
+  const types = type.split(",").map((kind) => kind.trim().toLowerCase().replace(/^\.+/, ""));
+  return types.filter((kind) => kind !== "");
 }
 
 /** Whether there is a word to look for. */
 export function hasWord(question: string): boolean {
   return /[\p{L}\p{N}]/u.test(question);
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,16 +1,11 @@
 // What a search gave, or why it gave nothing.
 
 import type { Explanation, Results } from "../src/index.ts";
+import type { Remedy } from "./backend.ts";
 import type { ReadContext } from "./cards.ts";
 import { announce, find, make, makeButton, makeList } from "./dom.ts";
 import { clearHits, showHits } from "./list.ts";
 import { counted, duration, headingOf, messageOf, size } from "./words.ts";
-
-/** What can be done about a problem. */
-export interface Remedy {
-  readonly label: string;
-  readonly act: () => void;
-}
 
 export interface Showing {
   readonly key: string; // what tells questions apart
@@ -89,17 +84,22 @@ function showExplanation({ explanation: told, tookMs }: Results): void {
     ...(supplied.length > 0 ? [`vectors: ${supplied.join(", ")}`] : []),
     ...(told.bytesFetched > 0 ? [`${size(told.bytesFetched)} fetched`] : []),
   ];
+  const counts: [string, number][] = [
+    ["codes looked at", told.codesTouched],
+    ["vectors computed", told.chunksEmbedded],
+    ["vectors in memory", told.chunksCached],
+    ["vectors read", told.chunksRead],
+    ["vectors asked of the server", told.chunksAsked],
+    ["rounds", told.rounds],
+  ];
   const facts: [string, string][] = [
     ["mode", told.mode],
     ["chunks", told.chunks.toLocaleString("en")],
     ["let through by filters", told.allowedChunks?.toLocaleString("en") ?? "all"],
-    ["codes looked at", told.codesTouched.toLocaleString("en")],
-    ["vectors computed here", told.chunksEmbedded.toLocaleString("en")],
-    ["vectors in memory", told.chunksCached.toLocaleString("en")],
-    ["vectors read", told.chunksRead.toLocaleString("en")],
-    ["vectors asked of the server", told.chunksAsked.toLocaleString("en")],
-    ["rounds", String(told.rounds)],
-    ["fetched", size(told.bytesFetched)],
+    ...counts
+      .filter(([, count]) => count > 0)
+      .map(([what, count]): [string, string] => [what, count.toLocaleString("en")]),
+    ...(told.bytesFetched > 0 ? [["fetched", size(told.bytesFetched)] as [string, string]] : []),
     ...Object.entries(told.lexicalTerms).map(([term, count]): [string, string] => {
       return [`chunks with “${term}”`, count.toLocaleString("en")];
     }),

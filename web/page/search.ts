@@ -1,8 +1,8 @@
-// A question answered twice: by words at once, then by meaning too.
+// A question answered: where that costs nobody else anything twice, by words at once, then by meaning too.
 
-import type { GossamerIndex, Results } from "../src/index.ts";
+import type { Results } from "../src/index.ts";
+import type { Opened } from "./backend.ts";
 import { noteLatency } from "./latency.ts";
-import { filterOf } from "./query.ts";
 import type { Query } from "./query.ts";
 
 export interface Watcher {
@@ -13,36 +13,30 @@ export interface Watcher {
 }
 
 /** Answers a query. Throws what the search throws, also where its first half was shown. `pause` is
- * waited for between the two: whoever types on does not need the second. */
+ * waited for between the two halves: whoever types on does not need the second; null for a single one. */
 export async function answer(
-  index: GossamerIndex,
+  opened: Opened,
   query: Query,
   signal: AbortSignal,
-  pause: () => Promise<void>,
+  pause: (() => Promise<void>) | null,
   watcher: Watcher,
 ): Promise<void> {
-  const filter = filterOf(query);
-  const options = { k: query.k, signal, ...(filter === undefined ? {} : { filter }) };
   let firstMs: number | null = null;
-  if (query.mode === "hybrid") {
-    const [results, ms] = await timed(() =>
-      index.search(query.question, { ...options, mode: "lexical" }),
-    );
+  if (pause && query.mode === "hybrid") {
+    const [results, ms] = await timed(() => opened.search(query, "lexical", signal));
     firstMs = ms;
     if (signal.aborted) return;
     watcher.first(results);
     await pause();
     if (signal.aborted) return;
   }
-  const [results, ms] = await timed(() =>
-    index.search(query.question, { ...options, mode: query.mode }),
-  );
+  const [results, ms] = await timed(() => opened.search(query, query.mode, signal));
   if (signal.aborted) return;
   noteLatency({ question: query.question, firstMs, ms: (firstMs ?? 0) + ms });
   watcher.last(results);
 }
 
-/** What the page waits for: with the way to the worker and back. */
+/** What the page waits for: with the way there and back. */
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   const start = performance.now();
   const value = await work();

@@ -1,53 +1,27 @@
-// What is shown before anything is asked: what can be searched here, and how to put in more.
+// What is shown before anything is asked: what can be searched here, how to put in more, and what to ask.
 
+import type { Beginning, Opened } from "./backend.ts";
 import { find, make, makeButton } from "./dom.ts";
-import { isPrivate, siteName, titleOf } from "./session.ts";
-import type { Opened, Target } from "./session.ts";
-import { counted } from "./words.ts";
+import type { Child } from "./dom.ts";
+import { hasWord } from "./query.ts";
+import { SITE } from "./site.ts";
+import type { Target } from "./site.ts";
 
+const MOST_EXAMPLES = 4;
+const MOST_LETTERS = 60;
 const section = find("start", HTMLElement);
-const FIRST =
-  "Gossamer searches files by what they mean, and this page does it by itself: what you drop here is read, " +
-  "indexed and searched in this browser. Nothing is sent anywhere, and it is still here when you come back.";
-const PRIVATE =
-  "It is in this browser only: neither the files nor your questions are sent anywhere. " +
-  "Drop more files to add them.";
-const REMOTE =
-  "Questions are answered in this page, from the parts of the index that each one touches; those are kept " +
-  "in this browser.";
-const ASKED =
-  "Your questions are sent to this server, which embeds them; they are answered in this page.";
-const FOLLOWED =
-  "All of it is in this browser, where questions are answered, and it follows a server: it is " +
-  "brought up to date when it is opened.";
-const WORDS_ONLY = "Its model does not run in this page: it is searched by words only.";
-const PICKED = "It is read from the file that you picked; nothing is copied.";
+const examples = new WeakMap<Opened, Promise<readonly string[]>>();
+let latest: Opened | null = null; // whose examples are wanted
 
 /** Shows where one can begin. */
-export function showStart(
-  opened: Opened | null,
-  names: readonly string[],
-  open: (target: Target) => void,
-  acts: { keep(): void; update(): void },
-): void {
-  find("start-heading", HTMLElement).textContent = headingOf(opened);
-  const text = find("start-text", HTMLElement);
-  text.textContent = textOf(opened);
-  if (opened?.target.kind === "file") {
-    text.append(" ", makeButton({ class: "quiet" }, "Keep it in this browser", () => acts.keep()));
-  } else if (opened?.status.follows) {
-    text.append(" ", makeButton({ class: "quiet" }, "Update", () => acts.update()));
-  }
-  const others = names.filter((name) => name !== opened?.index.name);
-  const buttons = others.map((name) => {
-    const target: Target = name === siteName() ? { kind: "site" } : { kind: "name", name };
-    return makeButton({ class: "quiet chip" }, make("bdi", {}, titleOf(name)), () => open(target));
-  });
-  find("kept", HTMLElement).replaceChildren(
-    ...(buttons.length > 0
-      ? [make("h3", {}, "Also in this browser"), make("p", { class: "choices" }, ...buttons)]
-      : []),
-  );
+export function showStart(beginning: Beginning, open: (target: Target) => void): void {
+  const { heading, text, zone, others } = beginning;
+  find("start-heading", HTMLElement).textContent = heading;
+  find("start-text", HTMLElement).replaceChildren(...text);
+  find("zone", HTMLElement).hidden = zone === "";
+  find("zone-text", HTMLElement).textContent = zone;
+  const chips = others.map(([title, target]) => makeChip(title, () => open(target)));
+  fill("kept", "Also in this browser", chips);
   section.hidden = false;
 }
 
@@ -56,20 +30,36 @@ export function hideStart(): void {
   section.hidden = true;
 }
 
-function headingOf(opened: Opened | null): string {
-  if (!opened) return "Search your own files, in this page";
-  const { documents, chunks } = opened.status;
-  if (chunks === 0) return `“${opened.label}” is empty`;
-  return `${opened.label}: ${counted(documents, "document")}, ${counted(chunks, "chunk")}`;
+/** Offers what the site says can be asked, or else titles of what is in the index. */
+export async function showExamples(opened: Opened | null, ask: (question: string) => void): Promise<void> {
+  latest = opened;
+  const found = opened?.status?.chunks ? await examplesOf(opened) : [];
+  if (latest !== opened) return;
+  const chips = found.map((question) => makeChip(question, () => ask(question)));
+  fill("examples", "For example", chips);
 }
 
-function textOf(opened: Opened | null): string {
-  if (!opened) return FIRST;
-  if (opened.status.chunks === 0) return isPrivate(opened) ? "Drop files to put something in." : "";
-  if (opened.target.kind === "file") return PICKED;
-  if (isPrivate(opened)) return PRIVATE;
-  const { follows, vectors } = opened.status;
-  const whose = opened.host === "" ? "" : `This index is not of this site: it comes from ${opened.host}. `;
-  const limits = opened.isWordsOnly ? ` ${WORDS_ONLY}` : "";
-  return `${whose}${follows ? FOLLOWED : vectors === "server" ? ASKED : REMOTE}${limits}`;
+function examplesOf(opened: Opened): Promise<readonly string[]> {
+  const own = SITE.examples.split("|").map((question) => question.trim());
+  if (opened.target.kind === "site" && own.some(hasWord)) return Promise.resolve(own.filter(hasWord));
+  // Without titles there are no examples; what is wrong is said when something is asked.
+  const titles = examples.get(opened) ?? opened.titles().then(fitting, () => []);
+  examples.set(opened, titles);
+  return titles;
+}
+
+/** Titles that can be asked as they are, from all over the index. */
+function fitting(titles: readonly string[]): readonly string[] {
+  const short = titles.filter((title) => hasWord(title) && title.length <= MOST_LETTERS);
+  const step = Math.max(1, Math.floor(short.length / MOST_EXAMPLES));
+  return short.filter((_, at) => at % step === 0).slice(0, MOST_EXAMPLES);
+}
+
+function makeChip(label: string, press: () => void): HTMLElement {
+  return makeButton({ class: "quiet chip" }, make("bdi", {}, label), press);
+}
+
+function fill(id: string, heading: string, chips: readonly Child[]): void {
+  const content = [make("h3", {}, heading), make("p", { class: "choices" }, ...chips)];
+  find(id, HTMLElement).replaceChildren(...(chips.length > 0 ? content : []));
 }

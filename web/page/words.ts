@@ -1,7 +1,6 @@
-// Numbers, sizes and failures as people read them.
+// Numbers, sizes, paths and failures as people read them.
 
-import { GossamerError } from "../src/errors.ts";
-import type { Reason } from "../src/errors.ts";
+import type { GossamerError, Reason } from "../src/errors.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 const RANKINGS: Readonly<Record<string, string>> = { semantic: "meaning", lexical: "words" };
@@ -34,6 +33,20 @@ export function share(part: number, whole: number): string {
   return `${Number(((100 * part) / whole).toPrecision(2)).toLocaleString("en")} %`;
 }
 
+/** A moment (ISO 8601) in the time of this place, to the minute; as it is if it is none. */
+export function when(moment: string): string {
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return moment;
+  return date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** A path without what stands above the file or folder that was indexed; as it is if it is below none. */
+export function nearPath(path: string, roots: readonly string[]): string {
+  const isBelow = (root: string) => path.startsWith(root) && /^([\\/]|$)/.test(path.slice(root.length));
+  const [above] = roots.filter(isBelow).sort((a, b) => a.length - b.length);
+  return above === undefined ? path : path.slice(above.search(/[^\\/]*$/));
+}
+
 /** What people call the ranking by which a hit was found. */
 export function rankingName(ranking: string): string {
   return RANKINGS[ranking] ?? ranking;
@@ -44,12 +57,19 @@ export function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   // Addresses and names stay what they are.
   const sentence = said.replace(/^[a-z](?=[a-z']* )/, (letter) => letter.toUpperCase());
-  return /[.!?)\n]$/.test(sentence) ? sentence : `${sentence}.`;
+  // One of several lines points at a character of the last but one.
+  return sentence.includes("\n") || /[.!?)]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** Why something failed; "" for what nobody foresaw. */
 export function reasonOf(error: unknown): Reason | "" {
-  return error instanceof GossamerError ? error.reason : "";
+  // By its name: the package that is loaded later has a class of its own.
+  return error instanceof Error && error.name === "GossamerError" ? (error as GossamerError).reason : "";
+}
+
+/** Whether trying again may help. */
+export function isPassing(error: unknown): boolean {
+  return ["Unreachable", "Locked", "Unavailable", "WrongState", ""].includes(reasonOf(error));
 }
 
 /** A failure in a few words. */
@@ -64,10 +84,10 @@ const HEADINGS: Readonly<Record<string, string>> = {
   UnknownVersion: "This index is of another version",
   Damaged: "The index is damaged",
   Truncated: "The index is not complete",
-  TooLarge: "This is too large for the browser",
-  Unwritable: "The browser's storage is full",
-  Unavailable: "The browser's storage cannot be used",
-  Locked: "Another tab is changing this index",
+  TooLarge: "This is too large",
+  Unwritable: "There is no room left",
+  Unavailable: "This cannot be had now",
+  Locked: "This index is being changed",
   MissingModel: "The model of this index is not here",
   ModelMismatch: "The model is another one than that of the index",
   InvalidArgument: "This was not understood",

@@ -19,17 +19,19 @@ export const CORE_REASONS = [
   "Cancelled",
 ] as const;
 
-export type Reason =
-  | (typeof CORE_REASONS)[number]
-  | "NoIndex"
-  | "Locked"
-  | "MissingModel"
-  | "ModelMismatch"
-  | "Unreachable"
-  | "Unreadable"
-  | "Unavailable"
-  | "LeftOut"
-  | "Unwritable";
+const OTHER_REASONS = [
+  "NoIndex",
+  "Locked",
+  "MissingModel",
+  "ModelMismatch",
+  "Unreachable",
+  "Unreadable",
+  "Unavailable",
+  "LeftOut",
+  "Unwritable",
+] as const;
+
+export type Reason = (typeof CORE_REASONS)[number] | (typeof OTHER_REASONS)[number];
 
 /** What went wrong, what was expected and what to do about it. */
 export class GossamerError extends Error {
@@ -46,4 +48,10 @@ export class GossamerError extends Error {
 /** Throws Cancelled if the signal was aborted. */
 export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw new GossamerError("Cancelled", "the job was cancelled before it finished");
+}
+
+/** The reason that a server writes in snake case; undefined if it is none of ours. */
+export function reasonNamed(name: unknown): Reason | undefined {
+  const plain = String(name).replaceAll("_", "");
+  return [...CORE_REASONS, ...OTHER_REASONS].find((reason) => reason.toLowerCase() === plain);
 }

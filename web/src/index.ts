@@ -190,6 +190,11 @@ export class GossamerIndex {
     return this.#client.call("context", [this.#handle, id, margin]);
   }
 
+  /** Titles of some documents, from all over the index; fewer where some have none. */
+  titles(most = 8): Promise<string[]> {
+    return this.#client.call("titles", [this.#handle, most]);
+  }
+
   /** Puts texts in under ids of their own; one whose id is there already takes its place. */
   add(
     texts: Iterable<TextInput> | AsyncIterable<TextInput>,

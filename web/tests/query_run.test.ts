@@ -105,6 +105,19 @@ test("similar chunks and the text around one are those of Python", async () => {
   assert.deepEqual(await index.context(similar.id, 40), context);
 });
 
+test("titles come from all over the index, without engine and model", async () => {
+  const file = new Blob([readFileSync(data("index.gossamer"))]);
+  const services = { ...makeServices(wasm, memoryStorage()), newEngine: () => assert.fail("was loaded") };
+  const index = await WebIndex.open(file, {}, services);
+  const { documents } = await index.status();
+
+  const [few, all] = [await index.titles(2), await index.titles(documents)];
+
+  assert.ok(all.includes("10. Text stays in your files"));
+  assert.equal(new Set(all).size, all.length);
+  assert.ok(few.length <= 2 && few.every((title) => title !== "" && all.includes(title)));
+});
+
 test("a lexical search loads neither engine nor model", async () => {
   const file = new Blob([readFileSync(data("index.gossamer"))]);
   const services = { ...makeServices(wasm, memoryStorage()), newEngine: () => assert.fail("was loaded") };

@@ -33,6 +33,7 @@ const LAYERS = [
   "update",
   "sync",
   "worker",
+  "remote", // an index that a server searches
   "index.ts",
 ];
 

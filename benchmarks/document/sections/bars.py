@@ -35,6 +35,7 @@ GROUPS = {
         "encoder",
         "pipeline_speed",
         "query_cost",
+        "query_overhead",
         "update_cost",
         "segments",
         "install_size",

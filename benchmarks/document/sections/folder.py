@@ -15,6 +15,7 @@ CASES = (
     "answer_quality",
     "lexical",
     "query_cost",
+    "query_overhead",
     "pipeline_speed",
     "encoder",
     "update_cost",
@@ -45,6 +46,8 @@ def write(records: Records) -> list[str]:
         blocks += _answers(records)
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
+    if "query_overhead" in records:
+        blocks += _overhead(records["query_overhead"])
     # The largest dependencies stay in the result's file.
     if rest := [row for row in named_rows(records, REST) if ": MB of " not in row["what"]]:
         blocks += ["**Bringing in, updating, installing.**", row_table(rest)]
@@ -170,6 +173,15 @@ def _question(record: Record) -> list[str]:
                 for name, one in sizes.items()
             ],
         ),
+    ]
+
+
+def _overhead(record: Record) -> list[str]:
+    return [
+        f"**Besides the encoder**, {record.details['chunks']:,} chunks, median of "
+        f"{len(record.details['questions'])} questions: a table of vectors stands in for the model "
+        "and its time is taken off. A new process reads files that the system has in memory.",
+        row_table(record.rows),
     ]
 
 

@@ -32,7 +32,7 @@ from gossamer.errors import (
 from gossamer.files import make_file
 from gossamer.journals import journal_of, refuse_foreign_journal
 from gossamer.lexical.fts5_sum import WordsSum, crc_of_words, read_sum, sum_of, write_sum
-from gossamer.lexical.scan import terms_of
+from gossamer.lexical.terms import terms_of
 from gossamer.store.unwritable import explaining
 
 __all__ = ["FtsIndex", "Interrupted"]

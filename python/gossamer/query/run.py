@@ -91,9 +91,9 @@ class _Question:
         self._hot = state.hot if uses_hot else None
         self._remote = state.remote()
         self._texts = TextSource(state.snapshot)
-        vectors = state.vectors if query.mode != "lexical" else None
+        self._index = state.vectors if query.mode != "lexical" else None
         self._vectors = VectorSource(
-            0 if vectors is None else vectors.dim,
+            0 if self._index is None else self._index.dim,
             lambda: state.model.embedder,
             self._hot,
             self._remote,
@@ -101,9 +101,7 @@ class _Question:
         words = "texts" if state.words is None else "host"
         with self._stages.time("codes"):
             self._session = _core.QuerySession(
-                state.snapshot.collection,
-                None if vectors is None else vectors.core,
-                query.to_bytes(words),
+                state.snapshot.collection, self._index is not None, query.to_bytes(words)
             )
 
     def answer(self) -> Results:
@@ -132,8 +130,9 @@ class _Question:
                 getattr(self, f"_supply_{name}")(need)
 
     def _supply_question(self, vector: Floats) -> None:
+        assert self._index is not None
         with self._stages.time("codes"):
-            self._session.supply_question(vector)
+            self._session.supply_question(self._index.core, vector)
 
     def _question_vector(self) -> Floats:
         query, hot = self._query, self._hot

@@ -69,7 +69,7 @@ def create_app(index_folder: Path, options: ServeOptions | None = None) -> FastA
     app.state.service = service
     add_handlers(app)
     every = (
-        *(routes_pages, routes_web, routes_search),
+        *(routes_web, routes_pages, routes_search),
         *(routes_changes, routes_sync, routes_single),
     )
     for routes in every:

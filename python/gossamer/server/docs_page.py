@@ -11,8 +11,7 @@ __all__ = ["write_docs"]
 _HEAD = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><link rel="stylesheet" href="page/base.css">
-<link rel="stylesheet" href="page/page.css"></head>
+<title>{title}</title><link rel="stylesheet" href="web/base.css"></head>
 <body><main>
 <h1>{title}</h1>
 <p>{description}</p>

@@ -38,6 +38,7 @@ __all__ = [
     "Search",
     "Similar",
     "Status",
+    "Titles",
     "VectorIds",
 ]
 
@@ -283,6 +284,12 @@ class Status(BaseModel):
     share_of_text: float
     is_fresh: bool
     settings: Mapping[str, Any]
+
+
+class Titles(BaseModel):
+    """Titles of some documents."""
+
+    titles: list[str]
 
 
 class Report(BaseModel):

@@ -1,16 +1,13 @@
-"""Routes for people and their machines: the page, the list of routes, health and metrics."""
+"""Routes for people and their machines: the list of routes, health and metrics."""
 
 from __future__ import annotations
 
 import logging
-import mimetypes
-import re
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from gossamer.errors import GossamerError, UnknownId
+from gossamer.errors import GossamerError
 from gossamer.server import models
 from gossamer.server.answers import json_answer, problem
 from gossamer.server.context import TOKEN, Served
@@ -25,29 +22,10 @@ __all__ = ["router"]
 # Of its own, since everybody may ask for health as often as they like.
 _LOG = logging.getLogger("gossamer.server.health")
 _LOG.addFilter(Seldom())
-_PAGE = Path(__file__).parent / "page"
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,60}\.(html|css|js|svg)")
 _HTML = "text/html; charset=utf-8"
 _TEXT = {"schema": {"type": "string"}}
 
 router = APIRouter(tags=["server"])
-
-
-@router.get(
-    "/",
-    summary="The page",
-    response_class=Response,
-    responses=answers(404, ok={"text/html": _TEXT}, is_public=True),
-)
-async def page() -> Response:
-    """Give the page to search with; it asks for the token itself."""
-    return _file("index.html")
-
-
-@router.get("/page/{name}", include_in_schema=False)
-async def page_file(name: str) -> Response:
-    """Give a file of the page."""
-    return _file(name)
 
 
 @router.get(
@@ -103,14 +81,3 @@ async def metrics(service: Served) -> Response:
         return service.metrics.text()
 
     return Response(await service.reads.run(count), media_type=METRICS_TYPE)
-
-
-def _file(name: str) -> Response:
-    path = _PAGE / name
-    if not _NAME.fullmatch(name) or not path.is_file():
-        raise UnknownId(f"the page has no file {name!r}")
-    kind, _ = mimetypes.guess_type(name)
-    # Windows takes the type of scripts from its registry, where anything may stand.
-    kind = "text/javascript" if name.endswith(".js") else kind or "application/octet-stream"
-    headers = {"Cache-Control": "no-cache"}
-    return Response(path.read_bytes(), headers=headers, media_type=kind)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from gossamer.errors import InvalidArgument
+from gossamer.errors import InvalidArgument, UnknownId, Unreachable
+from gossamer.index import Index
 from gossamer.query.results import Results, ResultsRecord, record_chunk, record_results
 from gossamer.records import Hit
 from gossamer.server import models
@@ -24,6 +25,7 @@ __all__ = ["router"]
 
 _MOST_MARGIN = 100_000
 _MOST = models.MOST_LISTED
+_TITLES = 8
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route, dependencies=[TOKEN])
 
@@ -158,6 +160,32 @@ async def status(service: Served) -> Response:
         return record_status(service.index.status(), read_manifest(service.index.folder))
 
     return json_answer(await service.reads.run(look))
+
+
+@router.get(
+    "/titles",
+    summary="Name some documents by their titles",
+    response_model=models.Titles,
+    responses=answers(422),
+)
+async def titles(service: Served) -> Response:
+    """Give titles from all over the index, for whoever wonders what could be asked of it."""
+    return json_answer({"titles": await service.reads.run(lambda: _titles(service.index))})
+
+
+def _titles(index: Index) -> list[str]:
+    """Give the titles of documents at even distances; a document without text has none."""
+    catalogue = index.opened.state.snapshot.catalogue
+    count = catalogue.document_count
+    found: dict[str, None] = {}
+    for row in range(0, count, max(1, count // _TITLES))[:_TITLES]:
+        try:
+            found.update((index.get(id).title, None) for id in catalogue.chunks_in(row)[:1])
+        except UnknownId:
+            continue  # its file has changed
+        except Unreachable:
+            break  # the texts are kept by a server that is away
+    return [title for title in found if title]
 
 
 async def _search(service: Service, asked: models.Search) -> Response:

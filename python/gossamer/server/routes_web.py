@@ -1,15 +1,19 @@
-"""The page that searches by itself, as `make web` built it: files that anyone may have."""
+"""The page, as `make web` built it: at / this server answers it, at /web/ it searches by itself."""
 
 from __future__ import annotations
 
 import mimetypes
 import re
+from collections.abc import Mapping
 from hashlib import blake2b
+from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from gossamer.errors import UnknownId
+from gossamer.server.context import Served
+from gossamer.server.documents import answers
 from gossamer.single.site import page_file, page_folder
 
 __all__ = ["router"]
@@ -27,9 +31,10 @@ _TYPES = {
     ".wasm": "application/wasm",
     ".webmanifest": "application/manifest+json",
 }
-# Beyond what the other page may: compile the engine, run it in a worker, show what it made.
+_CACHED = {"Cache-Control": "no-cache"}
+# Beyond what the page at / may: compile the engine, run it in a worker, show what it made.
 _HEADERS = {
-    "Cache-Control": "no-cache",
+    **_CACHED,
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
         "style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; "
@@ -37,40 +42,77 @@ _HEADERS = {
     ),
 }
 
-# The page opens the index beside it; here that is the server's, seen from /web/.
-_METAS = {
-    b'"gossamer-index" content="index.gossamer"': b'"gossamer-index" content="../v1/sync/file"',
-    b'"gossamer-server" content=""': b'"gossamer-server" content=".."',
+# Which index the page opens, the server that has more of it, and whether that takes changes.
+_INDEX = b'"gossamer-index" content="index.gossamer"'
+_SERVER = b'"gossamer-server" content=""'
+_READ_ONLY = b'"gossamer-read-only" content=""'
+# Seen from /web/, the file of this server's index.
+_BY_ITSELF = {
+    _INDEX: b'"gossamer-index" content="../v1/sync/file"',
+    _SERVER: b'"gossamer-server" content=".."',
 }
+# A server and no index: the server answers.
+_BY_SERVER = {
+    _INDEX: b'"gossamer-index" content=""',
+    _SERVER: b'"gossamer-server" content="."',
+}
+# What stands beside the page: seen from /, it is below /web/.
+_BESIDE = re.compile(rb'="(?=[a-z-]+\.(?:css|js|svg)")')
 
-router = APIRouter(tags=["server"], include_in_schema=False)
+router = APIRouter(tags=["server"])
 
 
-@router.get("/web")
+@router.get(
+    "/",
+    summary="The page",
+    response_class=Response,
+    responses=answers(404, ok={"text/html": {"schema": {"type": "string"}}}, is_public=True),
+)
+def page(service: Served, request: Request) -> Response:
+    """Give the page to search with; it asks for the token itself."""
+    fixed = {_READ_ONLY: _READ_ONLY[:-1] + b'yes"'} if service.options.read_only else {}
+    data = _filled(_found("index.html"), {**_BY_SERVER, **fixed})
+    return _answer(request, _BESIDE.sub(b'="web/', data), "index.html", _CACHED)
+
+
+@router.get("/web", include_in_schema=False)
 async def to_page() -> Response:
-    """Lead to the page: what it names stands beside it."""
+    """Lead to the page that searches by itself: what it names stands beside it."""
     return RedirectResponse("/web/", 308)
 
 
-@router.head("/web/{name:path}")
-@router.get("/web/{name:path}")
+@router.head("/web/{name:path}", include_in_schema=False)
+@router.get("/web/{name:path}", include_in_schema=False)
 def web_file(name: str, request: Request) -> Response:
     """Give a file of the page, or say that a browser has the newest."""
+    path = _found(name or "index.html")
+    is_page = path.name == "index.html"
+    data = _filled(path, _BY_ITSELF) if is_page else path.read_bytes()
+    return _answer(request, data, path.name, _HEADERS)
+
+
+def _found(name: str) -> Path:
+    """Give where a file of the page is; UnknownId if there is none."""
     folder = page_folder()
     if folder is None:
-        raise UnknownId(
-            "the page that searches in the browser is not built here; `make web` builds it"
-        )
-    path = page_file(folder, name or "index.html")
-    if not (name == "" or _NAME.fullmatch(name)) or not path.is_file():
+        raise UnknownId("the page is not built here: `make web` builds it, and wheels have it")
+    path = page_file(folder, name)
+    if not _NAME.fullmatch(name) or not path.is_file():
         raise UnknownId(f"the page has no file {name!r}")
+    return path
+
+
+def _filled(path: Path, metas: Mapping[bytes, bytes]) -> bytes:
     data = path.read_bytes()
-    if path.name == "index.html":
-        for static, served in _METAS.items():
-            data = data.replace(static, served)
+    for static, served in metas.items():
+        data = data.replace(static, served)
+    return data
+
+
+def _answer(request: Request, data: bytes, name: str, headers: Mapping[str, str]) -> Response:
     tag = f'"{blake2b(data, digest_size=16).hexdigest()}"'
-    headers = {**_HEADERS, "ETag": tag}
+    headers = {**headers, "ETag": tag}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
+    kind = _TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
     return Response(data, headers=headers, media_type=kind or "application/octet-stream")

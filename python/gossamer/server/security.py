@@ -24,7 +24,7 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::([0-9]{1,5}))?")
 _PORTS = {"http": "80", "https": "443"}
 # What says nothing of the index: the page, which asks for the token, and the list of routes.
 _PUBLIC = frozenset({"/", "/health", "/docs", "/openapi.json", "/web"})
-_PUBLIC_BELOW = ("/page/", "/web/")
+_PUBLIC_BELOW = "/web/"
 # What browsers say of a request that a page of another origin caused.
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 _METHODS = "GET, POST, PUT"

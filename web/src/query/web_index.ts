@@ -140,6 +140,20 @@ export class WebIndex {
     });
   }
 
+  /** Titles of documents at even distances; a document without text has none. */
+  async titles(most: number, signal?: AbortSignal): Promise<string[]> {
+    return this.#withState(async (state) => {
+      const { catalogue } = state.target.parts;
+      const step = Math.max(1, Math.floor(catalogue.documentCount / most));
+      const runs = Array.from({ length: most }, (_, at) => at * step)
+        .filter((row) => row < catalogue.documentCount)
+        .map((row) => catalogue.chunksIn(row));
+      const ids = runs.flatMap(({ first, count }) => (count > 0 ? [first] : []));
+      const found = await state.passages().read(ids, false, signal);
+      return [...new Set(found.flatMap((passage) => passage?.title || []))];
+    });
+  }
+
   /** What the index is and takes. */
   async status(): Promise<IndexStatus> {
     const state = await this.state();

@@ -3,7 +3,7 @@
 
 import { watchSilence } from "../bytes/http.ts";
 import { joinBytes } from "../bytes/join.ts";
-import { CORE_REASONS, GossamerError, throwIfAborted } from "../errors.ts";
+import { GossamerError, reasonNamed, throwIfAborted } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { randomName } from "../random.ts";
 import { objectOf } from "../text/json.ts";
@@ -58,18 +58,6 @@ const FILE_STATUSES: readonly number[] = [200, 206];
 const PACKAGE_STATUSES: readonly number[] = [...FILE_STATUSES, 202, 204, 416];
 // What a server says before it has seen the right token, and so cannot sign.
 const BEFORE_TOKEN: readonly number[] = [401, 403];
-const OTHER_REASONS: readonly Reason[] = [
-  "NoIndex",
-  "Locked",
-  "MissingModel",
-  "ModelMismatch",
-  "Unreachable",
-  "Unreadable",
-  "Unavailable",
-  "LeftOut",
-  "Unwritable",
-];
-const REASONS: readonly Reason[] = [...CORE_REASONS, ...OTHER_REASONS];
 // What a status means where the body does not say it.
 const BY_STATUS: Readonly<Record<number, Reason>> = {
   401: "WrongState",
@@ -294,10 +282,4 @@ function isInfo(found: unknown): found is ServerInfo {
   const { index, epoch, version, protocol } = (found ?? {}) as Record<string, unknown>;
   const areTexts = typeof index === "string" && typeof epoch === "string";
   return areTexts && Number.isSafeInteger(version) && Number.isSafeInteger(protocol);
-}
-
-/** The reason that a server writes in snake case. */
-function reasonNamed(name: unknown): Reason | undefined {
-  const plain = String(name).replaceAll("_", "");
-  return REASONS.find((reason) => reason.toLowerCase() === plain);
 }

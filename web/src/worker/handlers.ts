@@ -87,6 +87,7 @@ export function makeHandlers(services: Services): Handlers {
     },
     optimiseCache: async (job, handle, options) => find(handle).optimiseCache(options, job.signal),
     context: async (job, handle, id, margin) => find(handle).context(id, margin, job.signal),
+    titles: async (job, handle, most) => find(handle).titles(most, job.signal),
     close: async (_, handle) => {
       const index = indexes.get(handle);
       indexes.delete(handle);

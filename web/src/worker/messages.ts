@@ -60,6 +60,7 @@ export interface Calls {
   setMemoryBudget: { args: [handle: number, bytes: number]; value: null };
   optimiseCache: { args: [handle: number, options: OptimiseOptions]; value: CacheReport };
   context: { args: [handle: number, id: number, margin: number]; value: ChunkContext };
+  titles: { args: [handle: number, most: number]; value: string[] };
   close: { args: [handle: number]; value: null };
 }
 

@@ -1,63 +1,51 @@
 // The worker and the index that is open in it.
 
-import { GossamerError } from "../src/errors.ts";
-import { start } from "../src/index.ts";
-import type { Gossamer, GossamerIndex, IndexStatus, OpenOptions } from "../src/index.ts";
-import { recall, remember } from "./memory.ts";
-import { askToken, forgetToken, keepToken, knownToken } from "./token.ts";
-import { reasonOf } from "./words.ts";
+import { GossamerError } from "../../src/errors.ts";
+import type { Gossamer, GossamerIndex, IndexStatus, OpenOptions } from "../../src/index.ts";
+import { loadPart } from "../../src/lazy.ts";
+import type { Opened } from "../backend.ts";
+import { recall, remember } from "../memory.ts";
+import { SITE, absolute, hostOf } from "../site.ts";
+import type { Target } from "../site.ts";
+import { knownToken, renewToken } from "../token.ts";
+import { reasonOf } from "../words.ts";
+import { filterOf } from "./filter.ts";
 
-/** Which index: the one of this site, one at an address, one in storage, or a file that was picked. */
-export type Target =
-  | { readonly kind: "site" }
-  | { readonly kind: "address"; readonly url: string }
-  | { readonly kind: "name"; readonly name: string }
-  | { readonly kind: "file"; readonly file: File };
-
-/** An index that is open. */
-export interface Opened {
-  readonly target: Target;
+/** An index that is open in the worker. */
+export interface LocalIndex extends Opened {
   readonly index: GossamerIndex;
-  readonly label: string;
   readonly host: string; // another one than this site's that it comes from; "" for none
   status: IndexStatus;
-  problem: string; // why its state could not be asked for the last time; "" if it could
-  isWordsOnly: boolean; // its model cannot be had here
+  problem: unknown;
 }
-
-/** Where this site's index is, and the server that has more of it; "" for none. */
-export const SITE = { index: metaOf("gossamer-index"), server: metaOf("gossamer-server") } as const;
 
 const BUDGET = "gossamer-budget";
 const PAGE_MODELS = ["pocket"]; // models that run in a page
 
-let running: Gossamer | null = null;
+let running: Promise<Gossamer> | null = null;
 
-/** The worker, started when first asked for. */
-export function gossamer(): Gossamer {
-  running ??= start();
+/** The worker, loaded and started when first asked for. */
+export function gossamer(): Promise<Gossamer> {
+  running ??= loadPart(import("../../src/index.ts")).then(({ start }) => start());
+  running.catch(() => (running = null)); // the next call tries again
   return running;
 }
 
 /** Ends the worker, so that the next call starts another one. */
 export function restart(): void {
-  running?.close();
+  void running?.then((old) => old.close());
   running = null;
 }
 
 /** Opens an index; asks for the server's token where it is wanted. */
-export async function openIndex(target: Target, signal: AbortSignal): Promise<Opened> {
+export async function openIndex(target: Target, signal: AbortSignal): Promise<LocalIndex> {
   for (let token = knownToken(); ;) {
     try {
-      const opened = await openWith(target, token, signal);
-      if (isServed(target)) keepToken(token);
-      return opened;
+      return await openWith(target, token, signal);
     } catch (error) {
       if (!isRefused(error) || !isServed(target) || signal.aborted) throw error;
-      forgetToken();
-      const next = await askToken(token !== "");
-      if (next === "") throw error;
-      token = next;
+      token = await renewToken(token);
+      if (token === "") throw error;
     }
   }
 }
@@ -85,7 +73,7 @@ export function explained(error: unknown, target: Target): unknown {
 }
 
 /** Whether files can be added to an index: it is in this browser, and nowhere else. */
-export function isPrivate(opened: Opened | null): boolean {
+export function isPrivate(opened: LocalIndex | null): boolean {
   return opened !== null && opened.index.name !== "" && opened.status.origin === "";
 }
 
@@ -116,7 +104,7 @@ export function titleOf(name: string): string {
 }
 
 /** Keeps how much memory vectors may take, for this and later visits. */
-export async function keepBudget(opened: Opened, bytes: number): Promise<void> {
+export async function keepBudget(opened: LocalIndex, bytes: number): Promise<void> {
   remember(BUDGET, String(bytes));
   await opened.index.setMemoryBudget(bytes);
 }
@@ -129,7 +117,7 @@ export function freeName(wanted: string, taken: readonly string[]): string {
   return name;
 }
 
-async function openWith(target: Target, token: string, signal: AbortSignal): Promise<Opened> {
+async function openWith(target: Target, token: string, signal: AbortSignal): Promise<LocalIndex> {
   const asked = optionsFor(target, token, signal);
   const first = await openPlain(target, asked);
   const more = missingFor(first.status, asked);
@@ -138,17 +126,29 @@ async function openWith(target: Target, token: string, signal: AbortSignal): Pro
   return openPlain(target, { ...asked, ...more });
 }
 
-async function openPlain(target: Target, options: OpenOptions): Promise<Opened> {
-  const index = await gossamer().open(placeOf(target), options);
+async function openPlain(target: Target, options: OpenOptions): Promise<LocalIndex> {
+  const index = await (await gossamer()).open(placeOf(target), options);
   try {
     const status = await index.status();
     const host = hostOf(status.follows ? "" : status.origin);
-    const found = { target, index, status, host, problem: "", isWordsOnly: false };
-    return { ...found, label: labelOf(target, status) };
+    const label = labelOf(target, status);
+    return { target, index, status, host, label, problem: null, isWordsOnly: false, ...questionsTo(index) };
   } catch (error) {
     await index.close();
     throw error;
   }
+}
+
+function questionsTo(index: GossamerIndex): Pick<Opened, "search" | "context" | "titles"> {
+  return {
+    search: (query, mode, signal) => {
+      const filter = filterOf(query);
+      const options = { k: query.k, mode, signal, ...(filter === "" ? {} : { filter }) };
+      return index.search(query.question, options);
+    },
+    context: (id, margin) => index.context(id, margin),
+    titles: () => index.titles(),
+  };
 }
 
 /** What an index needs besides, now that it is known which one it is. */
@@ -188,12 +188,6 @@ function labelOf(target: Target, { origin, follows, name }: IndexStatus): string
   return host === "" ? file : `${host}/${file}`;
 }
 
-/** The host of an address that is not this site's; "" if it is. */
-function hostOf(address: string): string {
-  const url = new URL(address || document.baseURI);
-  return url.origin === location.origin ? "" : url.host;
-}
-
 function isSite(url: string): boolean {
   return SITE.index !== "" && URL.canParse(url, document.baseURI) && absolute(url) === absolute(SITE.index);
 }
@@ -205,16 +199,4 @@ function decoded(part: string): string {
   } catch {
     return part; // a % that begins nothing
   }
-}
-
-function absolute(url: string): string {
-  if (URL.canParse(url, document.baseURI)) return new URL(url, document.baseURI).href;
-  throw new GossamerError(
-    "InvalidArgument",
-    `the address of an index was expected, got ${JSON.stringify(url)}`,
-  );
-}
-
-function metaOf(name: string): string {
-  return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
 }

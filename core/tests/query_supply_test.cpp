@@ -15,11 +15,19 @@ using namespace gossamer::testing;
 
 namespace {
 
+const Index& index_of_nothing() {
+  static const std::unique_ptr<Index> index = Index::create(SmallLibrary().index()->codebook(), {});
+  return *index;
+}
+
 using Call = std::function<void(QuerySession&)>;
 
 // Every call that supplies something, with what is never right for more than one of them.
 const std::map<std::string, Call> kCalls{
-    {"question", [](QuerySession& s) { s.supply_question(std::vector<float>(kWordDim + 1)); }},
+    {"question",
+     [](QuerySession& s) {
+       s.supply_question(index_of_nothing(), std::vector<float>(kWordDim + 1));
+     }},
     {"words", [](QuerySession& s) { s.finish_words(); }},
     {"ranking", [](QuerySession& s) { s.supply_ranking({}, {"a"}, {}); }},
     {"postings", [](QuerySession& s) { s.supply_postings({}); }},
@@ -75,11 +83,11 @@ TEST_CASE("whatever is supplied wrongly between, the answer is the same") {
     query.question = "rent is due";
     query.k = 12;
     query.words = source;
-    QueryHost host(library);
+    QueryHost host(library, index.get());
     host.question = query.question;
     host.ranking = {library.id_of("tea"), library.id_of("away")};
     host.postings = postings;
-    QuerySession right(collection, index.get(), query), session(collection, index.get(), query);
+    QuerySession right(collection, true, query), session(collection, true, query);
     host.run(right);
 
     while (!session.is_over()) {
@@ -107,7 +115,7 @@ TEST_CASE("words that are counted partly are not ranked") {
   Query query;
   query.question = "tea";
   query.mode = QueryMode::kLexical;
-  QuerySession session(collection, nullptr, query);
+  QuerySession session(collection, false, query);
   WordPass& pass = session.pass();
   REQUIRE(pass.pieces().size() > 1);
 
@@ -129,7 +137,7 @@ TEST_CASE("a question without words needs no pass") {
   query.mode = QueryMode::kLexical;
   for (const std::string question : {"", " ", "?!"}) {
     query.question = question;
-    const QuerySession session(collection, nullptr, query);
+    const QuerySession session(collection, false, query);
     CHECK(session.is_over());
     CHECK(session.needs() == "[]");
   }
@@ -139,20 +147,20 @@ TEST_CASE("a vector of the question that is none may be supplied again") {
   const SmallLibrary library;
   const Collection collection(library.catalogue(), {kFolder});
   const auto index = library.index();
-  QueryHost host(library);
+  QueryHost host(library, index.get());
   Query query;
   query.question = host.question = "tea";
   query.mode = QueryMode::kSemantic;
-  QuerySession session(collection, index.get(), query);
+  QuerySession session(collection, true, query);
   std::vector<float> vector = vector_of("tea");
 
   vector[3] = std::numeric_limits<float>::infinity();
-  CHECK(reason_of([&] { session.supply_question(vector); }) == "not finite");
-  CHECK(reason_of([&] { session.supply_question(std::span(vector).first(7)); }) ==
+  CHECK(reason_of([&] { session.supply_question(*index, vector); }) == "not finite");
+  CHECK(reason_of([&] { session.supply_question(*index, std::span(vector).first(7)); }) ==
         "wrong dimension");
   CHECK(names_of(read_back(session.needs())) == std::set<std::string>{"question"});
-  session.supply_question(vector_of("tea"));
-  CHECK(reason_of([&] { session.supply_question(vector_of("tea")); }) == "wrong state");
+  session.supply_question(*index, vector_of("tea"));
+  CHECK(reason_of([&] { session.supply_question(*index, vector_of("tea")); }) == "wrong state");
   CHECK(hit_ids(host.run(session)).size() == 5);
 }
 
@@ -162,6 +170,6 @@ TEST_CASE("a recall that cannot be is refused before anything is asked for") {
   Query query;
   for (const double recall : {0.0, -1.0, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     query.recall = recall;
-    CHECK(reason_of([&] { QuerySession(collection, nullptr, query); }) == "invalid argument");
+    CHECK(reason_of([&] { QuerySession(collection, false, query); }) == "invalid argument");
   }
 }

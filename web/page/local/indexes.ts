@@ -1,33 +1,28 @@
 // The indexes of this page: opened, made of files, exported, imported, deleted.
 
-import { GossamerError } from "../src/errors.ts";
-import type { ChangeReport, GossamerIndex, PickedFile } from "../src/index.ts";
-import { make } from "./dom.ts";
-import type { Collected } from "./files.ts";
-import { isWorking, runJob, showNote, showReport } from "./job.ts";
-import type { JobTools } from "./job.ts";
-import { recall, remember } from "./memory.ts";
-import { SITE, freeName, gossamer, isPrivate, openIndex, titleOf } from "./session.ts";
-import type { Opened, Target } from "./session.ts";
-import { counted, messageOf, reasonOf } from "./words.ts";
-
-/** What the page does when another index is open, or none could be. */
-export interface Hooks {
-  opening(): void;
-  opened(target: Target): void;
-  /** How the open index is was asked again. */
-  refreshed(): void;
-  failed(error: unknown, target: Target): void;
-}
+import { GossamerError } from "../../src/errors.ts";
+import type { ChangeReport, GossamerIndex, PickedFile } from "../../src/index.ts";
+import type { Hooks } from "../backend.ts";
+import { make } from "../dom.ts";
+import { isIndexFile } from "../files.ts";
+import type { Collected } from "../files.ts";
+import { job, showNote, showReport } from "../job.ts";
+import type { JobTools } from "../job.ts";
+import { recall, remember } from "../memory.ts";
+import { SITE } from "../site.ts";
+import type { Target } from "../site.ts";
+import { counted, messageOf, reasonOf } from "../words.ts";
+import { explained, freeName, gossamer, isPrivate, openIndex, titleOf } from "./session.ts";
+import type { LocalIndex } from "./session.ts";
 
 const LAST = "gossamer-last";
 const ENDING = /\.gossamer$/i;
-let current: Opened | null = null;
+let current: LocalIndex | null = null;
 let opening = new AbortController();
 let pulling = Promise.resolve(); // one pull after the other
 
 /** The index that is open; null for none. */
-export function opened(): Opened | null {
+export function opened(): LocalIndex | null {
   return current;
 }
 
@@ -44,28 +39,29 @@ export async function open(wanted: Target, hooks: Hooks): Promise<void> {
     if (signal.aborted) return void found?.index.close();
     await replace(found);
     hooks.opened(found?.target ?? wanted);
+    void update(hooks, false);
   } catch (error) {
-    if (!signal.aborted) hooks.failed(error, target);
+    if (!signal.aborted) hooks.failed(explained(error, target), target);
   }
 }
 
 /** The names in storage; none where it cannot be used. */
 export async function names(): Promise<string[]> {
   return gossamer()
-    .names()
+    .then((worker) => worker.names())
     .catch(() => []);
 }
 
-/** Asks how the open index is now; says whether there is more or less in it than before. */
+/** Asks how the open index is now; see Backend. */
 export async function refresh(): Promise<boolean> {
   const asked = current;
   if (!asked) return false;
   const { documents, chunks } = asked.status;
   try {
     asked.status = await asked.index.status();
-    asked.problem = "";
+    asked.problem = null;
   } catch (error) {
-    asked.problem = messageOf(error);
+    asked.problem = error;
   }
   return documents !== asked.status.documents || chunks !== asked.status.chunks;
 }
@@ -100,13 +96,20 @@ export async function closeCurrent(): Promise<void> {
   await replace(null);
 }
 
-/** Puts files into the open index if it is a private one, else into a new one, which is opened. */
-export async function addFiles(collected: Collected, hooks: Hooks): Promise<void> {
+/** Puts files into the open index if it is a private one, else into a new one, which is opened; an index file
+ * is opened itself. */
+export async function take(collected: Collected, hooks: Hooks): Promise<void> {
+  const [only, ...others] = collected.files;
+  const isIndex = others.length === 0 && only?.file instanceof File && isIndexFile(only.file);
+  if (isIndex) await open({ kind: "file", file: only.file as File }, hooks);
+  else await addFiles(collected, hooks);
+}
+
+async function addFiles(collected: Collected, hooks: Hooks): Promise<void> {
   const { files, notes } = collected;
-  if (files.length === 0) return showNote(`There is nothing to index${tail(notes)}.`, false);
   const into = isPrivate(current) ? current : null;
   await job(`Indexing ${counted(files.length, "file")}`, async (tools) => {
-    const name = into?.index.name ?? freeName(collected.name, await gossamer().names());
+    const name = into?.index.name ?? freeName(collected.name, await (await gossamer()).names());
     const report = into
       ? await into.index.addFiles(files, tools)
       : await makeIndex(name, files, tools);
@@ -122,8 +125,8 @@ export async function addFiles(collected: Collected, hooks: Hooks): Promise<void
 /** Copies an index file into storage and opens it there. */
 export async function importFile(file: File, hooks: Hooks): Promise<void> {
   await job(`Importing ${file.name}`, async ({ signal }) => {
-    const name = freeName(file.name.replace(ENDING, ""), await gossamer().names());
-    const index = await gossamer().open(file, { name, signal });
+    const name = freeName(file.name.replace(ENDING, ""), await (await gossamer()).names());
+    const index = await (await gossamer()).open(file, { name, signal });
     await index.close();
     await open({ kind: "name", name }, hooks);
     showNote(`“${name}” is in this browser now.`);
@@ -135,7 +138,7 @@ export async function exportNamed(name: string): Promise<void> {
   const title = titleOf(name);
   await job(`Exporting ${title}`, async () => {
     const isOpen = current?.index.name === name;
-    const index = isOpen && current ? current.index : await gossamer().open({ name });
+    const index = isOpen && current ? current.index : await (await gossamer()).open({ name });
     try {
       download(
         await index.export(),
@@ -153,7 +156,7 @@ export async function removeNamed(name: string, hooks: Hooks): Promise<boolean> 
   const before = current?.index.name === name ? current.target : null;
   if (before) await replace(null);
   try {
-    await gossamer().remove(name);
+    await (await gossamer()).remove(name);
   } catch (error) {
     if (before) await open(before, hooks);
     throw error;
@@ -166,7 +169,7 @@ async function openOrLast(
   target: Target,
   signal: AbortSignal,
   note: (target: Target) => void,
-): Promise<Opened | null> {
+): Promise<LocalIndex | null> {
   try {
     if (target.kind !== "site" || SITE.index !== "") return await openIndex(target, signal);
   } catch (error) {
@@ -180,7 +183,7 @@ async function openOrLast(
   return openIndex({ kind: "name", name }, signal);
 }
 
-async function replace(next: Opened | null): Promise<void> {
+async function replace(next: LocalIndex | null): Promise<void> {
   const old = current;
   current = next;
   if (next?.target.kind === "name") remember(LAST, next.target.name);
@@ -202,16 +205,13 @@ async function makeIndex(
     return report;
   } finally {
     await index.close().catch(() => undefined);
-    if (!isWanted)
-      await gossamer()
-        .remove(name)
-        .catch(() => undefined);
+    if (!isWanted) await (await gossamer()).remove(name).catch(() => undefined);
   }
 }
 
 async function emptyIndex(name: string, { signal }: JobTools): Promise<GossamerIndex> {
   try {
-    return await gossamer().build(name, [], { signal });
+    return await (await gossamer()).build(name, [], { signal });
   } catch (error) {
     if (reasonOf(error) !== "NoIndex") throw error;
     const what =
@@ -220,18 +220,6 @@ async function emptyIndex(name: string, { signal }: JobTools): Promise<GossamerI
       "MissingModel",
       `${what}; \`gossamer export --site\` and \`make web\` put it there`,
     );
-  }
-}
-
-/** Runs a job, one at a time; what goes wrong is said in place of its report. */
-async function job(title: string, work: (tools: JobTools) => Promise<void>): Promise<void> {
-  if (isWorking())
-    return showNote("Something else is under way: wait for it, or cancel it.", false);
-  try {
-    await runJob(title, work);
-  } catch (error) {
-    if (reasonOf(error) === "Cancelled") showNote("Cancelled: nothing was changed.", false);
-    else showNote(messageOf(error), false);
   }
 }
 
@@ -251,8 +239,4 @@ function download(blob: Blob, name: string): void {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
-}
-
-function tail(notes: readonly string[]): string {
-  return notes.length > 0 ? `: ${notes.join(", ")}` : "";
 }

@@ -1,0 +1,105 @@
+// What a server says, and what it means in the words of this package.
+
+import type { Explanation, Hit, Mode, Results, Span } from "../records.ts";
+
+/** What a server's index holds and takes, as it writes it. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly folder: string;
+  readonly model: string;
+  readonly generation: number;
+  readonly changed: string;
+  readonly roots: readonly string[];
+  readonly indexed: number;
+  readonly skipped: number;
+  readonly failed: number;
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly text_bytes: number;
+  readonly total_bytes: number;
+  readonly bytes_by_part: Readonly<Record<string, number>>;
+  readonly changed_files: number;
+  readonly missing_files: number;
+  readonly is_fresh: boolean;
+  readonly follows: Readonly<Record<string, unknown>>; // of an edge: the server and what is kept of it
+}
+
+/** A change that took the place of another one. */
+export interface Conflict {
+  readonly number: number;
+  readonly id: string;
+  readonly at: string;
+  readonly note: string;
+  readonly lost: string;
+}
+
+export type ServerHit = Omit<Hit, "source"> & { readonly path: string };
+
+export interface ServerResults {
+  readonly question: string;
+  readonly took_ms: number;
+  readonly hits: readonly ServerHit[];
+  readonly stale: readonly string[];
+  readonly notes: readonly string[];
+  readonly explanation: Readonly<Record<string, unknown>>;
+}
+
+const STALE_NAMED = 5;
+
+/** The results of a search, as those of an index in the page. */
+export function resultsOf(said: ServerResults): Results {
+  return {
+    question: said.question,
+    hits: said.hits.map(hitOf),
+    explanation: explanationOf(said.explanation),
+    notes: [...said.notes, ...staleNotes(said.stale)],
+    tookMs: said.took_ms,
+  };
+}
+
+/** Spans of characters as Python counts them, as spans of UTF-16. */
+export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
+  const starts: number[] = [];
+  let length = 0;
+  for (const character of text) {
+    starts.push(length);
+    length += character.length;
+  }
+  return spans.map(([start, end]) => [starts[start] ?? length, starts[end] ?? length]);
+}
+
+function hitOf({ path, ...hit }: ServerHit): Hit {
+  return { ...hit, source: path, highlights: spansInUtf16(hit.snippet, hit.highlights) };
+}
+
+function explanationOf(said: ServerResults["explanation"]): Explanation {
+  const number = (name: string) => Number(said[name] ?? 0);
+  const numbers = (name: string) => (said[name] ?? {}) as Record<string, number>;
+  return {
+    mode: said["mode"] as Mode,
+    strategy: String(said["strategy"] ?? ""),
+    chunks: number("chunks"),
+    allowedChunks: said["allowed_chunks"] === null ? null : number("allowed_chunks"),
+    codesTouched: number("codes_touched"),
+    chunksEmbedded: number("chunks_embedded"),
+    chunksCached: number("chunks_cached"),
+    chunksRead: 0,
+    chunksAsked: number("chunks_asked"),
+    rounds: number("rounds"),
+    bytesFetched: 0,
+    lexicalTerms: numbers("lexical_terms"),
+    stages: numbers("stages"),
+  };
+}
+
+/** That hits are missing, and what mends it. */
+function staleNotes(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const named = paths.slice(0, STALE_NAMED).join(", ");
+  const more = paths.length > STALE_NAMED ? ` and ${paths.length - STALE_NAMED} more` : "";
+  const files = paths.length === 1 ? "1 file" : `${paths.length} files`;
+  const said = `${files} changed since the last update; hits in old text are left out, \`gossamer add\` mends it`;
+  return [`${said}: ${named}${more}`];
+}
