@@ -1,6 +1,7 @@
 #include "query/answer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "query/session.h"
 #include "query/snippet.h"
@@ -39,6 +40,24 @@ void write_snippet(JsonWriter& json, const Snippet& snippet) {
   json.end_array();
 }
 
+// Metadata again, as JSON to the letter: it may be a stranger's.
+void write_metadata(JsonWriter& json, std::string_view written) {
+  Json metadata;
+  metadata.read_metadata(written);  // kDamaged if it is none
+  json.key("metadata").begin_object();
+  for (const std::size_t name : metadata.items(0)) {
+    json.key(metadata.values()[name].text);
+    const JsonValue& value = metadata.values()[name + 1];
+    if (value.is(JsonValue::Kind::kText))
+      json.text(value.text);
+    else if (value.is(JsonValue::Kind::kReal) && !std::isfinite(value.real))
+      json.null();
+    else
+      json.raw(value.written);
+  }
+  json.end_object();
+}
+
 void write_reasons(JsonWriter& json, const Hit& hit) {
   json.key("score").decimal(hit.rank.score).key("distance");
   if (hit.distance)
@@ -67,9 +86,7 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Lexic
   json.key("start").number(std::uint64_t{passage.chunk.place.span.start});
   json.key("end").number(std::uint64_t{passage.chunk.place.span.end});
   write_reasons(json, hit);
-  Json().read_metadata(document.document.metadata);  // kDamaged if it is none
-  const std::string& metadata = document.document.metadata;
-  json.key("metadata").raw(metadata.empty() ? "{}" : metadata);
+  write_metadata(json, document.document.metadata);
   write_snippet(json, snippet);
   json.key("text").text(passage.body).end_object();
 }

@@ -50,16 +50,18 @@ DocumentFacts Collection::document(std::size_t row) const {
 std::vector<ChunkFacts> Collection::find(std::span<const std::uint64_t> ids) const {
   std::vector<ChunkFacts> found(ids.size());
   std::shared_ptr<const DocumentFacts> document;
-  std::vector<ChunkRecord> chunks;  // of it
+  std::shared_ptr<const Group> group;  // that holds it
+  std::optional<SourceRows::ChunkCursor> chunks;
   // In the order of rows, so that each group and each document is read once.
   for (const std::size_t i : catalogue_->in_order(ids)) {
     const Catalogue::ChunkPlace place = catalogue_->chunk(ids[i]);
     if (!document || document->row != place.document_row) {
       document = std::make_shared<const DocumentFacts>(this->document(place.document_row));
-      chunks = place.document.group->rows.chunks(place.document.row);
+      group = place.document.group;
+      chunks.emplace(group->rows, place.document.row);
     }
-    const ChunkRecord& chunk = chunks[place.number];
-    found[i] = {ids[i], document, chunk.place, chunk.check};
+    ChunkRecord chunk = chunks->at(place.number);
+    found[i] = {ids[i], document, std::move(chunk.place), chunk.check};
   }
   return found;
 }

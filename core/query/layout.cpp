@@ -36,6 +36,7 @@ bool leads_out(std::string_view path) {
 bool Roots::hold(const std::string& path) const {
   if (leads_out(path)) return false;
   for (std::string_view folder : folders_) {
+    if (folder.empty()) continue;
     if (path == folder) return true;
     while (folder.ends_with('/')) folder.remove_suffix(1);
     if (path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/')
@@ -72,9 +73,9 @@ ChunkLayout::ChunkLayout(const Catalogue& catalogue, const Roots& roots) {
 void ChunkLayout::read_group(const LivePart& part, const Group& group, std::size_t source_row,
                              const Roots& roots) {
   const Table& documents = group.sources.children[SourceColumns::kDocument];
-  const Table& chunks = documents.children[DocumentColumns::kChunk];
   for (std::size_t source = 0; source < group.rows.size(); ++source) {
     if (part.sources.has(group.before.sources + source)) continue;
+    std::optional<std::size_t> path;  // the length of the source's, once it is known
     const RowRange own = group.rows.documents_of(source);
     for (std::size_t row = own.first; row < own.end; ++row) {
       const auto value = [&](std::size_t column) {
@@ -82,15 +83,9 @@ void ChunkLayout::read_group(const LivePart& part, const Group& group, std::size
       };
       std::uint64_t segment = value(DocumentColumns::kSegment);
       if (segment == kHere) segment = part.segment->number();
-      std::size_t path_length = 0;
       if (segment == kVerbatim) {
-        const SourceName name = group.rows.name(source);
-        if (!name.is_file || !roots.hold(name.path)) {
-          segment = kAway;
-        } else {
-          paths_ += name.path;
-          path_length = name.path.size();
-        }
+        if (!path) path = add_path(group.rows.name(source), roots);
+        if (*path == 0) segment = kAway;
       }
       const RowRange rows = group.rows.chunks_of(row);
       documents_.push_back({value(DocumentColumns::kFirstChunk), value(DocumentColumns::kOffset),
@@ -98,17 +93,27 @@ void ChunkLayout::read_group(const LivePart& part, const Group& group, std::size
                             as_number(starts_.size()), as_number(rows.size()), as_number(segment),
                             as_number(value(DocumentColumns::kTitleLength)),
                             value(DocumentColumns::kTitleStart), paths_.size(),
-                            as_number(path_length)});
-      std::int64_t end = 0;
-      for (std::size_t chunk = rows.first; chunk < rows.end; ++chunk) {
-        const std::int64_t start = end + chunks.columns[ChunkColumns::kGap][chunk];
-        const std::int64_t length = chunks.columns[ChunkColumns::kLength][chunk];
-        starts_.push_back(static_cast<std::uint64_t>(start));
-        lengths_.push_back(as_number(static_cast<std::uint64_t>(length)));
-        end = start + length;
-      }
+                            as_number(segment == kVerbatim ? *path : 0)});
+      add_chunks(documents.children[DocumentColumns::kChunk], rows);
     }
     ++source_row;
+  }
+}
+
+std::size_t ChunkLayout::add_path(const SourceName& name, const Roots& roots) {
+  if (!name.is_file || !roots.hold(name.path)) return 0;
+  paths_ += name.path;
+  return name.path.size();
+}
+
+void ChunkLayout::add_chunks(const Table& chunks, RowRange rows) {
+  std::int64_t end = 0;
+  for (std::size_t chunk = rows.first; chunk < rows.end; ++chunk) {
+    const std::int64_t start = end + chunks.columns[ChunkColumns::kGap][chunk];
+    const std::int64_t length = chunks.columns[ChunkColumns::kLength][chunk];
+    starts_.push_back(static_cast<std::uint64_t>(start));
+    lengths_.push_back(as_number(static_cast<std::uint64_t>(length)));
+    end = start + length;
   }
 }
 
@@ -142,11 +147,6 @@ const ChunkLayout::Document& ChunkLayout::document_of(ChunkNumber chunk) const {
       documents_.begin(), documents_.end(), chunk,
       [](ChunkNumber wanted, const Document& document) { return wanted < document.first_chunk; });
   return *std::prev(after);
-}
-
-std::uint64_t ChunkLayout::id_of(ChunkNumber chunk) const {
-  const Document& document = document_of(chunk);
-  return document.first_id + (chunk - document.first_chunk);
 }
 
 std::optional<ChunkNumber> ChunkLayout::number_of(std::uint64_t id) const {

@@ -42,6 +42,7 @@ class ChunkLayout {
     std::uint32_t path_length;
 
     std::uint32_t end_chunk() const { return first_chunk + chunk_count; }
+    std::uint64_t id_of(ChunkNumber chunk) const { return first_id + (chunk - first_chunk); }
   };
 
   ChunkLayout(const Catalogue& catalogue, const Roots& roots);
@@ -63,7 +64,7 @@ class ChunkLayout {
 
   std::size_t chunk_count() const { return starts_.size(); }
   const Document& document_of(ChunkNumber chunk) const;
-  std::uint64_t id_of(ChunkNumber chunk) const;
+  std::uint64_t id_of(ChunkNumber chunk) const { return document_of(chunk).id_of(chunk); }
   // Nothing if there is no such chunk.
   std::optional<ChunkNumber> number_of(std::uint64_t id) const;
   TextSpan span(ChunkNumber chunk) const {
@@ -79,6 +80,9 @@ class ChunkLayout {
  private:
   void read_group(const LivePart& part, const Group& group, std::size_t source_row,
                   const Roots& roots);
+  // Gives the length of a path that may be read; 0 for another.
+  std::size_t add_path(const SourceName& name, const Roots& roots);
+  void add_chunks(const Table& chunks, RowRange rows);
   void sort_by_id();
 
   std::vector<Document> documents_;

@@ -3,8 +3,6 @@
 namespace gossamer {
 namespace {
 
-// How far down a ranking a chunk may stand and still gain from another one.
-constexpr std::size_t kDepth = 100;
 // Of what a round wants: if more cannot be had, a search would go on for what happens to be at
 // hand.
 constexpr double kMuch = 0.5;
@@ -22,16 +20,25 @@ void add_chunks(const Collection& collection, std::size_t source, std::vector<st
 
 }  // namespace
 
-void MeaningSearch::begin(std::span<const float> question, const Query& query,
-                          const Collection& collection, const Scope& scope) {
-  question_.assign(question.begin(), question.end());
+MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
+                             std::span<const float> question)
+    : vectors_(vectors), reader_(reader), question_(question.begin(), question.end()) {
+  if (const std::size_t dim = vectors.space().dim(); question.size() != dim)
+    fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
+                                      " numbers for the question, got " +
+                                      std::to_string(question.size()));
+}
+
+void MeaningSearch::begin(const Query& query, const Scope& scope) {
   k_ = query.k;
+  depth_ = scope.depth + k_;
   wants_more_ = query.mode == QueryMode::kHybrid;
   ids_.clear();
   distances_.clear();
   is_cut_off_ = false;
+  out_of_reach_ = 0;
   bool is_empty = false;
-  allowed_ = allow(collection, scope, is_empty);
+  allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
   if (is_empty) return;
   Index::Request request;
@@ -47,16 +54,12 @@ void MeaningSearch::begin(std::span<const float> question, const Query& query,
     next_round();
 }
 
-std::optional<Bitmap> MeaningSearch::allow(const Collection& collection, const Scope& scope,
-                                           bool& is_empty) {
+std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) const {
+  const Collection& collection = reader_.collection();
   if (scope.holds_all()) return std::nullopt;
   std::vector<std::uint64_t> ids;
   if (scope.allowed) {
-    for (const ChunkLayout::Document& document : collection.layout().documents()) {
-      if (!scope.holds(document)) continue;
-      for (std::uint32_t i = 0; i < document.chunk_count; ++i)
-        if (!scope.excluded.contains(document.first_id + i)) ids.push_back(document.first_id + i);
-    }
+    ids = scope.ids(collection.layout());
     is_empty = ids.empty();
     return is_empty ? Bitmap() : vectors_.allow_ids(ids);
   }
@@ -110,14 +113,18 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
   std::vector<std::uint64_t> to_embed;
   const Catalogue& catalogue = reader_.collection().catalogue();
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
+    if (states[i] == Supplied::kGiven) check_finite(rows.data() + i * dim, 1, dim);
     // A graph goes on to lead through chunks that were removed.
     if (states[i] == Supplied::kEmbed && catalogue.has(wanted_[i])) to_embed.push_back(wanted_[i]);
+  }
+  if (!is_away_) reader_.begin(to_embed, false);
+  // What was given is right: from here on nothing fails.
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
     unreachable_ += states[i] == Supplied::kOutOfReach;
   }
   if (!is_away_) {
     to_embed_ = std::move(to_embed);
-    reader_.begin(to_embed_, false);
     wanted_ = reader_.take_away();
     is_away_ = true;
     if (!wanted_.empty()) return;
@@ -146,13 +153,19 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows) {
   expect(stage_ == Stage::kEmbeddings, Reason::kWrongState, "no texts were to be embedded");
   expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each text that was to be embedded");
+  check_finite(rows.data(), to_embed_.size(), dim);
   for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
   next_round();
 }
 
-void MeaningSearch::finish_rows() {
+IndexSearch& MeaningSearch::search() {
   expect(stage_ == Stage::kRows, Reason::kWrongState, "no rows were asked for");
+  return *search_;
+}
+
+void MeaningSearch::finish_rows() {
+  expect(search().wanted().empty(), Reason::kWrongState, "the search still wants rows");
   finish();
 }
 
@@ -164,10 +177,12 @@ void MeaningSearch::finish() {
   counters_ = search_->counters();
   stage_ = Stage::kOver;
   if (!(wants_more_ || out_of_reach_ > 0) || !vectors_.codebook()) return;
-  std::vector<std::uint64_t> more = search_->estimated(kDepth + k_);
-  if (more.empty())
-    for (const Index::Hit& hit : vectors_.estimate(question_.data(), kDepth + k_, allowed_))
+  std::vector<std::uint64_t> more = search_->estimated(depth_);
+  if (more.empty()) {
+    counters_.codes_touched += vectors_.node_count();
+    for (const Index::Hit& hit : vectors_.estimate(question_.data(), depth_, allowed_))
       more.push_back(hit.id);
+  }
   for (const std::uint64_t id : more)
     if (!distances_.contains(id)) ids_.push_back(id);
 }

@@ -28,11 +28,11 @@ enum class Supplied : std::uint8_t {
 // below.
 class MeaningSearch {
  public:
-  MeaningSearch(const Index& vectors, PassageReader& reader) : vectors_(vectors), reader_(reader) {}
+  // The vector of the question is as long as the others (kWrongDimension).
+  MeaningSearch(const Index& vectors, PassageReader& reader, std::span<const float> question);
 
-  // Begins with the vector of the question (again, where the scope has become smaller).
-  void begin(std::span<const float> question, const Query& query, const Collection& collection,
-             const Scope& scope);
+  // Begins (again, where the scope has become smaller).
+  void begin(const Query& query, const Scope& scope);
 
   enum class Stage { kVectors, kRows, kTexts, kEmbeddings, kOver };
   Stage stage() const { return stage_; }
@@ -43,7 +43,7 @@ class MeaningSearch {
   bool is_away() const { return is_away_; }
   void supply(std::span<const Supplied> states, std::span<const float> rows);
   // kRows: the host supplies the search itself, where vectors are stored beside the index.
-  IndexSearch& search() { return *search_; }
+  IndexSearch& search();
   void finish_rows();
   // kTexts: once the reader has what it wants.
   void take_texts();
@@ -60,7 +60,7 @@ class MeaningSearch {
   std::size_t out_of_reach() const { return out_of_reach_; }
 
  private:
-  std::optional<Bitmap> allow(const Collection& collection, const Scope& scope, bool& is_empty);
+  std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
   void next_round();
   void finish_round();
   void finish();
@@ -70,7 +70,7 @@ class MeaningSearch {
   PassageReader& reader_;
   Stage stage_ = Stage::kOver;
   std::vector<float> question_;
-  std::size_t k_ = 0;
+  std::size_t k_ = 0, depth_ = 0;
   bool wants_more_ = false;  // ranks below the k-th
   std::optional<Bitmap> allowed_;
   std::unique_ptr<IndexSearch> search_;

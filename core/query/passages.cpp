@@ -76,7 +76,7 @@ void place_by_numbers(Passage& passage) {
 
 bool is_indexed(const AwayText& given, const ChunkFacts& chunk) {
   return given.id == chunk.id && check_of(given.embedded) == chunk.check &&
-         given.embedded.ends_with(given.body) &&
+         is_utf8(given.embedded) && given.embedded.ends_with(given.body) &&
          given.body.size() == chunk.place.span.end - chunk.place.span.start;
 }
 
@@ -102,7 +102,6 @@ class PassageReader::Spans {
 };
 
 void PassageReader::begin(std::span<const std::uint64_t> ids, bool with_places) {
-  with_places_ = with_places;
   std::vector<std::uint64_t> wanted;
   for (const std::uint64_t id : ids) {
     const Passage* known = find(id);
@@ -131,7 +130,7 @@ void PassageReader::ask() {
   texts_.clear();
   std::vector<Reading> going_on;
   for (Reading& reading : readings_) {
-    if (reading.chunks.empty()) place(reading, false);
+    if (reading.chunks.empty()) place(reading);
     std::vector<TextSpan> spans;
     const TextSpan title = reading.document->document.title_span;
     if (!reading.chunks.empty() && !title.empty()) spans.push_back(title);
@@ -212,23 +211,27 @@ bool PassageReader::take_chunk(const ChunkFacts& chunk, const std::string* title
 }
 
 void PassageReader::take_lines(Reading& reading, Spans& spans) {
-  place(reading, false);
+  place(reading);
+  bool is_there = true;
   while (spans.has_more()) {
     const std::optional<std::string_view> text = spans.next();
-    if (!text) {
-      while (spans.has_more()) spans.next();
-      return place(reading, true);
-    }
+    is_there = is_there && text;
+    if (!is_there) continue;
     reading.lines += count_lines(*text);
     reading.counted += text->size();
-    place(reading, false);
+    place(reading);
   }
+  if (is_there) return;
+  // The source has changed since the chunks were read: nobody can say where they are.
+  stale_.insert(reading.document->source_row);
+  for (; reading.placed < reading.places.size(); ++reading.placed)
+    passages_.erase(reading.places[reading.placed].id);
 }
 
-void PassageReader::place(Reading& reading, bool is_end) {
+void PassageReader::place(Reading& reading) {
   for (; reading.placed < reading.places.size(); ++reading.placed) {
     const ChunkFacts& chunk = reading.places[reading.placed];
-    if (!is_end && chunk.place.span.start > reading.counted) return;
+    if (chunk.place.span.start > reading.counted) return;
     if (const auto known = passages_.find(chunk.id); known != passages_.end()) {
       known->second.first = 1 + reading.lines;
       known->second.last = known->second.first + count_lines(known->second.body);
@@ -247,17 +250,18 @@ void PassageReader::supply_away(std::span<const std::optional<AwayText>> given, 
   const std::vector<ChunkFacts> chunks = collection_.find(away_);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const ChunkFacts& chunk = chunks[i];
+    const std::string& title = chunk.document->document.title;
     if (given[i] && is_indexed(*given[i], chunk)) {
       const AwayText& text = *given[i];
-      const std::string& title = chunk.document->document.title;
-      Passage passage{chunk, title.empty() ? text.title : title, text.body, text.embedded};
-      passage.first = text.first;
-      passage.last = text.last;
+      Passage passage{chunk, title.empty() ? readable(text.title) : title, text.body,
+                      text.embedded};
+      passage.first = std::max<std::int64_t>(text.first, 0);
+      passage.last = std::max(text.last, passage.first);
       keep(std::move(passage));
     } else if (is_answered) {
       stale_.insert(chunk.document->source_row);
     } else {
-      unreachable_.insert(chunk.id);
+      unreachable_.insert_or_assign(chunk.id, Passage{chunk, title, {}, {}});
     }
   }
   away_.clear();
@@ -275,15 +279,9 @@ TextNeed text_around(const Passage& passage, std::size_t margin) {
   const TextSpan title = document.title_span;
   if (!title.empty() && document.segment != kVerbatim && title.end >= length) length = title.start;
   const TextSpan span = passage.chunk.place.span;
-  const std::size_t end = std::max(span.end, std::min(length, span.end + margin));
+  const std::size_t end = span.end + std::min(margin, std::max(length, span.end) - span.end);
   return {passage.chunk.document,
           {{span.start - std::min(span.start, margin), span.start}, {span.end, end}}};
-}
-
-Passage PassageReader::without_text(std::uint64_t id) const {
-  Passage passage{collection_.find({&id, 1})[0], {}, {}, {}};
-  passage.title = passage.chunk.document->document.title;
-  return passage;
 }
 
 }  // namespace gossamer

@@ -64,7 +64,7 @@ class PassageReader {
   // Whether a server has the text of a chunk, and did not answer.
   bool is_out_of_reach(std::uint64_t id) const { return unreachable_.contains(id); }
   // What is known of such a chunk: it has no text.
-  Passage without_text(std::uint64_t id) const;
+  const Passage& without_text(std::uint64_t id) const { return unreachable_.find(id)->second; }
   // Sources whose text was found to be something else.
   std::set<std::size_t>& stale() { return stale_; }
   const std::set<std::size_t>& stale() const { return stale_; }
@@ -85,14 +85,13 @@ class PassageReader {
   void take(Reading& reading, Spans& spans);
   bool take_chunk(const ChunkFacts& chunk, const std::string* title, Spans& spans);
   void take_lines(Reading& reading, Spans& spans);
-  // Goes on to chunks that begin where lines were counted up to, or all if there is no more.
-  void place(Reading& reading, bool is_end);
+  // Goes on to chunks that begin where lines were counted up to.
+  void place(Reading& reading);
   void keep(Passage passage);
 
   const Collection& collection_;
-  bool with_places_ = false;
   std::map<std::uint64_t, Passage> passages_;
-  std::set<std::uint64_t> unreachable_;
+  std::map<std::uint64_t, Passage> unreachable_;
   std::set<std::size_t> stale_;
   std::vector<Reading> readings_;
   std::vector<TextNeed> texts_;  // one for each reading

@@ -1,5 +1,7 @@
 #include "query/query.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/json.h"
 
@@ -42,7 +44,8 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
   } else if (name == "highlight") {
     query.highlight = text();
   } else if (name == "k") {
-    query.k = static_cast<std::size_t>(whole_number(name, value));
+    query.k =
+        static_cast<std::size_t>(std::min<std::uint64_t>(whole_number(name, value), SIZE_MAX));
   } else if (name == "recall") {
     if (!value.is(Kind::kReal) && !value.is(Kind::kInteger)) refuse(name, "a number");
     query.recall = value.is(Kind::kReal) ? value.real : static_cast<double>(value.integer);

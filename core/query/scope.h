@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "query/collection.h"
 
@@ -12,10 +13,26 @@ struct Scope {
   std::shared_ptr<const Allowed> allowed;  // by row of document; null where there is no filter
   std::set<std::size_t> stale;             // rows of sources whose text is not what was indexed
   std::set<std::uint64_t> excluded;        // chunks
+  // How far down a ranking a chunk may stand and still gain from another one.
+  std::size_t depth = 100;
 
   bool holds_all() const { return !allowed && stale.empty() && excluded.empty(); }
   bool holds(const ChunkLayout::Document& document) const {
     return (!allowed || (*allowed)[document.row]) && !stale.contains(document.source);
+  }
+  // Whether a chunk of a document that it holds is no answer.
+  bool excludes(const ChunkLayout::Document& document, ChunkNumber chunk) const {
+    return !excluded.empty() && excluded.contains(document.id_of(chunk));
+  }
+  // The chunks that may be found, by rising ids.
+  std::vector<std::uint64_t> ids(const ChunkLayout& layout) const {
+    std::vector<std::uint64_t> ids;
+    for (const ChunkLayout::Document& document : layout.documents()) {
+      if (!holds(document)) continue;
+      for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+        if (!excludes(document, chunk)) ids.push_back(document.id_of(chunk));
+    }
+    return ids;
   }
 };
 

@@ -5,18 +5,6 @@
 #include "query/needs.h"
 
 namespace gossamer {
-namespace {
-
-// How far down a ranking a chunk may stand and still gain from another one.
-constexpr std::size_t kDepth = 100;
-
-void check_dim(std::size_t given, std::size_t expected) {
-  if (given != expected)
-    fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(expected) +
-                                      " numbers for the question, got " + std::to_string(given));
-}
-
-}  // namespace
 
 QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query query)
     : collection_(collection),
@@ -25,6 +13,10 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       reader_(collection),
       has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
+  expect(query_.recall > 0 && query_.recall <= 1, Reason::kInvalidArgument,
+         "recall must be above 0 and at most 1");
+  const std::size_t most = collection.catalogue().counts().chunks;
+  query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
   if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
   begin();
@@ -36,7 +28,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   begin_words();
-  if (meaning_) begin_meaning();
+  if (meaning_) meaning_->begin(query_, scope_);
   advance();
 }
 
@@ -53,7 +45,7 @@ void QuerySession::begin_words() {
   expect(postings != nullptr, Reason::kWrongState, "the index has no postings");
   postings_ = std::make_unique<PostingsPass>(terms_, *postings, collection_.layout(), scope_);
   words_ = Words::kPostings;
-  if (postings_->ranges().empty()) end_words(postings_->rank(kDepth + query_.k));
+  if (postings_->ranges().empty()) end_words(postings_->rank(depth()), terms_.terms());
 }
 
 void QuerySession::count_words() {
@@ -65,7 +57,7 @@ void QuerySession::count_words() {
 void QuerySession::begin_pass() {
   pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_);
   words_ = Words::kTexts;
-  if (pass_->pieces().empty()) end_words({});
+  if (pass_->pieces().empty()) end_words({}, terms_.terms());
 }
 
 WordPass& QuerySession::pass() {
@@ -75,9 +67,10 @@ WordPass& QuerySession::pass() {
 
 void QuerySession::finish_words() {
   WordPass& counted = pass();
+  expect(counted.is_counted(), Reason::kWrongState, "not every piece of the texts was counted");
   word_bytes_ += counted.bytes_read();
   reader_.stale().insert(counted.unreadable_sources().begin(), counted.unreadable_sources().end());
-  end_words(counted.rank(kDepth + query_.k));
+  end_words(counted.rank(depth()), terms_.terms());
   advance();
 }
 
@@ -89,24 +82,29 @@ void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
          "expected a number of chunks for each term");
   // A database that somebody spoilt may name any.
   WordRanking ranking;
-  for (const std::uint64_t id : ids)
-    if (collection_.layout().number_of(id)) ranking.ids.push_back(id);
+  for (const std::uint64_t id : ids.first(std::min(ids.size(), depth())))
+    if (may_find(id)) ranking.ids.push_back(id);
   ranking.chunks_with = std::move(chunks_with);
-  end_words(std::move(ranking));
-  word_terms_ = std::move(terms);
+  end_words(std::move(ranking), std::move(terms));
   advance();
+}
+
+bool QuerySession::may_find(std::uint64_t id) const {
+  const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
+  return chunk && !scope_.excluded.contains(id) &&
+         scope_.holds(collection_.layout().document_of(*chunk));
 }
 
 void QuerySession::supply_postings(std::span<const ByteView> ranges) {
   expect(words_ == Words::kPostings, Reason::kWrongState, "no postings were asked for");
   postings_->supply(ranges);
-  if (postings_->ranges().empty()) end_words(postings_->rank(kDepth + query_.k));
+  if (postings_->ranges().empty()) end_words(postings_->rank(depth()), terms_.terms());
   advance();
 }
 
-void QuerySession::end_words(WordRanking ranking) {
+void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms) {
   by_words_ = std::move(ranking);
-  word_terms_ = terms_.terms();
+  word_terms_ = std::move(terms);
   by_words_.chunks_with.resize(word_terms_.size());
   words_ = Words::kReady;
   pass_.reset();
@@ -115,14 +113,11 @@ void QuerySession::end_words(WordRanking ranking) {
 
 void QuerySession::supply_question(const Index& vectors, std::span<const float> vector) {
   expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
-  check_dim(vector.size(), vectors.space().dim());
-  question_.assign(vector.begin(), vector.end());
-  meaning_.emplace(vectors, reader_);
-  begin_meaning();
+  auto meaning = std::make_unique<MeaningSearch>(vectors, reader_, vector);
+  meaning->begin(query_, scope_);
+  meaning_ = std::move(meaning);
   advance();
 }
-
-void QuerySession::begin_meaning() { meaning_->begin(question_, query_, collection_, scope_); }
 
 MeaningSearch& QuerySession::meaning() {
   expect(meaning_ && stage_ == Stage::kRank, Reason::kWrongState,
@@ -200,7 +195,10 @@ void QuerySession::take_hits() {
   } else if (next_ < fused_.size()) {
     read_next();
   } else {
-    // What was found to be stale leaves its place to others.
+    // What was found to be stale leaves its place to others. Where that happens again, more is read
+    // each time: all the sources of a large index may be stale.
+    if (!scope_.stale.empty() && depth() < collection_.catalogue().counts().chunks)
+      scope_.depth *= 2;
     scope_.stale = reader_.stale();
     begin();
   }
@@ -208,20 +206,14 @@ void QuerySession::take_hits() {
 
 std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {
   if (scope_.holds_all()) return std::nullopt;
-  std::vector<std::uint64_t> ids;
-  for (const ChunkLayout::Document& document : collection_.layout().documents()) {
-    if (!scope_.holds(document)) continue;
-    for (std::uint32_t i = 0; i < document.chunk_count; ++i)
-      if (!scope_.excluded.contains(document.first_id + i)) ids.push_back(document.first_id + i);
-  }
-  return ids;
+  return scope_.ids(collection_.layout());
 }
 
 std::string QuerySession::needs() const {
   NeedsWriter needs;
   if (stage_ == Stage::kRank) {
     if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
-    if (words_ == Words::kHost) needs.ranking(kDepth + query_.k);
+    if (words_ == Words::kHost) needs.ranking(depth());
     if (words_ == Words::kPostings) needs.postings(postings_->ranges());
     if (has_vectors_ && !meaning_) needs.question();
     if (meaning_) needs.meaning(*meaning_);

@@ -30,11 +30,12 @@ class QuerySession {
  public:
   // The collection outlives the session. Without vectors nothing is searched for by meaning.
   QuerySession(const Collection& collection, bool has_vectors, Query query);
+  QuerySession(const QuerySession&) = delete;
 
   // What is needed, as a JSON list of objects; "[]" once the answer is there:
   //   {"need": "question"}                      supply_question: the vector of the question
-  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted;
-  //   finish_words()
+  //   {"need": "words", "pieces": N}            pass(): every piece is read and counted; then
+  //                                             finish_words()
   //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
   //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
   //   {"need": "vectors", "ids": [], "away": false}               supply_vectors
@@ -42,7 +43,8 @@ class QuerySession {
   //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
   //   {"need": "embeddings", "ids": [], "texts": []}              supply_embeddings
   //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
-  // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument.
+  // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument;
+  // the right thing can be supplied afterwards.
   std::string needs() const;
 
   // The vectors, which outlive the session too, are not needed before.
@@ -50,7 +52,8 @@ class QuerySession {
   // The pass over texts that is under way.
   WordPass& pass();
   void finish_words();
-  // Ids of chunks by their words, best first, and how many chunks hold each term.
+  // Ids of chunks by their words, best first, and how many chunks hold each term. What is no chunk,
+  // or may not be found, is left out.
   void supply_ranking(std::span<const std::uint64_t> ids, std::vector<std::string> terms,
                       std::vector<std::uint64_t> chunks_with);
   // Counts words in the texts after all, where the host cannot rank.
@@ -76,11 +79,12 @@ class QuerySession {
   void begin();
   void begin_words();
   void begin_pass();
-  void end_words(WordRanking ranking);
-  void begin_meaning();
+  void end_words(WordRanking ranking, std::vector<std::string> terms);
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
+  std::size_t depth() const { return scope_.depth + query_.k; }
+  bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
   std::optional<std::size_t> allowed_count() const;
@@ -102,8 +106,7 @@ class QuerySession {
   std::uint64_t word_bytes_ = 0;
 
   bool has_vectors_;
-  std::optional<MeaningSearch> meaning_;  // once there is the vector of the question
-  std::vector<float> question_;
+  std::unique_ptr<MeaningSearch> meaning_;  // once there is the vector of the question
 
   std::vector<FusedChunk> fused_;
   std::size_t next_ = 0;  // of these, the first that was not read

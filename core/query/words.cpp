@@ -1,6 +1,7 @@
 #include "query/words.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/sort.h"
 #include "store/schema.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::uint64_t kPieceBytes = 1 << 20;
 // Beyond such a gap the next chunk is read on its own.
 constexpr std::uint64_t kGapBytes = 1 << 16;
-// No chunk is as long as this; spans of a damaged index may be.
+// No chunk is as long as this; spans of a damaged index may be, or say the same again and again.
 constexpr std::uint64_t kLongestPiece = 1 << 26;
 
 WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std::size_t best) {
@@ -68,6 +69,8 @@ WordPass::WordPass(const LexicalQuery& query, const ChunkLayout& layout, const S
   if (query.terms().empty()) return;
   for (std::uint32_t place = 0; place < layout.text_order().size(); ++place)
     if (scope.holds(layout.documents()[layout.text_order()[place]])) cut(place);
+  is_begun_.resize(pieces_.size());
+  left_ = pieces_.size();
 }
 
 WordPass::~WordPass() = default;
@@ -88,9 +91,10 @@ void WordPass::cut(std::uint32_t place) {
       end = std::max<std::uint64_t>(end, title.end);
     }
     if (extend(place, chunk, offset + begin, offset + end)) continue;
-    pieces_.push_back({document.segment, offset + begin,
-                       offset + std::min(end, begin + kLongestPiece), place, place, chunk,
-                       chunk + 1});
+    const auto number = static_cast<std::uint32_t>(pieces_.size());
+    load_ = std::min(end - begin, kLongestPiece);
+    pieces_.push_back({document.segment, offset + begin, offset + begin + load_, place, place,
+                       chunk, chunk + 1, number});
   }
 }
 
@@ -102,7 +106,10 @@ bool WordPass::extend(std::uint32_t place, ChunkNumber chunk, std::uint64_t begi
   const std::uint32_t segment = layout_.documents()[layout_.text_order()[place]].segment;
   if (piece.segment != segment || (segment == kVerbatim && piece.last != place)) return false;
   const std::uint64_t first = std::min(piece.begin, begin), last = std::max(piece.end, end);
-  if (begin > piece.end + kGapBytes || last - first > kPieceBytes) return false;
+  if (begin > piece.end + kGapBytes || last - first > kPieceBytes ||
+      load_ + (end - begin) > kLongestPiece)
+    return false;
+  load_ += end - begin;
   piece.begin = first;
   piece.end = last;
   piece.last = place;
@@ -110,7 +117,17 @@ bool WordPass::extend(std::uint32_t place, ChunkNumber chunk, std::uint64_t begi
   return true;
 }
 
-void WordPass::count(const WordPiece& piece, std::string_view bytes) {
+const WordPiece& WordPass::begin(std::uint32_t number, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  expect(number < pieces_.size() && size <= pieces_[number].end - pieces_[number].begin,
+         Reason::kInvalidArgument, "these bytes are no piece of the texts");
+  expect(!is_begun_[number], Reason::kWrongState, "this piece was counted before");
+  is_begun_[number] = true;
+  return pieces_[number];
+}
+
+void WordPass::count(const WordPiece& given, std::string_view bytes) {
+  const WordPiece& piece = begin(given.number, bytes.size());
   const Lease worker(*this);
   bytes_read_ += bytes.size();
   bool is_whole = true;
@@ -121,6 +138,7 @@ void WordPass::count(const WordPiece& piece, std::string_view bytes) {
     const ChunkNumber end = place == piece.last ? piece.end_chunk : document.end_chunk();
     is_whole = count_document(document, piece, bytes, first, end, *worker) && is_whole;
   }
+  --left_;
   if (is_whole || piece.segment != kVerbatim) return;
   const std::size_t source = layout_.documents()[layout_.text_order()[piece.first]].source;
   const std::lock_guard lock(mutex_);
@@ -133,6 +151,7 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
   const std::uint64_t offset = document.segment == kVerbatim ? 0 : document.offset;
   bool is_whole = true;
   for (ChunkNumber chunk = first; chunk < end; ++chunk) {
+    if (scope_.excludes(document, chunk)) continue;
     std::uint64_t length = 0;
     bool is_there = true;
     for (const TextSpan span : {layout_.title_near(document, chunk), layout_.span(chunk)}) {
@@ -174,11 +193,7 @@ void count_document(const ChunkLayout& layout, std::uint64_t first_id, std::stri
 
 PostingsPass::PostingsPass(const LexicalQuery& query, const PostingsView& postings,
                            const ChunkLayout& layout, const Scope& scope)
-    : query_(query),
-      postings_(postings),
-      layout_(layout),
-      scope_(scope),
-      found_(query.terms().size()) {
+    : query_(query), postings_(postings), layout_(layout), scope_(scope) {
   if (postings.chunks() != layout.chunk_count())
     fail(Reason::kDamaged, "the index has " + std::to_string(layout.chunk_count()) +
                                " chunks, its words are of " + std::to_string(postings.chunks()) +
@@ -191,12 +206,12 @@ PostingsPass::PostingsPass(const LexicalQuery& query, const PostingsView& postin
 }
 
 void PostingsPass::supply(std::span<const ByteView> bytes) {
+  expect(!ranges_.empty(), Reason::kWrongState, "no postings were asked for");
   expect(bytes.size() == ranges_.size(), Reason::kInvalidArgument,
          "expected the bytes of each range of words that was asked for");
   for (std::size_t i = 0; i < bytes.size(); ++i)
     expect(bytes[i].size() == ranges_[i].length, Reason::kTruncated,
            "the words of the index end before they should");
-  ranges_.clear();
   if (places_.empty())
     find_postings(bytes);
   else
@@ -204,6 +219,8 @@ void PostingsPass::supply(std::span<const ByteView> bytes) {
 }
 
 void PostingsPass::find_postings(std::span<const ByteView> blocks) {
+  std::vector<std::pair<TermId, PostingsView::Place>> places;
+  std::vector<PostingsView::Range> ranges;
   for (std::size_t term = 0; term < query_.terms().size(); ++term) {
     const auto block = postings_.block_of(query_.terms()[term]);
     if (!block) continue;
@@ -211,42 +228,47 @@ void PostingsPass::find_postings(std::span<const ByteView> blocks) {
     const auto place =
         postings_.find(*block, blocks[static_cast<std::size_t>(at)], query_.terms()[term]);
     if (!place) continue;
-    places_.emplace_back(static_cast<TermId>(term), *place);
-    ranges_.push_back(place->range);
+    places.emplace_back(static_cast<TermId>(term), *place);
+    ranges.push_back(place->range);
   }
+  places_ = std::move(places);
+  ranges_ = std::move(ranges);
 }
 
+// Puts what was found of each term in the order of chunks: a question may have many terms.
 void PostingsPass::read_postings(std::span<const ByteView> bytes) {
+  std::vector<std::vector<PostingsView::Posting>> lists;
+  std::vector<std::size_t> ends(layout_.chunk_count() + 1);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    lists.push_back(postings_.read(places_[i].second, bytes[i]));
+    for (const PostingsView::Posting& posting : lists.back()) ++ends[posting.chunk + 1];
+    total += lists.back().size();
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  found_.resize(total);
   for (std::size_t i = 0; i < places_.size(); ++i)
-    found_[places_[i].first] = postings_.read(places_[i].second, bytes[i]);
+    for (const PostingsView::Posting& posting : lists[i])
+      found_[ends[posting.chunk]++] = {places_[i].first, posting.count};
+  ends_ = std::move(ends);
+  ranges_.clear();
 }
 
 WordRanking PostingsPass::rank(std::size_t best) const {
   ChunkCounts counts(query_.terms().size());
-  std::vector<std::size_t> next(found_.size(), 0);
-  std::vector<ChunkCounts::TermCount> terms;
-  std::uint64_t chunks = 0, bytes = 0;
   for (const ChunkLayout::Document& document : layout_.documents()) {
     if (!scope_.holds(document)) continue;
-    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk) {
-      const std::uint64_t length = layout_.counted_bytes(document, chunk);
-      terms.clear();
-      for (std::size_t term = 0; term < found_.size(); ++term) {
-        std::size_t& at = next[term];
-        while (at < found_[term].size() && found_[term][at].chunk < chunk) ++at;
-        if (at < found_[term].size() && found_[term][at].chunk == chunk)
-          terms.push_back({static_cast<TermId>(term), found_[term][at].count});
-      }
-      if (!terms.empty()) {
-        counts.add(chunk, length, terms);
-      } else {
-        ++chunks;
-        bytes += length;
-      }
-    }
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      if (!scope_.excludes(document, chunk))
+        counts.add(chunk, layout_.counted_bytes(document, chunk), terms_of(chunk));
   }
-  counts.add_others(chunks, bytes);
   return ranking_of(counts, layout_, best);
+}
+
+std::span<const ChunkCounts::TermCount> PostingsPass::terms_of(ChunkNumber chunk) const {
+  if (found_.empty()) return {};
+  const std::size_t first = chunk == 0 ? 0 : ends_[chunk - 1];
+  return std::span(found_).subspan(first, ends_[chunk] - first);
 }
 
 }  // namespace gossamer

@@ -22,6 +22,7 @@ struct WordPiece {
   std::uint32_t first, last;  // documents, by their places in the order of texts
   ChunkNumber first_chunk;    // of the first document
   ChunkNumber end_chunk;      // behind the last one, of the last document
+  std::uint32_t number;       // of the piece
 };
 
 // Chunks that hold words of the question, best first.
@@ -42,8 +43,10 @@ class WordPass {
 
   // What is to be read; nothing where the question has no words. What may not be found is not read.
   std::span<const WordPiece> pieces() const { return pieces_; }
-  // Counts a piece, whose bytes are given as far as they could be read.
+  // Counts a piece, whose bytes are given as far as they could be read. kWrongState for one that
+  // was counted before, kInvalidArgument for what is none or longer.
   void count(const WordPiece& piece, std::string_view bytes);
+  bool is_counted() const { return left_ == 0; }
   // The best of the chunks that were counted.
   WordRanking rank(std::size_t best) const;
 
@@ -58,6 +61,7 @@ class WordPass {
   class Lease;
 
   void cut(std::uint32_t place);
+  const WordPiece& begin(std::uint32_t number, std::size_t size);
   bool extend(std::uint32_t place, ChunkNumber chunk, std::uint64_t begin, std::uint64_t end);
   bool count_document(const ChunkLayout::Document& document, const WordPiece& piece,
                       std::string_view bytes, ChunkNumber first, ChunkNumber end, Worker& worker);
@@ -66,6 +70,9 @@ class WordPass {
   const ChunkLayout& layout_;
   const Scope& scope_;
   std::vector<WordPiece> pieces_;
+  std::uint64_t load_ = 0;      // what the chunks of the last piece have together
+  std::vector<bool> is_begun_;  // by piece
+  std::atomic<std::size_t> left_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -92,6 +99,7 @@ class PostingsPass {
  private:
   void find_postings(std::span<const ByteView> blocks);
   void read_postings(std::span<const ByteView> bytes);
+  std::span<const ChunkCounts::TermCount> terms_of(ChunkNumber chunk) const;
 
   const LexicalQuery& query_;
   const PostingsView& postings_;
@@ -100,7 +108,8 @@ class PostingsPass {
   std::vector<PostingsView::Range> ranges_;
   std::vector<std::size_t> blocks_;  // whose bytes are wanted
   std::vector<std::pair<TermId, PostingsView::Place>> places_;
-  std::vector<std::vector<PostingsView::Posting>> found_;  // by term
+  std::vector<ChunkCounts::TermCount> found_;  // chunk after chunk, by rising terms
+  std::vector<std::size_t> ends_;              // of each chunk's
 };
 
 }  // namespace gossamer

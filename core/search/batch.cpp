@@ -60,7 +60,6 @@ void SearchBatch::run_stored(const View& view, const float* queries, std::size_t
   parallel_for(count_, threads, 8, [&](std::size_t q, unsigned worker) {
     const SearchSession session(view, queries + q * dim_, k, strategy, effort, scratch[worker]);
     hits_[q].assign(session.nearest().begin(), session.nearest().end());
-    if (count_ == 1) scanned_.assign(session.scanned().begin(), session.scanned().end());
     counters[worker] += session.counters();
   });
   for (const SearchCounters& part : counters) finished_ += part;
@@ -144,6 +143,11 @@ void SearchBatch::distribute(std::span<const T> supplied, const Supply& supply) 
   gather();
 }
 
+std::span<const Candidate> SearchBatch::scanned() const {
+  const bool is_waiting = waiting_.size() == 1 && waiting_[0];
+  return is_waiting ? waiting_[0]->session->scanned() : scanned_;
+}
+
 SearchCounters SearchBatch::counters() const {
   SearchCounters total = finished_;
   for (const auto& waiting : waiting_) {
@@ -163,6 +167,7 @@ void SearchBatch::gather() {
     hits_[q].assign(session.nearest().begin(), session.nearest().end());
     if (session.wanted().empty()) {
       finished_ += session.counters();
+      if (count_ == 1) scanned_.assign(session.scanned().begin(), session.scanned().end());
       waiting_[q].reset();
     } else {
       wanted_.insert(wanted_.end(), session.wanted().begin(), session.wanted().end());

@@ -32,7 +32,7 @@ class SearchBatch {
   std::size_t count() const { return count_; }
   std::span<const Candidate> nearest(std::size_t query) const { return hits_[query]; }
   // What a scan of all codes selected for the one query of a batch, nearest estimate first.
-  std::span<const Candidate> scanned() const { return scanned_; }
+  std::span<const Candidate> scanned() const;
   // Summed over all searches, but rounds and vectors_fetched as the host saw them.
   SearchCounters counters() const;
 

@@ -164,27 +164,34 @@ DocumentRecord SourceRows::document_alone(std::size_t row) const {
 }
 
 std::vector<ChunkRecord> SourceRows::chunks(std::size_t document) const {
-  const Table& headings = chunks_.children[Chunk::kHeading];
+  ChunkCursor cursor(*this, document);
   std::vector<ChunkRecord> records;
-  std::int64_t end = 0;
-  std::vector<TextSpan> context;
-  const RowRange rows = chunks_of(document);
-  for (std::size_t chunk = rows.first; chunk < rows.end; ++chunk) {
-    const std::int64_t start = end + chunks_.columns[Chunk::kGap][chunk];
-    end = start + chunks_.columns[Chunk::kLength][chunk];
-    context.resize(static_cast<std::size_t>(chunks_.columns[Chunk::kShared][chunk]));
-    for (std::int64_t j = first_headings_[chunk]; j < first_headings_[chunk + 1]; ++j) {
-      const auto heading = static_cast<std::size_t>(j);
-      const auto stop =
-          static_cast<std::size_t>(start - headings.columns[HeadingColumns::kBefore][heading]);
-      const auto length =
-          static_cast<std::size_t>(headings.columns[HeadingColumns::kLength][heading]);
-      context.push_back({stop - length, stop});
-    }
-    records.push_back({{{static_cast<std::size_t>(start), static_cast<std::size_t>(end)}, context},
-                       static_cast<std::uint32_t>(chunks_.columns[Chunk::kCheck][chunk])});
-  }
+  for (std::size_t number = 0; number < chunks_of(document).size(); ++number)
+    records.push_back(cursor.at(number));
   return records;
+}
+
+ChunkRecord SourceRows::ChunkCursor::at(std::size_t number) {
+  while (next_ <= first_ + number) step();
+  return {{{static_cast<std::size_t>(start_), static_cast<std::size_t>(end_)}, context_},
+          static_cast<std::uint32_t>(rows_.chunks_.columns[Chunk::kCheck][next_ - 1])};
+}
+
+void SourceRows::ChunkCursor::step() {
+  const Table& chunks = rows_.chunks_;
+  const Table& headings = chunks.children[Chunk::kHeading];
+  start_ = end_ + chunks.columns[Chunk::kGap][next_];
+  end_ = start_ + chunks.columns[Chunk::kLength][next_];
+  context_.resize(static_cast<std::size_t>(chunks.columns[Chunk::kShared][next_]));
+  for (std::int64_t i = rows_.first_headings_[next_]; i < rows_.first_headings_[next_ + 1]; ++i) {
+    const auto heading = static_cast<std::size_t>(i);
+    const auto stop =
+        static_cast<std::size_t>(start_ - headings.columns[HeadingColumns::kBefore][heading]);
+    const auto length =
+        static_cast<std::size_t>(headings.columns[HeadingColumns::kLength][heading]);
+    context_.push_back({stop - length, stop});
+  }
+  ++next_;
 }
 
 RowRange SourceRows::documents_of(std::size_t source) const {

@@ -43,6 +43,8 @@ class SourceRows {
   // Without its chunks.
   DocumentRecord document_alone(std::size_t row) const;
   std::vector<ChunkRecord> chunks(std::size_t document) const;
+  // Reads chunks of one document, one after the other: a stranger's may have very many.
+  class ChunkCursor;
 
   // What belongs to what, by row: the first of those that a row owns, and the end of them.
   RowRange documents_of(std::size_t source) const;
@@ -61,6 +63,22 @@ class SourceRows {
   const Strings& strings_;
   Ints names_, first_documents_, keys_, titles_, metadata_, first_places_, first_chunks_,
       first_headings_;
+};
+
+class SourceRows::ChunkCursor {
+ public:
+  ChunkCursor(const SourceRows& rows, std::size_t document)
+      : rows_(rows), first_(rows.chunks_of(document).first), next_(first_) {}
+  // By its number in the document; numbers do not fall.
+  ChunkRecord at(std::size_t number);
+
+ private:
+  void step();
+
+  const SourceRows& rows_;
+  std::size_t first_, next_;
+  std::int64_t start_ = 0, end_ = 0;
+  std::vector<TextSpan> context_;
 };
 
 // A file's path from its root and its name below it.

@@ -11,6 +11,7 @@ constexpr std::size_t kMostKept = 16;  // blocks
 
 void TextStore::add(std::uint64_t number, std::shared_ptr<const BlockView> texts) {
   texts_[number] = std::move(texts);
+  std::erase_if(kept_, [&](const Kept& kept) { return kept.number == number; });
 }
 
 std::map<std::uint64_t, std::uint64_t> TextStore::sizes() const {

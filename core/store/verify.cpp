@@ -82,8 +82,11 @@ void verify_places(const Table& documents, const Ints& lengths) {
 // The chunks of one document, and the headings that they stand under.
 class ChunkCheck {
  public:
-  ChunkCheck(const Table& documents, const Ints& lengths)
-      : documents_(documents), chunks_(documents.children[Document::kChunk]), lengths_(lengths) {}
+  ChunkCheck(const Table& documents, const Ints& lengths, std::int64_t most_headings)
+      : documents_(documents),
+        chunks_(documents.children[Document::kChunk]),
+        lengths_(lengths),
+        most_headings_(most_headings) {}
 
   void run() {
     const Ints firsts = documents_.starts(Document::kChunk);
@@ -98,6 +101,7 @@ class ChunkCheck {
         check(shared <= depth, "a chunk that shares headings which the one before has not");
         depth = shared + chunks_.columns[Chunk::kHeadings][chunk];
         check(depth <= kMostHeadings, "a chunk under more headings than can be");
+        together_.resize(static_cast<std::size_t>(shared));
         check_headings(chunk, start, lengths_[row]);
       }
     }
@@ -110,12 +114,17 @@ class ChunkCheck {
       const std::int64_t end = start - headings.columns[Heading::kBefore][heading_];
       check(end >= headings.columns[Heading::kLength][heading_] && end <= length,
             "a heading that lies beyond its document");
+      const std::int64_t before = together_.empty() ? 0 : together_.back();
+      together_.push_back(before + headings.columns[Heading::kLength][heading_]);
+      check(together_.back() <= most_headings_, "a chunk under longer headings than can be");
     }
   }
 
   const Table& documents_;
   const Table& chunks_;
   const Ints& lengths_;
+  std::int64_t most_headings_;  // bytes that those of a chunk have together
+  Ints together_;               // of the chunk under way, with each one more
   std::size_t heading_ = 0;
 };
 
@@ -196,7 +205,7 @@ void verify_sources(const Table& sources, std::size_t string_count, Origin origi
   verify_ids(documents);
   verify_titles(documents, lengths);
   verify_places(documents, lengths);
-  ChunkCheck(documents, lengths).run();
+  ChunkCheck(documents, lengths, bounds.chunk).run();
   verify_names(sources);
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "index_fixture.h"
+#include "store/catalogue.h"
 #include "store/source_list.h"
 #include "store/source_rows.h"
 #include "store_fixture.h"
@@ -107,4 +109,43 @@ TEST_CASE("roots get other names, and sources the order of these") {
   const SourceList renamed = list.rename_roots(names);
 
   CHECK(names_of(renamed.take(renamed.order())) == std::vector<std::string>{"docs/b", "z/c"});
+}
+
+TEST_CASE("a list is a catalogue of one segment, without texts and codes") {
+  SourceRecord away = source_of("", "away", 31);
+  away.documents[0].segment = kAway;
+  const SourceList list = list_of({kText, kFile, away});
+  const auto segment = std::make_shared<const Segment>(list.take(list.order()));
+
+  const Catalogue catalogue({segment});
+  catalogue.verify();
+
+  CHECK(catalogue.counts() == Counts{3, 3, 6});
+  CHECK(catalogue.ids() == Ids{1, 2, 11, 12, 31, 32});
+  for (const SourceRecord& record : {kText, kFile, away}) {
+    const auto row = catalogue.find(name_of(record));
+    REQUIRE(row);
+    const Catalogue::Place place = catalogue.source(*row);
+    expect_equal(place.group->rows.source(place.row), record);
+    const DocumentRecord& document = record.documents[0];
+    const auto chunk = catalogue.chunk(static_cast<std::uint64_t>(document.first_chunk) + 1);
+    CHECK(chunk.document_row == catalogue.documents_of(*row).first);
+    CHECK(chunk.document.group->rows.document_alone(chunk.document.row).segment ==
+          document.segment);
+  }
+  CHECK(reason_of([&] { catalogue.chunk(3); }) == "unknown id");
+  CHECK(catalogue.codes().count() == 0);
+  CHECK(catalogue.stamp() == CodeStamp());
+  CHECK(catalogue.parts()[0].segment->texts().size() == 0);
+  CHECK(names_of(catalogue.list()) == names_of(list.take(list.order())));
+}
+
+TEST_CASE("an empty list is an empty catalogue") {
+  const Catalogue catalogue({std::make_shared<const Segment>(SourceList())});
+  catalogue.verify();
+
+  CHECK(catalogue.counts() == Counts());
+  CHECK(catalogue.ids().empty());
+  CHECK(!catalogue.find({"a", false}));
+  CHECK(reason_of([&] { catalogue.chunk(1); }) == "unknown id");
 }

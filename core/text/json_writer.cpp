@@ -91,7 +91,7 @@ JsonWriter& JsonWriter::decimal(double value) {
   const auto parts = static_cast<std::int64_t>(std::llround(std::abs(value) * 1e12));
   constexpr std::int64_t kOne = 1'000'000'000'000;
   separate();
-  if (value < 0) out_ += '-';
+  if (value < 0 && parts > 0) out_ += '-';
   out_ += std::to_string(parts / kOne);
   std::string behind = std::to_string(kOne + parts % kOne);
   behind[0] = '.';

@@ -1,0 +1,298 @@
+// A session over a small collection, supplied in any order with anything: what is right, what is
+// missing, spoilt, of another size or given twice. It gives an error or goes on, comes to an end
+// once it is supplied rightly, and its answer is JSON that shows no text but what was indexed. What
+// was only refused changes nothing.
+//
+// The first four bytes are the question, the others what is done, one after the other.
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "query/session.h"
+#include "tests/query_fixture.h"
+#include "tests/query_host.h"
+
+using namespace gossamer;
+using namespace gossamer::testing;
+
+namespace {
+
+constexpr int kMostSteps = 1000;  // that a session takes which is supplied rightly
+constexpr const char* kQuestions[] = {"The lease ends in March.", "tea rent landlord", "", "\xFF",
+                                      "Nobody drinks tea there."};
+constexpr const char* kFilters[] = {R"({"where": "lang == 'en'"})", R"({"where": "year > 1"})",
+                                    R"({"types": ["none"]})"};
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+// What the bytes of an input choose, one after the other.
+class Choices {
+ public:
+  Choices(const std::uint8_t* data, std::size_t size) : data_(data), end_(data + size) {}
+
+  bool empty() const { return data_ == end_; }
+  std::uint8_t next() { return empty() ? 0 : *data_++; }
+  std::size_t below(std::size_t bound) { return next() % bound; }
+  bool is_one_in(std::size_t count) { return below(count) == 1; }
+
+ private:
+  const std::uint8_t *data_, *end_;
+};
+
+struct World {
+  World() {
+    PostingsWriter words;
+    for (std::uint32_t chunk = 0; chunk < collection.layout().chunk_count(); ++chunk)
+      words.add(chunk, library.written.at(collection.layout().id_of(chunk)).embedded);
+    postings = words.finish(static_cast<std::uint32_t>(collection.layout().chunk_count()), {});
+    collection.attach_postings(
+        ByteView(postings).first(PostingsView::head_bytes(postings, postings.size())),
+        postings.size());
+  }
+
+  QueryHost host(const Query& query) const {
+    QueryHost made(library, index.get());
+    made.question = query.question;
+    made.ranking = {library.id_of("tea"), 99, library.id_of("away"), library.id_of("lease.md")};
+    made.postings = postings;
+    return made;
+  }
+
+  SmallLibrary library;
+  Collection collection{library.catalogue(), {kFolder}};
+  std::unique_ptr<Index> index = library.index();
+  Bytes postings;
+};
+
+Query read_query(Choices& choices, const World& world) {
+  Query query;
+  query.question = kQuestions[choices.below(std::size(kQuestions))];
+  const std::uint8_t kinds = choices.next(), rest = choices.next(), k = choices.next();
+  query.mode = static_cast<QueryMode>(kinds % 3);
+  query.words = static_cast<WordSource>(kinds / 3 % 4);
+  query.shows_whole = kinds >= 128;
+  query.k = k < 250 ? 1u + k % 16 : ~std::size_t{0} - k;
+  if (rest % 4 > 0) query.filter = kFilters[rest % 4 - 1];
+  if (rest >= 128) query.excluded = {rest % 16u, world.library.id_of("lease.md")};
+  return query;
+}
+
+// A session, and what is done to it.
+class Run {
+ public:
+  Run(const World& world, Query query, Choices& choices)
+      : world_(world),
+        choices_(choices),
+        host_(world.host(query)),
+        session_(world.collection, true, std::move(query)) {}
+
+  void do_anything() {
+    const JsonTree needs = read_back(session_.needs());
+    require(needs.items.empty() == session_.is_over(), "what is not over needs something");
+    try {
+      if (!needs.items.empty() && !choices_.is_one_in(3)) {
+        const JsonTree& need = needs.items[choices_.below(needs.items.size())];
+        if (choices_.is_one_in(3))
+          supply_spoilt(need);
+        else
+          host_.supply(session_, need);
+      } else {
+        supply_out_of_order();
+      }
+    } catch (const Error&) {
+    }
+  }
+
+  void finish() {
+    for (int step = 0; !session_.is_over(); ++step) {
+      require(step < kMostSteps, "a session comes to an end");
+      const JsonTree needs = read_back(session_.needs());
+      require(!needs.items.empty(), "what is not over needs something");
+      finish(needs.items[0]);
+    }
+  }
+
+  const QuerySession& session() const { return session_; }
+  bool is_spoilt() const { return is_spoilt_; }
+
+ private:
+  // Words that were counted partly are counted to their end.
+  void finish(const JsonTree& need) {
+    if (at(need, "need").text != "words") return host_.supply(session_, need);
+    WordPass& pass = session_.pass();
+    for (const WordPiece& piece : pass.pieces()) {
+      try {
+        host_.count(pass, piece);
+      } catch (const Error& error) {
+        require(error.reason() == Reason::kWrongState, "a piece is counted, or was");
+      }
+    }
+    session_.finish_words();
+  }
+
+  void supply_spoilt(const JsonTree& need) {
+    const std::string& name = at(need, "need").text;
+    is_spoilt_ = true;
+    if (name == "question") session_.supply_question(*world_.index, floats(kWordDim));
+    if (name == "words") count_anything();
+    if (name == "ranking") return choices_.is_one_in(2) ? session_.count_words() : supply_ranking();
+    if (name == "postings") supply_postings(need);
+    if (name == "vectors") supply_vectors(ids_in(need).size());
+    if (name == "texts") supply_texts(need);
+    if (name == "embeddings") session_.supply_embeddings(floats(kWordDim * ids_in(need).size()));
+    if (name == "chunks") supply_chunks(ids_in(need));
+  }
+
+  void supply_out_of_order() {
+    static const std::vector<float> some(kWordDim + 1);
+    switch (choices_.below(9)) {
+      case 0:
+        return session_.supply_question(*world_.index, some);
+      case 1:
+        return session_.finish_words();
+      case 2:
+        return session_.supply_ranking({}, {"a"}, {});
+      case 3:
+        return session_.supply_postings({});
+      case 4:
+        return session_.supply_vectors({}, some);
+      case 5:
+        return session_.finish_rows();
+      case 6:
+        return session_.supply_texts(std::vector<std::optional<ByteView>>(choices_.next() + 99));
+      case 7:
+        return session_.supply_embeddings(some);
+      default:
+        return session_.supply_chunks(std::vector<std::optional<AwayText>>(99), true);
+    }
+  }
+
+  // Mostly so many.
+  std::vector<float> floats(std::size_t count) {
+    constexpr float kAny[] = {0,
+                              1,
+                              -1,
+                              1e-30f,
+                              3e38f,
+                              -3e38f,
+                              std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()};
+    std::vector<float> values(choices_.is_one_in(8) ? count + choices_.below(3) - 1 : count);
+    const bool is_wild = choices_.is_one_in(2);
+    for (float& value : values) value = kAny[choices_.below(is_wild ? std::size(kAny) : 3)];
+    return values;
+  }
+
+  void spoil(std::string& text) {
+    if (choices_.is_one_in(4)) text += 'x';
+    if (!text.empty() && choices_.is_one_in(2))
+      text[choices_.next() % text.size()] = static_cast<char>(choices_.next());
+  }
+
+  void count_anything() {
+    WordPass& pass = session_.pass();
+    WordPiece piece = pass.pieces()[choices_.below(pass.pieces().size())];
+    if (choices_.is_one_in(4)) piece.number = choices_.next();
+    std::string text(static_cast<std::size_t>(piece.end - piece.begin), 't');
+    spoil(text);
+    pass.count(piece, text);
+  }
+
+  void supply_ranking() {
+    Ids ids(choices_.below(4));
+    for (std::uint64_t& id : ids) id = choices_.next();
+    std::vector<std::string> terms(choices_.below(4), "\xC3\xA4");
+    session_.supply_ranking(ids, terms, std::vector<std::uint64_t>(choices_.below(4)));
+  }
+
+  void supply_postings(const JsonTree& need) {
+    std::vector<Bytes> parts;
+    for (const JsonTree& range : at(need, "ranges").items) {
+      const auto begin = world_.postings.begin() + range.items[0].integer;
+      parts.emplace_back(begin, begin + range.items[1].integer);
+    }
+    Bytes& part = parts[choices_.below(parts.size())];
+    if (!part.empty()) part[choices_.next() % part.size()] ^= choices_.next();
+    if (choices_.is_one_in(4)) part.push_back(0);
+    if (choices_.is_one_in(4)) parts.pop_back();
+    session_.supply_postings(std::vector<ByteView>(parts.begin(), parts.end()));
+  }
+
+  void supply_vectors(std::size_t count) {
+    std::vector<Supplied> states(choices_.is_one_in(8) ? count + 1 : count);
+    for (Supplied& state : states) state = static_cast<Supplied>(choices_.below(4));
+    session_.supply_vectors(states, floats(kWordDim * count));
+  }
+
+  void supply_texts(const JsonTree& need) {
+    ReadSpans spans = host_.read(at(need, "documents"));
+    std::optional<Bytes>& span = spans.bytes[choices_.below(spans.bytes.size())];
+    if (choices_.is_one_in(3)) {
+      span.reset();
+    } else if (!span->empty()) {
+      (*span)[choices_.next() % span->size()] = choices_.next();
+    }
+    if (choices_.is_one_in(8)) spans.bytes.pop_back();
+    session_.supply_texts(spans.views());
+  }
+
+  void supply_chunks(const Ids& ids) {
+    std::vector<std::optional<AwayText>> chunks;
+    for (const std::uint64_t id : ids) {
+      AwayText text = *host_.away_text(id);
+      spoil(text.title);
+      spoil(text.body);
+      spoil(text.embedded);
+      text.first = choices_.is_one_in(2) ? INT64_MIN : INT64_MAX;
+      text.last = choices_.is_one_in(2) ? INT64_MIN : INT64_MAX;
+      chunks.push_back(choices_.is_one_in(4) ? std::nullopt : std::optional(text));
+    }
+    session_.supply_chunks(chunks, choices_.is_one_in(2));
+  }
+
+  const World& world_;
+  Choices& choices_;
+  QueryHost host_;
+  QuerySession session_;
+  bool is_spoilt_ = false;
+};
+
+void check(const JsonTree& answer, const World& world, const Query& query) {
+  std::set<std::uint64_t> seen;
+  for (const JsonTree& hit : at(answer, "hits").items) {
+    const auto id = static_cast<std::uint64_t>(at(hit, "id").integer);
+    require(seen.insert(id).second, "each chunk is one hit");
+    require(std::find(query.excluded.begin(), query.excluded.end(), id) == query.excluded.end(),
+            "what is excluded is no hit");
+    const std::string& text = at(hit, "text").text;
+    require(text.empty() || text == world.library.written.at(id).body,
+            "a hit shows what was indexed");
+  }
+  require(seen.size() <= query.k, "there are no more hits than were asked for");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const World world;
+  Choices choices(data, size);
+  const Query query = read_query(choices, world);
+  Run run(world, query, choices);
+  while (!choices.empty()) run.do_anything();
+  run.finish();
+  const std::string answer = run.session().answer();
+  check(read_back(answer), world, query);
+  if (run.is_spoilt()) return 0;
+  QueryHost host = world.host(query);
+  QuerySession again(world.collection, true, query);
+  host.run(again);
+  require(again.answer() == answer, "what was refused changes nothing");
+  return 0;
+}
