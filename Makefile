@@ -82,8 +82,9 @@ web: web/node_modules/.package-lock.json
 	@rm python/gossamer/server/web/pocket.model.gossamer # it is in the Python package already
 
 # The core as WebAssembly; what it makes is committed, so that nobody else needs the compiler.
-wasm: $(VENV)/tools.stamp
+wasm: $(VENV)/node.stamp
 	@$(PIP) install ziglang==0.17.0
+	@$(NODE) npm install --silent --no-audit --no-fund --prefix build/binaryen binaryen@132.0.0
 	@JOBS=$(JOBS) $(BIN)/python web/wasm/build.py
 
 demo: build

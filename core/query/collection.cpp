@@ -1,7 +1,5 @@
 #include "query/collection.h"
 
-#include "filters/filter.h"
-#include "filters/scope.h"
 
 namespace gossamer {
 namespace {
@@ -16,18 +14,17 @@ const ChunkLayout& Collection::layout() const {
   return *layout_;
 }
 
-std::shared_ptr<const Allowed> Collection::allow(const std::string& filter) const {
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [known, allowed] : filters_)
-      if (known == filter) return allowed;
-  }
-  auto allowed =
-      std::make_shared<const Allowed>(allowed_documents(*catalogue_, Filter::read(filter)));
+std::shared_ptr<const Allowed> Collection::find_allowed(const std::string& filter) const {
   const std::lock_guard lock(mutex_);
-  filters_.emplace_back(filter, allowed);
+  for (const auto& [known, allowed] : filters_)
+    if (known == filter) return allowed;
+  return nullptr;
+}
+
+void Collection::remember(const std::string& filter, std::shared_ptr<const Allowed> allowed) const {
+  const std::lock_guard lock(mutex_);
+  filters_.emplace_back(filter, std::move(allowed));
   if (filters_.size() > kMostFilters) filters_.pop_front();
-  return allowed;
 }
 
 DocumentFacts Collection::document(std::size_t row) const {

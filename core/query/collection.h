@@ -48,8 +48,12 @@ class Collection {
   const Catalogue& catalogue() const { return *catalogue_; }
   // Made when first asked for: questions by meaning alone do without.
   const ChunkLayout& layout() const;
-  // What a filter (JSON, see Filter::read) lets through; the last ones are remembered.
+  // What a filter (JSON, see Filter::read) lets through; the last ones are remembered. In
+  // WebAssembly filters are a module of their own, and it is the host who lets them be remembered.
   std::shared_ptr<const Allowed> allow(const std::string& filter) const;
+  // Null if it is not remembered.
+  std::shared_ptr<const Allowed> find_allowed(const std::string& filter) const;
+  void remember(const std::string& filter, std::shared_ptr<const Allowed> allowed) const;
 
   // What is known of chunks, in the order of the ids (kUnknownId).
   std::vector<ChunkFacts> find(std::span<const std::uint64_t> ids) const;

@@ -12,7 +12,16 @@
 #include "store/verify.h"
 #include "text/json.h"
 
-namespace gossamer::wasm {
+namespace gossamer {
+
+// See exports_filters.cpp.
+std::shared_ptr<const Allowed> Collection::allow(const std::string& filter) const {
+  std::shared_ptr<const Allowed> known = find_allowed(filter);
+  expect(known != nullptr, Reason::kWrongState, "what the filter lets through was not given");
+  return known;
+}
+
+namespace wasm {
 namespace {
 
 std::size_t give_string(std::string text) {
@@ -104,6 +113,22 @@ std::size_t collection_sample(const Collection* collection, std::size_t count) {
     ids.push_back(documents[i].first_id);
   give_ids(ids);
   return ids.size();
+}
+
+GOSSAMER_EXPORT(collection_knows)
+std::uint32_t collection_knows(const Collection* collection, const std::uint8_t* filter,
+                               std::size_t size) {
+  return collection->find_allowed(std::string(text_of(filter, size))) ? 1 : 0;
+}
+
+// What a filter lets through: a byte for each document, 1 if it does. The filter stands behind.
+GOSSAMER_EXPORT(collection_remember)
+void collection_remember(const Collection* collection, const std::uint8_t* allowed,
+                         std::size_t count, std::size_t size) {
+  expect(count == collection->catalogue().counts().documents, Reason::kInvalidArgument,
+         "expected to be told of each document whether the filter lets it through");
+  collection->remember(std::string(text_of(allowed + count, size)),
+                       std::make_shared<const Allowed>(allowed, allowed + count));
 }
 
 // How many bytes of words must be at hand, by the first of them.
@@ -252,4 +277,5 @@ std::size_t reader_passage(const PassageReader* reader, double id, double margin
   return give_string(json.end_object().take());
 }
 
-}  // namespace gossamer::wasm
+}  // namespace wasm
+}  // namespace gossamer

@@ -1,8 +1,10 @@
 // Fetches and compiles the Wasm modules; each is compiled once in a worker.
 
 import { GossamerError } from "../errors.ts";
+import { loadPart } from "../lazy.ts";
 import type { Engine } from "./engine.ts";
-import { wasmChunks, type ChunkCore } from "./chunks.ts";
+import type { ChunkCore } from "./chunks.ts";
+import { wasmFilters, type FilterCore } from "./filters.ts";
 import { startCore } from "./memory.ts";
 import type { TextCore } from "./text.ts";
 import { wasmEngine } from "./wasm_engine.ts";
@@ -29,6 +31,12 @@ export async function loadText(wasm: WasmFiles): Promise<TextCore> {
   return wasmText(startCore(module), () => startCore(module, 1));
 }
 
+/** What filters. */
+export async function loadFilters(wasm: WasmFiles): Promise<FilterCore> {
+  const module = await compiled(wasm, "gossamer-filters.wasm");
+  return wasmFilters(() => startCore(module, 1));
+}
+
 /** The module that searches: with relaxed SIMD where the browser has it. */
 function searchModule(wasm: WasmFiles): Promise<WebAssembly.Module> {
   return compiled(wasm, hasRelaxedSimd() ? "gossamer-relaxed.wasm" : "gossamer.wasm");
@@ -36,7 +44,10 @@ function searchModule(wasm: WasmFiles): Promise<WebAssembly.Module> {
 
 /** What cuts documents into chunks. */
 export async function loadChunks(wasm: WasmFiles): Promise<ChunkCore> {
-  const module = await compiled(wasm, "gossamer-chunks.wasm");
+  const [module, { wasmChunks }] = await Promise.all([
+    compiled(wasm, "gossamer-chunks.wasm"),
+    loadPart(import("./chunks.ts")),
+  ]);
   return wasmChunks(() => startCore(module, 1));
 }
 

@@ -96,6 +96,11 @@ export interface Collection {
   /** How many bytes of words must be at hand, by the first of so many. */
   postingsHead(start: Uint8Array, size: number): number;
   attachPostings(head: Uint8Array, size: number): void;
+  /** Whether it is remembered what a filter (JSON) lets through. */
+  knows(filter: string): boolean;
+  /** What a filter lets through: see FilterCore. */
+  remember(filter: string, allowed: Uint8Array): void;
+  /** A question; what its filter lets through must be remembered. */
   session(query: object, hasVectors: boolean): QuerySession;
   read(ids: readonly number[]): ChunkReader;
   /** The first chunks of so many documents, at even distances. */
@@ -115,6 +120,18 @@ export function collectionAt(core: Core, address: number): Collection {
     attachPostings: (head, size) => {
       core.lend([head], (at) =>
         core.call("collection_attach_postings", address, at as number, head.length, size),
+      );
+    },
+    knows: (filter) => {
+      const asked = encodeText(filter);
+      return core.lend([asked], (at) =>
+        core.call("collection_knows", address, at as number, asked.length),
+      ) === 1;
+    },
+    remember: (filter, allowed) => {
+      const asked = encodeText(filter);
+      core.lend([joinBytes([allowed, asked])], (at) =>
+        core.call("collection_remember", address, at as number, allowed.length, asked.length),
       );
     },
     session: (query, hasVectors) => {

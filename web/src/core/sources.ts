@@ -126,10 +126,16 @@ export function openCatalogue(core: Core, files: readonly SegmentFile[]): number
   return lendFiles(core, "catalogue_open", files);
 }
 
-function lendFiles(core: Core, name: string, files: readonly SegmentFile[]): number {
+/** Calls a function with files, which it takes over. */
+export function lendFiles(
+  core: Core,
+  name: string,
+  files: readonly SegmentFile[],
+  ...more: number[]
+): number {
   const addresses = Uint32Array.from(files, (file) => giveFile(core, file));
   const numbers = Float64Array.from(files, ({ number }) => number);
-  return core.lend([addresses, numbers], (...at) => core.call(name, ...at, files.length));
+  return core.lend([addresses, numbers], (...at) => core.call(name, ...at, files.length, ...more));
 }
 
 /** The list that is packed in these bytes; `sources_free` frees it. */
@@ -175,7 +181,8 @@ function editList<T>(core: Core, origin: CatalogueOrigin, use: (list: SourceList
   }
 }
 
-function openList(core: Core, origin: CatalogueOrigin): number {
+/** The list that a catalogue is read from; `sources_free` frees it. */
+export function openList(core: Core, origin: CatalogueOrigin): number {
   if ("bytes" in origin) return readList(core, origin.bytes, origin.isOwn ?? true);
   if ("files" in origin) {
     return using(core, "catalogue_free", openCatalogue(core, origin.files), (catalogue) =>

@@ -154,8 +154,13 @@ export class OpenedState {
   }
 
   /** Answers with what a question reads of this state. */
-  async ask<T>(use: (asked: Asked) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async ask<T>(
+    filter: object | undefined,
+    use: (asked: Asked) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const { collection } = await this.#workingBase();
+    if (filter) await this.#allow(collection, JSON.stringify(filter));
     const said = new Set(this.target.notes);
     const isAsked = this.vectorSource === "server";
     const { parts } = this.target;
@@ -185,6 +190,13 @@ export class OpenedState {
     } finally {
       this.#sessions.count--;
     }
+  }
+
+  /** Lets a collection know what a filter lets through. */
+  async #allow(collection: OpenCollection, filter: string): Promise<void> {
+    if (collection.knows(filter)) return;
+    const { allow } = await this.#kept.services.filters();
+    collection.remember(filter, allow(this.target.parts.origin, filter));
   }
 
   /** Reads chunks for as long as `use` runs. */

@@ -1,7 +1,8 @@
-import { loadBuilder, loadChunks, loadEngine, loadText } from "../core/load.ts";
+import { loadBuilder, loadChunks, loadEngine, loadFilters, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
+import type { FilterCore } from "../core/filters.ts";
 import type { StaticModel, TextCore } from "../core/text.ts";
 import { GossamerError } from "../errors.ts";
 import { openStorage } from "../storage/open.ts";
@@ -21,6 +22,7 @@ export interface Services {
   storage(): Promise<Storage>;
   text(): Promise<TextCore>;
   chunks(): Promise<ChunkCore>;
+  filters(): Promise<FilterCore>;
   /** A new engine: its memory goes when the index that it is for is closed. */
   newEngine(): Promise<Engine>;
   /** A new engine that also builds. */
@@ -35,6 +37,7 @@ export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
     storage: open,
     text: once(() => loadText(wasm)),
     chunks: once(() => loadChunks(wasm)),
+    filters: once(() => loadFilters(wasm)),
     newEngine: () => loadEngine(wasm),
     newBuilder: () => loadBuilder(wasm),
   };
