@@ -15,7 +15,7 @@ from copies import copy_index
 from gossamer.errors import GossamerError, InvalidArgument, TooLarge, UnknownId, WrongState
 from gossamer.index import Index
 from gossamer.store import open_index
-from gossamer.sync import elsewhere
+from gossamer.sync import remote_chunks
 from gossamer.sync.follow import Edge, PullReport
 from gossamer.sync.offer import Offer
 from gossamer.sync.package import Package, write_package
@@ -221,9 +221,9 @@ def reachable() -> Iterator[dict[str, Server]]:
     known: dict[str, Server] = {}
     with pytest.MonkeyPatch.context() as monkeypatch:
         connect_to(monkeypatch, known)
-        elsewhere._known.clear()
+        remote_chunks._known.clear()
         yield known
-    elsewhere._known.clear()
+    remote_chunks._known.clear()
     for server in known.values():
         server.offer.close()
 

@@ -298,7 +298,7 @@ def test_stored_texts_that_are_not_there_are_an_error():
 def test_an_interrupt_stops_the_pass(tmp_path):
     collection = TextCollection([large_file(tmp_path / "large.txt")])
     query = Query("lease", 1, "lexical").to_bytes("texts")
-    session = _core.QuerySession(collection.core, None, query)
+    session = _core.QuerySession(collection.core, False, query)
     progress = _core.Progress()
     progress.cancel()  # as `run_with_progress` does
 

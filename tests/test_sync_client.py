@@ -29,7 +29,7 @@ from gossamer.errors import (
 )
 from gossamer.store import hash_of_bytes
 from gossamer.sync.client import Client, clean_url
-from gossamer.sync.elsewhere import ServerElsewhere, Speeds
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.following import Following, read_following
 from gossamer.sync.outbox import Outbox, Waiting, count_waiting
 from gossamer.sync.records import Mode, PushItem, PushResult
@@ -741,7 +741,7 @@ def test_a_share_is_never_more_than_all_nor_less_than_nothing(
 
 def test_a_failed_request_is_a_note_and_no_error(server: Any, tmp_path: Path):
     with Client(server.url, timeout_s=5) as client:
-        elsewhere = ServerElsewhere(client, Speeds(), 2, tmp_path / "unanswered")
+        elsewhere = ServerChunks(client, Speeds(), 2, tmp_path / "unanswered")
         server.answer = said({"error": "unknown_id", "message": "gone"}, 404)
         gone = elsewhere.context(7, 10)
         was_away = elsewhere.is_away
@@ -762,10 +762,10 @@ def test_a_server_that_keeps_searches_waiting_is_asked_for_less(tmp_path: Path):
     marker = tmp_path / "unanswered"
     speeds = learnt(0.01, 0.001, 0.001)
     with Client("http://127.0.0.1:9") as client:
-        before = ServerElsewhere(client, speeds, 2, marker).share(64)
-        ServerElsewhere(client, speeds, 2, marker).gave_up(8, 5.0)
-        after = ServerElsewhere(client, speeds, 2, marker).share(64)
-        to_come = ServerElsewhere(client, Speeds(Clock()), 2, marker).share(64)
+        before = ServerChunks(client, speeds, 2, marker).share(64)
+        ServerChunks(client, speeds, 2, marker).gave_up(8, 5.0)
+        after = ServerChunks(client, speeds, 2, marker).share(64)
+        to_come = ServerChunks(client, Speeds(Clock()), 2, marker).share(64)
 
     assert before > 32
     assert (after, to_come) == (0, 0)
@@ -774,10 +774,10 @@ def test_a_server_that_keeps_searches_waiting_is_asked_for_less(tmp_path: Path):
 def test_more_vectors_than_fit_a_request_come_in_several(
     server: Any, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gossamer.sync.elsewhere.MOST_VECTORS", 2)
+    monkeypatch.setattr("gossamer.sync.remote_chunks.MOST_VECTORS", 2)
     server.answer = (200, {}, bytes([1, 0]) + np.ones((1, 2), "<f2").tobytes())
 
-    found = ServerElsewhere(client, Speeds(), 2, tmp_path / "unanswered").vectors(np.arange(4))
+    found = ServerChunks(client, Speeds(), 2, tmp_path / "unanswered").vectors(np.arange(4))
 
     assert [json.loads(body)["ids"] for _, _, _, body in server.asked] == [[0, 1], [2, 3]]
     assert found[0].tolist() == [True, False, True, False]
@@ -788,7 +788,7 @@ def test_one_failure_is_one_note_in_every_search(server: Any, tmp_path: Path):
     speeds = Speeds()
     server.answer = said({"error": "wrong_state", "message": "there is another index"}, 409)
     with Client(server.url, timeout_s=5) as client:
-        searches = [ServerElsewhere(client, speeds, 2, tmp_path / "marker") for _ in range(2)]
+        searches = [ServerChunks(client, speeds, 2, tmp_path / "marker") for _ in range(2)]
         for search in searches:
             search.vectors(np.array([1]))
             search.chunks(np.array([1]))
@@ -803,11 +803,11 @@ def test_a_process_to_come_does_not_wait_for_a_server_that_did_not_answer(
 ):
     marker = tmp_path / "unanswered"
     with Client(server.url, timeout_s=5) as client:
-        before = ServerElsewhere(client, Speeds(), 2, marker).share(16)
-        ServerElsewhere(client, Speeds(), 2, marker).chunks(np.array([1]))
-        after = ServerElsewhere(client, Speeds(), 2, marker).share(16)
+        before = ServerChunks(client, Speeds(), 2, marker).share(16)
+        ServerChunks(client, Speeds(), 2, marker).chunks(np.array([1]))
+        after = ServerChunks(client, Speeds(), 2, marker).share(16)
         server.answer = said({"chunks": [None]})
-        ServerElsewhere(client, Speeds(), 2, marker).chunks(np.array([1]))
-        again = ServerElsewhere(client, Speeds(), 2, marker).share(16)
+        ServerChunks(client, Speeds(), 2, marker).chunks(np.array([1]))
+        again = ServerChunks(client, Speeds(), 2, marker).share(16)
 
     assert (before, after, again) == (2, 0, 2)

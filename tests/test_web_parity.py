@@ -11,7 +11,7 @@ from search_site import MODEL, POLICY, call, export_index, imported, start, writ
 from static_site import StaticSite
 
 from gossamer import Index
-from gossamer.query.described import record_results
+from gossamer.query.results import record_results
 from gossamer.single.engine import EngineChoice
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -87,7 +87,7 @@ def ask(index: Index) -> list[Asked]:
     for question, where in SEARCHES:
         for mode in MODES:
             results = index.search(question, K, mode=mode, where=where)
-            described = record_results(question, results, is_full=False).hits
+            described = record_results(question, results).hits
             hits = [
                 {
                     "id": hit.id,

@@ -1,6 +1,5 @@
 #include "filters/comparisons.h"
 
-#include <algorithm>
 #include <array>
 #include <compare>
 #include <utility>
@@ -10,28 +9,13 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-// A value as it is compared.
-struct Side {
-  const JsonValue* value = nullptr;
-  Date date;
-
-  bool is(Kind kind) const { return value->is(kind); }
-  bool is_nothing() const { return is(Kind::kNothing); }
-};
+// Names are looked for one by one.
+constexpr std::size_t kMostFields = 4096;
 
 Order mirror(Order order) {
-  switch (order) {
-    case Order::kLess:
-      return Order::kGreater;
-    case Order::kLessEqual:
-      return Order::kGreaterEqual;
-    case Order::kGreater:
-      return Order::kLess;
-    case Order::kGreaterEqual:
-      return Order::kLessEqual;
-    default:
-      return order;
-  }
+  constexpr std::array kMirrored{Order::kEqual, Order::kGreater,   Order::kGreaterEqual,
+                                 Order::kLess,  Order::kLessEqual, Order::kIn};
+  return kMirrored[static_cast<std::size_t>(order)];
 }
 
 bool is_ordered(Order order, std::partial_ordering found) {
@@ -72,32 +56,38 @@ bool is_year(const JsonValue& value) {
   return value.is(Kind::kInteger) && value.integer >= 1000 && value.integer <= 9999;
 }
 
+std::int64_t year_of(const Date& date) {
+  std::int64_t year = 0;
+  for (std::size_t i = 0; i < 4; ++i) year = 10 * year + (date.letters[i] - '0');
+  return year;
+}
+
 // A date is compared as far as the right one goes; other texts stay as they are.
-std::partial_ordering compare_texts(const Side& left, const Side& right) {
-  if (left.date.size == 0 || right.date.size == 0) return left.value->text <=> right.value->text;
+std::partial_ordering compare_texts(const Constant& left, const Constant& right) {
+  if (left.date.size == 0 || right.date.size == 0) return left.value.text <=> right.value.text;
   return left.date.text().substr(0, right.date.size) <=> right.date.text();
 }
 
-std::partial_ordering compare_sides(const Side& left, const Side& right) {
-  const auto is_number = [](const Side& side) {
-    return side.is(Kind::kInteger) || side.is(Kind::kReal);
+std::partial_ordering compare_kinds(const Constant& left, const Constant& right) {
+  const JsonValue &one = left.value, &other = right.value;
+  const auto is_number = [](const JsonValue& value) {
+    return value.is(Kind::kInteger) || value.is(Kind::kReal);
   };
-  if (left.is(Kind::kText)) {
-    if (right.is(Kind::kText)) return compare_texts(left, right);
+  if (one.is(Kind::kText)) {
+    if (other.is(Kind::kText)) return compare_texts(left, right);
     // The year of a date; any other text is of another kind than a number.
-    if (!is_year(*right.value) || left.date.size <= 4) return std::partial_ordering::unordered;
-    return left.date.text().substr(0, 4) <=> std::to_string(right.value->integer);
+    if (!is_year(other) || left.date.size <= 4) return std::partial_ordering::unordered;
+    return year_of(left.date) <=> other.integer;
   }
-  if (left.is(Kind::kBool) && right.is(Kind::kBool))
-    return left.value->integer <=> right.value->integer;
-  if (!is_number(left) || !is_number(right)) return std::partial_ordering::unordered;
-  return compare_numbers(*left.value, *right.value);
+  if (one.is(Kind::kBool) && other.is(Kind::kBool)) return one.integer <=> other.integer;
+  if (!is_number(one) || !is_number(other)) return std::partial_ordering::unordered;
+  return compare_numbers(one, other);
 }
 
-bool is_ordered(Order order, const Side& left, const Side& right) {
-  if (left.is_nothing() || right.is_nothing())
-    return order == Order::kEqual && left.value->kind == right.value->kind;
-  return is_ordered(order, compare_sides(left, right));
+bool is_ordered(Order order, const Constant& left, const Constant& right) {
+  if (left.value.is(Kind::kNothing) || right.value.is(Kind::kNothing))
+    return order == Order::kEqual && left.value.kind == right.value.kind;
+  return is_ordered(order, compare_kinds(left, right));
 }
 
 // Whether a text holds another one, in linear time whatever they are (Knuth, Morris, Pratt).
@@ -115,85 +105,112 @@ bool contains(std::string_view text, std::string_view part) {
   return false;
 }
 
-Side side_of(const Operand& operand, Fields fields) {
-  static const JsonValue nothing, list{Kind::kList, 0, 0, {}, {}, 0, 0};
-  if (operand.is_list) return {&list, {}};
-  if (!operand.field) return {&operand.constants[0].value, operand.constants[0].date};
-  const JsonValue* value = fields[*operand.field];
-  if (value == nullptr) return {&nothing, {}};
-  return {value, date_of(value->text)};
-}
-
-bool is_in(const Side& value, const Operand& group, Fields fields) {
-  if (group.is_list)
-    return std::any_of(group.constants.begin(), group.constants.end(), [&](const Constant& one) {
-      return is_ordered(Order::kEqual, value, {&one.value, one.date});
-    });
-  const JsonValue& text = *side_of(group, fields).value;
-  return value.is(Kind::kText) && text.is(Kind::kText) && contains(text.text, value.value->text);
-}
-
 bool is_true(const JsonValue& value) {
   return !value.text.empty() || value.integer != 0 || value.real != 0;
 }
 
-bool compares(const Condition& condition, Fields fields) {
-  const Side left = side_of(condition.left, fields);
-  if (condition.kind == Condition::Kind::kTruth) return is_true(*left.value);
-  if (condition.order == Order::kIn) return is_in(left, condition.right, fields);
-  return is_ordered(condition.order, left, side_of(condition.right, fields));
-}
-
 }  // namespace
 
-std::optional<Symbol> find_symbol(std::string_view written) {
-  static constexpr std::array<std::pair<std::string_view, Symbol>, 8> kKnown{
-      {{"==", {Order::kEqual}},
-       {"<", {Order::kLess}},
-       {"<=", {Order::kLessEqual}},
-       {">", {Order::kGreater}},
-       {">=", {Order::kGreaterEqual}},
-       {"!=", {Order::kEqual, true}},
-       {"in", {Order::kIn}},
-       {"not in", {Order::kIn, true}}}};
-  for (const auto& [name, symbol] : kKnown)
-    if (name == written) return symbol;
-  return std::nullopt;
+Symbol symbol_of(std::size_t number) {
+  const bool is_in = number >= 6;
+  const Order order = number == 5 ? Order::kEqual : static_cast<Order>(number);
+  return {is_in ? Order::kIn : order, number == 5 || number == 7};
 }
 
-Condition compare(Symbol symbol, Operand left, Operand right) {
+std::size_t Conditions::number_of(std::string_view name) {
+  std::size_t number = 0;
+  while (number < names_.size() && names_[number] != name) ++number;
+  if (number == names_.size()) names_.push_back(name);
+  expect(number < kMostFields, Reason::kInvalidArgument, "a filter asks for 4096 fields at most");
+  return number;
+}
+
+bool Conditions::has(std::string_view name) const {
+  for (const std::string_view one : names_)
+    if (one == name) return true;
+  return false;
+}
+
+Operand Conditions::add_constant(const JsonValue& value) {
+  const Constant constant{value, date_of(value.text)};
+  constants_.push_back(constant);
+  return {Operand::Kind::kConstant, constants_.size() - 1};
+}
+
+void Conditions::add(Kind kind, Symbol symbol, Operand left, Operand right) {
+  tests_.push_back({kind, symbol.is_negated, symbol.order, left, right, tests_.size() + 1});
+}
+
+void Conditions::add_truth(Operand value) { add(Kind::kTruth, {Order::kEqual}, value, value); }
+
+void Conditions::add_comparison(Symbol symbol, Operand left, Operand right) {
   // The precision of a date is that of the value, which therefore stands on the right.
-  if (right.field && !left.field && symbol.order != Order::kIn) {
+  if (right.kind == Operand::Kind::kField && left.kind != Operand::Kind::kField &&
+      symbol.order != Order::kIn) {
     std::swap(left, right);
     symbol.order = mirror(symbol.order);
   }
-  return {Condition::Kind::kComparison,
-          symbol.is_negated,
-          symbol.order,
-          std::move(left),
-          std::move(right),
-          {}};
+  add(Kind::kComparison, symbol, left, right);
 }
 
-Condition join(Condition::Kind kind, std::vector<Condition> parts) {
-  if (parts.size() == 1) return std::move(parts[0]);
-  Condition joined;
-  joined.kind = kind;
-  joined.parts = std::move(parts);
-  return joined;
+std::size_t Conditions::begin(Kind kind) {
+  add(kind, {Order::kEqual}, {}, {});
+  return tests_.size() - 1;
 }
 
-bool holds(const Condition& condition, Fields fields) {
-  const auto does_hold = [&](const Condition& part) { return holds(part, fields); };
-  const auto& parts = condition.parts;
-  bool found = false;
-  if (condition.kind == Condition::Kind::kAll)
-    found = std::all_of(parts.begin(), parts.end(), does_hold);
-  else if (condition.kind == Condition::Kind::kAny)
-    found = std::any_of(parts.begin(), parts.end(), does_hold);
+void Conditions::end(std::size_t begun, bool is_negated) {
+  tests_[begun].is_negated = is_negated;
+  tests_[begun].end = tests_.size();
+}
+
+bool Conditions::is_bool(Operand constant) const {
+  return constants_[constant.first].value.is(JsonValue::Kind::kBool);
+}
+
+Constant Conditions::value_of(Operand operand, Fields fields) const {
+  Constant found;
+  if (operand.kind == Operand::Kind::kConstant) return constants_[operand.first];
+  if (operand.kind == Operand::Kind::kList) {
+    found.value.kind = JsonValue::Kind::kList;
+  } else if (const JsonValue* field = fields[operand.first]) {
+    found = {*field, date_of(field->text)};
+  }
+  return found;
+}
+
+bool Conditions::is_in(const Constant& value, Operand group, Fields fields) const {
+  for (std::size_t i = 0; group.kind == Operand::Kind::kList && i < group.count; ++i)
+    if (is_ordered(Order::kEqual, value, constants_[group.first + i])) return true;
+  const Constant text = value_of(group, fields);
+  return value.value.is(JsonValue::Kind::kText) && text.value.is(JsonValue::Kind::kText) &&
+         contains(text.value.text, value.value.text);
+}
+
+bool Conditions::holds(std::size_t number, Fields fields) const {
+  const Test& test = tests_[number];
+  bool found = test.kind == Kind::kAll;
+  if (test.kind <= Kind::kAny) {
+    for (std::size_t i = number + 1; i < test.end; i = tests_[i].end)
+      if (holds(i, fields) != found) {
+        found = !found;
+        break;
+      }
+    return found != test.is_negated;
+  }
+  const Constant left = value_of(test.left, fields);
+  if (test.kind == Kind::kTruth)
+    found = is_true(left.value);
+  else if (test.order == Order::kIn)
+    found = is_in(left, test.right, fields);
   else
-    found = compares(condition, fields);
-  return found != condition.is_negated;
+    found = is_ordered(test.order, left, value_of(test.right, fields));
+  return found != test.is_negated;
+}
+
+bool Conditions::hold(Fields fields) const {
+  for (std::size_t i = 0; i < tests_.size(); i = tests_[i].end)
+    if (!holds(i, fields)) return false;
+  return true;
 }
 
 }  // namespace gossamer

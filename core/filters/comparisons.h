@@ -1,7 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,44 +17,72 @@ namespace gossamer {
 using Fields = std::span<const JsonValue* const>;
 
 // What may stand between two values.
-enum class Order { kEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIn };
+enum class Order : std::uint8_t { kEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kIn };
 struct Symbol {
   Order order;
   bool is_negated = false;  // != and not in
 };
-inline constexpr std::string_view kSymbols = "==, <, <=, >, >=, !=, in, not in";
-std::optional<Symbol> find_symbol(std::string_view written);
+// Those of orders first, then the others.
+inline constexpr std::array<std::string_view, 8> kSymbols{"==", "<",  "<=", ">",
+                                                          ">=", "!=", "in", "not in"};
+// Of the number of one of them.
+Symbol symbol_of(std::size_t number);
 
 // A value, and the date that it is: read once for what many documents are compared with.
 struct Constant {
-  explicit Constant(JsonValue given) : value(std::move(given)), date(date_of(value.text)) {}
-
   JsonValue value;
   Date date;
 };
 
-// What is compared: a field by the number of its name, or constants.
+// What is compared: a field by the number of its name, or constants by their numbers.
 struct Operand {
-  std::optional<std::size_t> field;
-  std::vector<Constant> constants;  // one, unless it is a list
-  bool is_list = false;
+  enum class Kind : std::uint8_t { kField, kConstant, kList };
+
+  Kind kind = Kind::kField;
+  std::size_t first = 0;
+  std::size_t count = 1;  // of a list
 };
 
-// A test of documents.
-struct Condition {
-  enum class Kind { kAll, kAny, kComparison, kTruth };
+// Conditions on documents, all of which must hold. Those that are joined stand behind what joins
+// them, in one list. What texts and names are views of must outlive it.
+class Conditions {
+ public:
+  enum class Kind : std::uint8_t { kAll, kAny, kComparison, kTruth };
 
-  Kind kind = Kind::kAll;
-  bool is_negated = false;
-  Order order = Order::kEqual;
-  Operand left, right;           // of a comparison; the left one alone says whether it is true
-  std::vector<Condition> parts;  // of which all or any must hold
+  // The number of a field, a new one if its name is not there yet; kInvalidArgument for too many.
+  std::size_t number_of(std::string_view name);
+  bool has(std::string_view name) const;
+  const std::vector<std::string_view>& names() const { return names_; }
+
+  std::size_t constant_count() const { return constants_.size(); }
+  Operand add_constant(const JsonValue& value);
+  void add_truth(Operand value);
+  void add_comparison(Symbol symbol, Operand left, Operand right);
+  // What is added in between is joined.
+  std::size_t begin(Kind kind);
+  void end(std::size_t begun, bool is_negated);
+
+  bool is_bool(Operand constant) const;
+  // Whether all hold for a document; never fails.
+  bool hold(Fields fields) const;
+
+ private:
+  struct Test {
+    Kind kind;
+    bool is_negated;
+    Order order;
+    Operand left, right;  // of a comparison; the left one alone says whether it is true
+    std::size_t end;      // behind what it joins
+  };
+
+  void add(Kind kind, Symbol symbol, Operand left, Operand right);
+  bool holds(std::size_t number, Fields fields) const;
+  bool is_in(const Constant& value, Operand group, Fields fields) const;
+  Constant value_of(Operand operand, Fields fields) const;
+
+  std::vector<std::string_view> names_;
+  std::vector<Constant> constants_;
+  std::vector<Test> tests_;
 };
-
-Condition compare(Symbol symbol, Operand left, Operand right);
-// Joins conditions; one alone stays as it is.
-Condition join(Condition::Kind kind, std::vector<Condition> parts);
-// Whether it holds for a document; never fails.
-bool holds(const Condition& condition, Fields fields);
 
 }  // namespace gossamer

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace gossamer {
@@ -19,7 +18,7 @@ struct Date {
 // zone becomes one of UTC.
 Date date_of(std::string_view text);
 
-// A time in nanoseconds since 1970, of UTC, to the second: 2024-05-31T10:00:00+00:00.
-std::string moment_of(std::int64_t time_ns);
+// A time in nanoseconds since 1970, of UTC, to the second.
+Date moment_of(std::int64_t time_ns);
 
 }  // namespace gossamer

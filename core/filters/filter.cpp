@@ -2,154 +2,154 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
-#include "base/error.h"
+#include "filters/expression.h"
+#include "filters/refuse.h"
+#include "text/unicode.h"
 
 namespace gossamer {
 namespace {
 
 using Kind = JsonValue::Kind;
 
-[[noreturn]] void refuse(const std::string& message) { fail(Reason::kInvalidArgument, message); }
+constexpr std::array<std::string_view, 6> kParts{"where", "paths", "ignores_case",
+                                                 "types", "after", "before"};
+// Numbers of symbols.
+constexpr std::size_t kEqual = 0, kLess = 1, kGreaterEqual = 4, kIn = 6;
 
-std::string quote(std::string_view text) {
-  std::string quoted(1, '\'');
-  quoted += text;
-  return quoted += '\'';
+// Their number if it is none of them.
+std::size_t find_symbol(std::string_view written) {
+  std::size_t number = 0;
+  while (number < kSymbols.size() && kSymbols[number] != written) ++number;
+  return number;
 }
 
-const std::string& text_of(const JsonValue* value) {
-  static const std::string none;
-  return value == nullptr ? none : value->text;
-}
+std::string_view text_of(const JsonValue* value) { return value == nullptr ? "" : value->text; }
 
-std::string type_of(std::string_view name) {
-  name.remove_prefix(std::min(name.find_first_not_of('.'), name.size()));
-  return in_small_letters(name);
-}
-
-void check_texts(const JsonValue& list, std::string_view name) {
-  bool are_texts = list.is(Kind::kList);
-  for (const JsonValue& one : list.items) are_texts = are_texts && one.is(Kind::kText);
-  if (!are_texts) refuse("expected a list of texts for " + std::string(name));
-}
-
-// One condition of an object: what a field is compared with, as it was given.
-struct Asked {
-  std::string_view name;
-  std::string_view symbol;
-  const JsonValue& value;
-  std::string_view given;
-
-  std::string written(const JsonValue& one) const {
-    return std::string(given.substr(one.begin, one.end - one.begin));
-  }
-};
-
-Operand values_of(const Asked& asked) {
-  Operand values;
-  values.is_list = asked.value.is(Kind::kList);
-  const std::size_t count = values.is_list ? asked.value.items.size() : 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const JsonValue& one = values.is_list ? asked.value.items[i] : asked.value;
-    if (one.is(Kind::kList) || one.is(Kind::kObject))
-      refuse("expected a text, number, date, bool or None for the field " + quote(asked.name) +
-             ", not " + asked.written(one));
-    values.constants.emplace_back(one);
-  }
-  return values;
-}
-
-Condition condition_of(const Asked& asked, FieldNames& names) {
-  const auto symbol = find_symbol(asked.symbol);
-  if (!symbol)
-    refuse("expected one of " + std::string(kSymbols) + " for the field " + quote(asked.name) +
-           ", not " + quote(asked.symbol));
-  if (asked.value.is(Kind::kList) != (symbol->order == Order::kIn))
-    refuse(
-        "expected a list with in or not in, and one value with any other operator, for the "
-        "field " +
-        quote(asked.name) + ", not " + std::string(asked.symbol) + " " +
-        asked.written(asked.value));
-  return compare(*symbol, {names.number_of(asked.name), {}}, values_of(asked));
+// Without dots before them, and in small letters.
+bool is_same_type(std::string_view one, std::string_view other) {
+  for (std::string_view* type : {&one, &other})
+    while (type->starts_with('.')) type->remove_prefix(1);
+  bool is_same = one.size() == other.size();
+  for (std::size_t i = 0; is_same && i < one.size(); ++i)
+    is_same = small_letter(static_cast<std::uint8_t>(one[i])) ==
+              small_letter(static_cast<std::uint8_t>(other[i]));
+  return is_same;
 }
 
 }  // namespace
 
-Filter Filter::read(std::string_view given) {
-  const JsonValue asked = read_json(given, "a filter", Reason::kInvalidArgument);
-  expect(asked.is(Kind::kObject), Reason::kInvalidArgument, "a filter is no object");
-  constexpr std::array<std::string_view, 6> kKnown{"where", "paths", "ignores_case",
-                                                   "types", "after", "before"};
-  for (std::size_t i = 0; i < asked.items.size(); i += 2)
-    if (std::find(kKnown.begin(), kKnown.end(), asked.items[i].text) == kKnown.end())
-      refuse("a filter has no part " + quote(asked.items[i].text));
-  const auto find = [&](std::string_view name) {
-    const JsonValue* found = asked.find(name);
-    return found == nullptr || found->is(Kind::kNothing) ? nullptr : found;
-  };
-  Filter filter;
-  if (const JsonValue* where = find("where")) filter.read_where(*where, given);
-  const JsonValue* ignores_case = find("ignores_case");
-  if (const JsonValue* paths = find("paths"))
-    filter.read_paths(*paths, ignores_case != nullptr && ignores_case->integer != 0);
-  if (const JsonValue* types = find("types")) filter.read_types(*types);
-  if (const JsonValue* day = find("after")) filter.read_day(*day, ">=");
-  if (const JsonValue* day = find("before")) filter.read_day(*day, "<");
-  return filter;
-}
-
-void Filter::read_where(const JsonValue& where, std::string_view given) {
-  if (where.is(Kind::kText)) {
-    conditions_.push_back(parse_expression(where.text, names_));
-    return;
+Filter::Filter(std::string_view given) : given_(given) {
+  asked_.read(given_, "a filter", Reason::kInvalidArgument);
+  if (!asked_.root().is(Kind::kObject)) refuse({"a filter is no object"});
+  for (const std::size_t place : asked_.items(0)) {
+    const std::string_view part = value(place).text;
+    if (std::find(kParts.begin(), kParts.end(), part) == kParts.end())
+      refuse({"a filter has no part '", part, "'"});
   }
-  expect(where.is(Kind::kObject), Reason::kInvalidArgument,
-         "expected a filter expression or a mapping");
-  for (std::size_t i = 0; i < where.items.size(); i += 2) {
-    const std::string& name = where.items[i].text;
-    const JsonValue& value = where.items[i + 1];
-    names_.number_of(name);
-    const auto add = [&](std::string_view symbol, const JsonValue& one) {
-      conditions_.push_back(condition_of({name, symbol, one, given}, names_));
-    };
-    if (!value.is(Kind::kObject)) add(value.is(Kind::kList) ? "in" : "==", value);
-    for (std::size_t j = 0; value.is(Kind::kObject) && j < value.items.size(); j += 2)
-      add(value.items[j].text, value.items[j + 1]);
+  for (const std::string_view part : kParts) {
+    const JsonValue* found = asked_.find(part);
+    if (found != nullptr && !found->is(Kind::kNothing))
+      read_part(part, static_cast<std::size_t>(found - asked_.values().data()));
   }
 }
 
-void Filter::read_paths(const JsonValue& paths, bool ignores_case) {
-  check_texts(paths, "paths");
-  if (paths.items.empty()) return;
-  path_ = names_.number_of("path");
-  paths_.emplace(ignores_case);
-  for (const JsonValue& pattern : paths.items) paths_->add(pattern.text);
+void Filter::read_part(std::string_view part, std::size_t place) {
+  if (part == "where") return read_where(place);
+  if (part == "paths") return read_paths(place);
+  if (part == "types") return read_types(place);
+  if (part != "ignores_case") read_day(place, part == "after" ? kGreaterEqual : kLess);
 }
 
-void Filter::read_types(const JsonValue& types) {
-  check_texts(types, "types");
-  if (types.items.empty()) return;
-  type_ = names_.number_of("type");
-  extension_ = names_.number_of("extension");
-  for (const JsonValue& type : types.items) types_.push_back(type_of(type.text));
+void Filter::read_where(std::size_t place) {
+  const JsonValue& where = value(place);
+  if (where.is(Kind::kText)) return parse_expression(where.text, conditions_, texts_);
+  if (!where.is(Kind::kObject))
+    refuse({"expected a filter expression or a mapping, not ", where.written});
+  // Of several of one name the last counts.
+  std::vector<std::size_t> names = asked_.items(place), kept;
+  for (; !names.empty(); names.pop_back())
+    if (const std::size_t name = names.back(); !asks_for(value(name).text)) {
+      conditions_.number_of(value(name).text);
+      kept.push_back(name);
+    }
+  for (; !kept.empty(); kept.pop_back()) read_conditions(kept.back());
 }
 
-void Filter::read_day(const JsonValue& day, std::string_view symbol) {
-  if (date_of(day.text).size == 0)
-    refuse("expected a date such as 2024-05-31 or 2024, not " + quote(day.text));
-  conditions_.push_back(condition_of({"modified", symbol, day, ""}, names_));
+void Filter::read_conditions(std::size_t name) {
+  const std::string_view field = value(name).text;
+  const JsonValue& given = value(name + 1);
+  if (!given.is(Kind::kObject))
+    return add_condition(field, given.is(Kind::kList) ? kIn : kEqual, name + 1);
+  const std::vector<std::size_t> symbols = asked_.items(name + 1);
+  std::array<std::size_t, kSymbols.size() + 1> last{};
+  for (const std::size_t symbol : symbols) last[find_symbol(value(symbol).text)] = symbol;
+  for (const std::size_t symbol : symbols) {
+    const std::size_t number = find_symbol(value(symbol).text);
+    if (number == kSymbols.size())
+      refuse({"expected one of ==, <, <=, >, >=, !=, in, not in for the field '", field, "', not '",
+              value(symbol).text, "'"});
+    if (last[number] == symbol) add_condition(field, number, symbol + 1);
+  }
 }
 
-bool Filter::is_wanted_type(const JsonValue* value) const {
-  return std::find(types_.begin(), types_.end(), type_of(text_of(value))) != types_.end();
+void Filter::add_condition(std::string_view name, std::size_t symbol, std::size_t place) {
+  const JsonValue& given = value(place);
+  const bool is_list = given.is(Kind::kList);
+  if (is_list != (symbol >= kIn))
+    refuse(
+        {"expected a list with in or not in, and one value with any other operator, for the "
+         "field '",
+         name, "', not ", kSymbols[symbol], " ", given.written});
+  Operand values{is_list ? Operand::Kind::kList : Operand::Kind::kConstant,
+                 conditions_.constant_count(), 0};
+  for (std::size_t i = place + (is_list ? 1 : 0); i < given.end; i = value(i).end, ++values.count) {
+    if (value(i).kind >= Kind::kList)
+      refuse({"expected a text, number, date, bool or None for the field '", name, "', not ",
+              value(i).written});
+    conditions_.add_constant(value(i));
+  }
+  conditions_.add_comparison(symbol_of(symbol),
+                             {Operand::Kind::kField, conditions_.number_of(name)}, values);
+}
+
+void Filter::read_paths(std::size_t place) {
+  const JsonValue* ignores_case = asked_.find("ignores_case");
+  for (const std::size_t i : read_texts(place, "paths"))
+    paths_.add(value(i).text, ignores_case != nullptr && ignores_case->integer != 0);
+  if (!paths_.empty()) path_ = conditions_.number_of("path");
+}
+
+void Filter::read_types(std::size_t place) {
+  types_ = read_texts(place, "types");
+  if (types_.empty()) return;
+  type_ = conditions_.number_of("type");
+  extension_ = conditions_.number_of("extension");
+}
+
+std::vector<std::size_t> Filter::read_texts(std::size_t place, std::string_view name) const {
+  std::vector<std::size_t> texts = asked_.items(place);
+  bool are_texts = value(place).is(Kind::kList);
+  for (const std::size_t text : texts) are_texts = are_texts && value(text).is(Kind::kText);
+  if (!are_texts) refuse({"expected a list of texts for ", name, ", not ", value(place).written});
+  return texts;
+}
+
+void Filter::read_day(std::size_t place, std::size_t symbol) {
+  if (date_of(value(place).text).size == 0)
+    refuse({"expected a date such as 2024-05-31 or 2024, not '", value(place).text, "'"});
+  add_condition("modified", symbol, place);
+}
+
+bool Filter::is_wanted_type(const JsonValue* given) const {
+  for (const std::size_t type : types_)
+    if (is_same_type(value(type).text, text_of(given))) return true;
+  return false;
 }
 
 bool Filter::matches(Fields fields) const {
-  for (const Condition& condition : conditions_)
-    if (!holds(condition, fields)) return false;
-  if (paths_ && !paths_->match(text_of(fields[path_]))) return false;
+  if (!conditions_.hold(fields)) return false;
+  if (!paths_.empty() && !paths_.match(text_of(fields[path_]))) return false;
   return types_.empty() || is_wanted_type(fields[type_]) || is_wanted_type(fields[extension_]);
 }
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filters/comparisons.h"
-#include "filters/expression.h"
 #include "filters/paths.h"
+#include "text/json.h"
 
 namespace gossamer {
 
@@ -31,26 +30,38 @@ class Filter {
   //   after         the first day (or month, year, minute) that counts
   //   before        the first that does not
   // kInvalidArgument for anything malformed, and says where.
-  static Filter read(std::string_view given);
+  static Filter read(std::string_view given) { return Filter(given); }
+
+  Filter(const Filter&) = delete;  // values are views of it
 
   // The fields it asks for.
-  const std::vector<std::string>& names() const { return names_.all(); }
-  bool asks_for(std::string_view name) const { return names_.has(name); }
+  const std::vector<std::string_view>& names() const { return conditions_.names(); }
+  bool asks_for(std::string_view name) const { return conditions_.has(name); }
   // Whether a document with these values, in the order of names(), is to be looked at; never fails.
   bool matches(Fields fields) const;
 
  private:
-  void read_where(const JsonValue& where, std::string_view given);
-  void read_paths(const JsonValue& paths, bool ignores_case);
-  void read_types(const JsonValue& types);
-  void read_day(const JsonValue& day, std::string_view symbol);
-  bool is_wanted_type(const JsonValue* value) const;
+  explicit Filter(std::string_view given);
 
-  FieldNames names_;
-  std::vector<Condition> conditions_;
-  std::optional<PathPatterns> paths_;
-  std::vector<std::string> types_;
-  std::size_t path_ = 0, type_ = 0, extension_ = 0;  // numbers of names, where they are asked for
+  // Values of the filter are known by their places.
+  const JsonValue& value(std::size_t place) const { return asked_.values()[place]; }
+  void read_part(std::string_view part, std::size_t place);
+  void read_where(std::size_t place);
+  void read_conditions(std::size_t name);
+  void add_condition(std::string_view name, std::size_t symbol, std::size_t place);
+  void read_paths(std::size_t place);
+  void read_types(std::size_t place);
+  std::vector<std::size_t> read_texts(std::size_t place, std::string_view name) const;
+  void read_day(std::size_t place, std::size_t symbol);
+  bool is_wanted_type(const JsonValue* given) const;
+
+  std::string given_;
+  Json asked_;
+  std::string texts_;  // of an expression
+  Conditions conditions_;
+  PathPatterns paths_;
+  std::vector<std::size_t> types_;
+  std::size_t path_ = 0, type_ = 0, extension_ = 0;  // fields, where they are asked for
 };
 
 }  // namespace gossamer

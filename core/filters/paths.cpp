@@ -1,178 +1,181 @@
 #include "filters/paths.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/error.h"
+#include "filters/refuse.h"
 #include "text/unicode.h"
 
 namespace gossamer {
 namespace {
 
-constexpr std::string_view kAnyFolders = "**";
-constexpr std::size_t kNone = std::string_view::npos;
+// In place of a dash that makes a range.
+constexpr std::uint32_t kTo = 0xFFFFFFFF;
 
-std::vector<std::string_view> names_of(std::string_view path) {
+std::vector<std::string_view> split(std::string_view path) {
   std::vector<std::string_view> names;
   for (std::size_t at = 0; at < path.size();) {
     const std::size_t end = std::min(path.find('/', at), path.size());
-    if (end > at) names.push_back(path.substr(at, end - at));
+    const std::string_view name = path.substr(at, end - at);
+    if (!name.empty()) names.push_back(name);
     at = end + 1;
   }
   return names;
 }
 
-std::u32string points_of(std::string_view text) {
-  std::u32string points;
-  for (std::size_t at = 0; at < text.size();) points.push_back(next_stored_point(text, at));
-  return points;
-}
-
-// Matches what stands before `end` with parts of a pattern. Only the last star is ever tried again,
-// so it is never slow. `fit` says of a part whether it is what stands at a place, `step` gives the
-// place behind that.
-template <class Part, class IsStar, class Fit, class Step>
-bool match_parts(const std::vector<Part>& parts, std::size_t end, IsStar is_star, Fit fit,
-                 Step step) {
-  std::size_t at = 0, part = 0, retry_at = 0, retry_part = kNone;
+// Matches what stands before `end` with the parts of a pattern. Only the last star is ever tried
+// again, so it is never slow. `fit` says of a part whether it is what stands at a place, `step`
+// gives the place behind that.
+template <class Part, class Fit, class Step>
+bool match_parts(const Part* part, const Part* last, std::size_t end, Fit fit, Step step) {
+  const Part* retry = nullptr;
+  std::size_t at = 0, retry_at = 0;
   while (at < end) {
-    if (part < parts.size() && is_star(parts[part])) {
+    if (part < last && part->is_star) {
       retry_at = at;
-      retry_part = ++part;
-    } else if (part < parts.size() && fit(parts[part], at)) {
+      retry = ++part;
+    } else if (part < last && fit(*part, at)) {
       at = step(at);
       ++part;
-    } else if (retry_part != kNone) {
+    } else if (retry != nullptr) {
       at = retry_at = step(retry_at);
-      part = retry_part;
+      part = retry;
     } else {
       return false;
     }
   }
-  return std::all_of(parts.begin() + static_cast<std::ptrdiff_t>(part), parts.end(), is_star);
+  while (part < last && part->is_star) ++part;
+  return part == last;
 }
 
-// Where a set ends that begins at a place; kNone if nothing closes it.
-std::size_t end_of_set(std::u32string_view name, std::size_t at) {
+// Where a set ends that begins at a place; the end of the name if nothing closes it.
+std::size_t end_of_set(const std::vector<std::uint32_t>& name, std::size_t at) {
   if (at < name.size() && name[at] == U'!') ++at;
-  return name.find(U']', at + 1);
+  ++at;  // the first one may be a bracket itself
+  while (at < name.size() && name[at] != U']') ++at;
+  return std::min(at, name.size());
 }
 
 }  // namespace
 
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  for (char& byte : small)
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte + 32);
-  return small;
-}
-
-void PathPatterns::add(std::string_view pattern) {
+void PathPatterns::add(std::string_view pattern, bool ignores_case) {
   const bool is_unwanted = pattern.starts_with('!');
   if (is_unwanted) pattern.remove_prefix(1);
-  if (pattern.find_first_not_of("/ ") == kNone)
-    fail(Reason::kInvalidArgument,
-         "expected a path or a pattern such as notes/**/*.md, not '" + std::string(pattern) + "'");
-  const std::string given = ignores_case_ ? in_small_letters(pattern) : std::string(pattern);
-  Pattern parts;
-  if (!given.starts_with('/')) parts.push_back({std::string(kAnyFolders), {}});
-  for (const std::string_view name : names_of(given))
-    parts.push_back({std::string(name), read_letters(name)});
-  // What is in a folder that matches is meant too.
-  parts.push_back({std::string(kAnyFolders), {}});
-  (is_unwanted ? unwanted_ : wanted_).push_back(std::move(parts));
+  if (pattern.find_first_not_of("/ ") == pattern.npos)
+    refuse({"expected a path or a pattern such as notes/**/*.md, not '", pattern, "'"});
+  ignores_case_ = ignores_case;
+  const Part star, whole{false, is_unwanted, names_.size(), 0};
+  patterns_.push_back(whole);
+  if (!pattern.starts_with('/')) names_.push_back(star);
+  for (const std::string_view name : split(pattern)) add_name(name);
+  names_.push_back(star);  // what is in a folder that matches is meant too
+  patterns_.back().end = names_.size();
 }
 
-bool PathPatterns::match(std::string_view path) const {
-  const std::string small = ignores_case_ ? in_small_letters(path) : std::string();
-  const std::vector<std::string_view> names = names_of(ignores_case_ ? small : path);
-  const auto is_match = [&](const Pattern& pattern) { return match_names(pattern, names); };
-  return (wanted_.empty() || std::any_of(wanted_.begin(), wanted_.end(), is_match)) &&
-         std::none_of(unwanted_.begin(), unwanted_.end(), is_match);
-}
-
-bool PathPatterns::match_names(const Pattern& pattern, const std::vector<std::string_view>& names) {
-  return match_parts(
-      pattern, names.size(), [](const Name& name) { return name.text == kAnyFolders; },
-      [&](const Name& name, std::size_t at) { return match_name(name, names[at]); },
-      [](std::size_t at) { return at + 1; });
-}
-
-bool PathPatterns::match_name(const Name& pattern, std::string_view name) {
-  if (pattern.letters.empty()) return pattern.text == name;
-  const auto fit = [&](const Letter& letter, std::size_t at) {
-    const char32_t point = next_stored_point(name, at);
-    return letter.is_negated !=
-           std::any_of(letter.ranges.begin(), letter.ranges.end(), [&](const auto& range) {
-             return range.first <= point && point <= range.second;
-           });
-  };
-  const auto step = [&](std::size_t at) {
-    next_stored_point(name, at);
-    return at;
-  };
-  return match_parts(
-      pattern.letters, name.size(), [](const Letter& letter) { return letter.is_star; }, fit, step);
-}
-
-std::vector<PathPatterns::Letter> PathPatterns::read_letters(std::string_view name) {
-  std::vector<Letter> letters;
-  if (name.find_first_of("*?[") == kNone) return letters;
-  const std::u32string points = points_of(name);
-  const std::size_t last = points.rfind(U']');  // what opens behind it is not closed
+void PathPatterns::add_name(std::string_view name) {
+  const Part part{name == "**", false, letters_.size(), 0};
+  names_.push_back(part);
+  if (part.is_star) return;
+  Points points;
+  std::size_t last = 0;  // behind it no set is closed
+  for (std::size_t at = 0; at < name.size();) {
+    points.push_back(next(name, at));
+    if (points.back() == U']') last = points.size();
+  }
   for (std::size_t at = 0; at < points.size(); ++at) {
-    const char32_t point = points[at];
-    Letter letter;
-    letter.is_star = point == U'*';
-    letter.is_negated = point == U'?';  // not one of none
-    const bool may_close = point == U'[' && last != kNone && at < last;
-    const std::size_t end = may_close ? end_of_set(points, at + 1) : kNone;
-    if (end != kNone) {
-      letter = read_set(std::u32string_view(points).substr(at + 1, end - at - 1));
+    const std::size_t end =
+        points[at] == U'[' && at < last ? end_of_set(points, at + 1) : points.size();
+    // A question mark is not one of none.
+    const Part letter{points[at] == U'*', points[at] == U'?', ranges_.size(), 0};
+    letters_.push_back(letter);
+    if (end < points.size()) {
+      add_set(points, at + 1, end);
       at = end;
     } else if (!letter.is_star && !letter.is_negated) {
-      letter.ranges.emplace_back(point, point);
+      add_range(points[at], points[at]);
     }
-    if (!letter.is_star || letters.empty() || !letters.back().is_star)
-      letters.push_back(std::move(letter));
+    letters_.back().end = ranges_.size();
   }
-  return letters;
+  names_.back().end = letters_.size();
 }
 
 // As Python's fnmatch has it: dashes between pieces make ranges, and one whose end stands before
 // its beginning is left out with both; a "!" that begins what is left negates it.
-PathPatterns::Letter PathPatterns::read_set(std::u32string_view within) {
-  std::vector<std::u32string_view> pieces;
-  std::size_t begin = 0;
-  for (std::size_t dash = within[0] == U'!' ? 2 : 1;
-       (dash = within.find(U'-', dash)) != kNone && dash + 1 < within.size(); dash += 3) {
-    pieces.push_back(within.substr(begin, dash - begin));
-    begin = dash + 1;
-  }
-  // From the last to the first, each backwards, so that joining two takes no longer than one is.
-  std::vector<std::u32string> joined;
-  const auto last = within.substr(begin);
-  std::u32string piece(last.rbegin(), last.rend());
+void PathPatterns::add_set(const Points& points, std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> pieces{begin};
+  for (std::size_t at = begin + (points[begin] == U'!' ? 2 : 1); at + 1 < end; ++at)
+    if (points[at] == U'-') {
+      pieces.push_back(at + 1);
+      at += 2;
+    }
+  // Backwards, so that joining two pieces takes no longer than one of them is.
+  Points joined;
   for (; !pieces.empty(); pieces.pop_back()) {
-    const std::u32string_view before = pieces.back();
-    const bool is_range = before.back() <= piece.back();
-    if (is_range) joined.push_back(std::exchange(piece, {}));
-    if (!is_range) piece.pop_back();
-    piece.append(before.rbegin() + (is_range ? 0 : 1), before.rend());
+    if (!joined.empty()) {
+      const bool is_range = points[end - 1] <= joined.back();
+      if (is_range) joined.push_back(kTo);
+      if (!is_range) joined.pop_back();
+      if (!is_range) --end;
+    }
+    for (; end > pieces.back(); --end) joined.push_back(points[end - 1]);
+    --end;  // the dash
   }
-  Letter letter;
-  letter.is_negated = piece.ends_with(U'!');
-  if (letter.is_negated) piece.pop_back();
-  joined.push_back(std::move(piece));
+  Part& letter = letters_.back();
+  letter.is_negated = !joined.empty() && joined.back() == U'!';
+  if (letter.is_negated) joined.pop_back();
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    for (const char32_t point : joined[i]) letter.ranges.emplace_back(point, point);
-    if (i == 0) continue;
-    // Behind nothing a dash stands for itself.
-    const bool is_range = !joined[i].empty();
-    letter.ranges.emplace_back(is_range ? joined[i].front() : U'-',
-                               is_range ? joined[i - 1].back() : U'-');
+    if (joined[i] != kTo)
+      add_range(joined[i], joined[i]);
+    else if (i + 1 < joined.size())
+      add_range(joined[i + 1], joined[i - 1]);
+    else
+      add_range(U'-', U'-');  // behind nothing it stands for itself
   }
-  return letter;
+}
+
+void PathPatterns::add_range(std::uint32_t first, std::uint32_t last) {
+  ranges_.push_back(first);
+  ranges_.push_back(last);
+}
+
+std::uint32_t PathPatterns::next(std::string_view name, std::size_t& at) const {
+  const char32_t point = next_stored_point(name, at);
+  return ignores_case_ ? small_letter(point) : point;
+}
+
+bool PathPatterns::match(std::string_view path) const {
+  const std::vector<std::string_view> names = split(path);
+  bool is_any_wanted = false, is_wanted = false;
+  for (const Part& pattern : patterns_) {
+    const bool is_match = match_names(pattern, names);
+    if (pattern.is_negated && is_match) return false;
+    is_any_wanted |= !pattern.is_negated;
+    is_wanted |= is_match;
+  }
+  return is_wanted || !is_any_wanted;
+}
+
+bool PathPatterns::match_names(const Part& pattern,
+                               const std::vector<std::string_view>& names) const {
+  return match_parts(
+      names_.data() + pattern.first, names_.data() + pattern.end, names.size(),
+      [&](const Part& name, std::size_t at) { return match_name(name, names[at]); },
+      [](std::size_t at) { return at + 1; });
+}
+
+bool PathPatterns::match_name(const Part& pattern, std::string_view name) const {
+  const auto fit = [&](const Part& letter, std::size_t at) {
+    const std::uint32_t point = next(name, at);
+    bool is_one = false;
+    for (std::size_t i = letter.first; i < letter.end; i += 2)
+      is_one |= ranges_[i] <= point && point <= ranges_[i + 1];
+    return is_one != letter.is_negated;
+  };
+  const auto step = [&](std::size_t at) {
+    next(name, at);
+    return at;
+  };
+  return match_parts(letters_.data() + pattern.first, letters_.data() + pattern.end, name.size(),
+                     fit, step);
 }
 
 }  // namespace gossamer

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gossamer {
@@ -13,37 +12,33 @@ namespace gossamer {
 // that matches a folder matches what is in it. `!` before a pattern leaves out what it matches.
 class PathPatterns {
  public:
-  explicit PathPatterns(bool ignores_case) : ignores_case_(ignores_case) {}
+  // kInvalidArgument for a pattern that is nothing.
+  void add(std::string_view pattern, bool ignores_case);
 
-  // kInvalidArgument where it is nothing.
-  void add(std::string_view pattern);
+  bool empty() const { return patterns_.empty(); }
   // Whether a path is wanted.
   bool match(std::string_view path) const;
 
  private:
-  // What one character of a name may be; a star is any number of any.
-  struct Letter {
-    bool is_star = false;
-    bool is_negated = false;
-    std::vector<std::pair<char32_t, char32_t>> ranges;  // first and last
+  // A part of a pattern: what one name, or one character of it, may be. It is made of smaller ones,
+  // which stand in another list.
+  struct Part {
+    bool is_star = true;      // any number of any
+    bool is_negated = false;  // none of its ranges; of a whole pattern: leaves out
+    std::size_t first = 0, end = 0;
   };
-  // What one name may be; without letters the text itself.
-  struct Name {
-    std::string text;
-    std::vector<Letter> letters;
-  };
-  using Pattern = std::vector<Name>;
+  using Points = std::vector<std::uint32_t>;
 
-  static std::vector<Letter> read_letters(std::string_view name);
-  static Letter read_set(std::u32string_view within);
-  static bool match_name(const Name& pattern, std::string_view name);
-  static bool match_names(const Pattern& pattern, const std::vector<std::string_view>& names);
+  void add_name(std::string_view name);
+  std::uint32_t next(std::string_view name, std::size_t& at) const;
+  void add_set(const Points& points, std::size_t begin, std::size_t end);
+  void add_range(std::uint32_t first, std::uint32_t last);
+  bool match_names(const Part& pattern, const std::vector<std::string_view>& names) const;
+  bool match_name(const Part& pattern, std::string_view name) const;
 
-  bool ignores_case_;
-  std::vector<Pattern> wanted_, unwanted_;
+  bool ignores_case_ = false;
+  std::vector<Part> patterns_, names_, letters_;
+  Points ranges_;  // the first and the last of each
 };
-
-// Small letters of ASCII for large ones.
-std::string in_small_letters(std::string_view text);
 
 }  // namespace gossamer

@@ -1,10 +1,9 @@
 #include "filters/scanner.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
-#include "base/error.h"
+#include "filters/refuse.h"
 #include "text/unicode.h"
 
 namespace gossamer {
@@ -12,28 +11,19 @@ namespace {
 
 // How much of an expression is shown around a mistake, in characters.
 constexpr std::size_t kShownBefore = 60, kShownFrom = 20;
-constexpr std::array<std::string_view, 8> kWords{"and",  "or",    "not",  "in",
-                                                 "true", "false", "none", "null"};
 
 bool is_inside(char byte) { return (byte & 0xC0) == 0x80; }
 
-// The last characters of a text, or the first ones.
-std::string_view last_of(std::string_view text, std::size_t count) {
-  std::size_t at = text.size();
-  for (; at > 0 && count > 0; --at)
-    if (!is_inside(text[at - 1])) --count;
-  return text.substr(at);
-}
-std::string_view first_of(std::string_view text, std::size_t count) {
-  std::size_t at = 0;
-  for (; at < text.size() && (count > 0 || is_inside(text[at])); ++at)
-    if (!is_inside(text[at])) --count;
-  return text.substr(0, at);
-}
-
-bool is_equal_in_small_letters(std::string_view text, std::string_view word) {
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                    [](char a, char b) { return a == b || (a >= 'A' && a + 32 == b); });
+Word word_of(std::string_view text) {
+  for (std::size_t number = 0; number < kWords.size(); ++number) {
+    const std::string_view word = kWords[number];
+    bool is_it = word.size() == text.size();
+    for (std::size_t i = 0; is_it && i < word.size(); ++i)
+      is_it =
+          small_letter(static_cast<std::uint8_t>(text[i])) == static_cast<std::uint8_t>(word[i]);
+    if (is_it) return static_cast<Word>(number);
+  }
+  return Word::kOther;
 }
 
 std::string_view hint_for(char byte) {
@@ -56,12 +46,10 @@ std::string_view hint_for(char byte) {
 
 }  // namespace
 
-bool is_word_of_language(std::string_view word) {
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
-
 std::size_t count_characters(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_inside));
+  std::size_t count = 0;
+  for (const char byte : text) count += is_inside(byte) ? 0 : 1;
+  return count;
 }
 
 Token Scanner::next(std::size_t at) const {
@@ -70,30 +58,31 @@ Token Scanner::next(std::size_t at) const {
     if (!is_space_character(next_stored_point(text_, behind))) break;
     at = behind;
   }
-  if (at == text_.size()) return {Token::Kind::kEnd, "", at, at};
+  if (at == text_.size()) return {Token::Kind::kEnd, Word::kOther, at, at};
   using Find = std::size_t (Scanner::*)(std::size_t) const;
   constexpr std::array<Find, 5> kKinds{&Scanner::date_end, &Scanner::number_end, &Scanner::text_end,
                                        &Scanner::symbol_end, &Scanner::name_end};
   for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
     const std::size_t end = (this->*kKinds[kind])(at);
     if (end == kNone) continue;
-    Token token{static_cast<Token::Kind>(kind), text_.substr(at, end - at), at, end};
-    for (const std::string_view word : kWords)
-      if (is_equal_in_small_letters(token.word, word)) token.word = word;
-    return token;
+    return {static_cast<Token::Kind>(kind), word_of(text_.substr(at, end - at)), at, end};
   }
   fail_at(at, hint_for(text_[at]));
 }
 
-void Scanner::fail_at(std::size_t at, std::string_view expected) const {
-  const std::string_view before = last_of(text_.substr(0, at), kShownBefore);
-  std::string line = std::string(before) + std::string(first_of(text_.substr(at), kShownFrom));
+void Scanner::fail_at(std::size_t at, std::string_view expected, std::string_view word) const {
+  std::size_t begin = at, end = at;
+  for (std::size_t shown = 0; begin > 0 && shown < kShownBefore;)
+    shown += is_inside(text_[--begin]) ? 0 : 1;
+  for (std::size_t shown = 0; end < text_.size() && (shown < kShownFrom || is_inside(text_[end]));)
+    shown += is_inside(text_[end++]) ? 0 : 1;
+  std::string line(text_.substr(begin, end - begin));
   for (char& byte : line)
     if (byte == '\n' || byte == '\t' || byte == '\0') byte = ' ';
-  const std::size_t place = count_characters(text_.substr(0, at)) + 1;
-  fail(Reason::kInvalidArgument, "cannot read the filter at character " + std::to_string(place) +
-                                     ": " + std::string(expected) + "\n  " + line + "\n  " +
-                                     std::string(count_characters(before), ' ') + "^");
+  const std::string space(count_characters(text_.substr(begin, at - begin)), ' ');
+  refuse({"cannot read the filter at character ",
+          std::to_string(count_characters(text_.substr(0, at)) + 1), ": ", expected, word, "\n  ",
+          line, "\n  ", space, "^"});
 }
 
 std::size_t Scanner::date_end(std::size_t at) const {

@@ -1,20 +1,48 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace gossamer {
 
-// A piece of an expression. Words of the language are in small letters, however they are written.
+// The words and signs of the language. Those that compare stand in the order of their symbols.
+enum class Word : std::uint8_t {
+  kEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kUnequal,
+  kIn,
+  kTrue,
+  kFalse,
+  kNothing,
+  kNull,
+  kAnd,
+  kOr,
+  kNot,
+  kOpen,
+  kClose,
+  kOpenList,
+  kCloseList,
+  kComma,
+  kOther,
+};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Word::kOther)> kWords{
+    "==",   "<",   "<=", ">",   ">=", "!=", "in", "true", "false", "none",
+    "null", "and", "or", "not", "(",  ")",  "[",  "]",    ","};
+
+// A piece of an expression.
 struct Token {
-  enum class Kind { kDate, kNumber, kText, kSymbol, kName, kEnd };
+  enum class Kind : std::uint8_t { kDate, kNumber, kText, kSymbol, kName, kEnd };
 
   Kind kind = Kind::kEnd;
-  std::string_view word;
+  Word word = Word::kOther;        // in large or small letters
   std::size_t start = 0, end = 0;  // bytes
 };
 
-bool is_word_of_language(std::string_view word);
 std::size_t count_characters(std::string_view text);
 
 // Takes an expression apart. Places in messages are in characters.
@@ -24,8 +52,12 @@ class Scanner {
 
   // The token behind a place; kInvalidArgument points at what is none.
   Token next(std::size_t at) const;
+  std::string_view text_of(const Token& token) const {
+    return text_.substr(token.start, token.end - token.start);
+  }
   // kInvalidArgument: what was expected at a place, with a line that shows it.
-  [[noreturn]] void fail_at(std::size_t at, std::string_view expected) const;
+  [[noreturn]] void fail_at(std::size_t at, std::string_view expected,
+                            std::string_view word = "") const;
 
  private:
   static constexpr std::size_t kNone = std::string_view::npos;

@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Query query = Query::read(spell(data, std::min(size, kMostBytes)));
     if (query.words == WordSource::kPostings) return 0;
     QueryHost host(library);
-    const JsonValue answer = host.ask(collection, query);
+    const JsonTree answer = host.ask(collection, query);
     if (at(answer, "hits").items.size() <= query.k) return 0;
   } catch (const Error&) {
     return 0;

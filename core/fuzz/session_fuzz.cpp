@@ -95,11 +95,11 @@ class Run {
         session_(world.collection, true, std::move(query)) {}
 
   void do_anything() {
-    const JsonValue needs = read_back(session_.needs());
+    const JsonTree needs = read_back(session_.needs());
     require(needs.items.empty() == session_.is_over(), "what is not over needs something");
     try {
       if (!needs.items.empty() && !choices_.is_one_in(3)) {
-        const JsonValue& need = needs.items[choices_.below(needs.items.size())];
+        const JsonTree& need = needs.items[choices_.below(needs.items.size())];
         if (choices_.is_one_in(3))
           supply_spoilt(need);
         else
@@ -114,7 +114,7 @@ class Run {
   void finish() {
     for (int step = 0; !session_.is_over(); ++step) {
       require(step < kMostSteps, "a session comes to an end");
-      const JsonValue needs = read_back(session_.needs());
+      const JsonTree needs = read_back(session_.needs());
       require(!needs.items.empty(), "what is not over needs something");
       finish(needs.items[0]);
     }
@@ -125,7 +125,7 @@ class Run {
 
  private:
   // Words that were counted partly are counted to their end.
-  void finish(const JsonValue& need) {
+  void finish(const JsonTree& need) {
     if (at(need, "need").text != "words") return host_.supply(session_, need);
     WordPass& pass = session_.pass();
     for (const WordPiece& piece : pass.pieces()) {
@@ -138,7 +138,7 @@ class Run {
     session_.finish_words();
   }
 
-  void supply_spoilt(const JsonValue& need) {
+  void supply_spoilt(const JsonTree& need) {
     const std::string& name = at(need, "need").text;
     is_spoilt_ = true;
     if (name == "question") session_.supply_question(*world_.index, floats(kWordDim));
@@ -213,9 +213,9 @@ class Run {
     session_.supply_ranking(ids, terms, std::vector<std::uint64_t>(choices_.below(4)));
   }
 
-  void supply_postings(const JsonValue& need) {
+  void supply_postings(const JsonTree& need) {
     std::vector<Bytes> parts;
-    for (const JsonValue& range : at(need, "ranges").items) {
+    for (const JsonTree& range : at(need, "ranges").items) {
       const auto begin = world_.postings.begin() + range.items[0].integer;
       parts.emplace_back(begin, begin + range.items[1].integer);
     }
@@ -232,7 +232,7 @@ class Run {
     session_.supply_vectors(states, floats(kWordDim * count));
   }
 
-  void supply_texts(const JsonValue& need) {
+  void supply_texts(const JsonTree& need) {
     ReadSpans spans = host_.read(at(need, "documents"));
     std::optional<Bytes>& span = spans.bytes[choices_.below(spans.bytes.size())];
     if (choices_.is_one_in(3)) {
@@ -265,9 +265,9 @@ class Run {
   bool is_spoilt_ = false;
 };
 
-void check(const JsonValue& answer, const World& world, const Query& query) {
+void check(const JsonTree& answer, const World& world, const Query& query) {
   std::set<std::uint64_t> seen;
-  for (const JsonValue& hit : at(answer, "hits").items) {
+  for (const JsonTree& hit : at(answer, "hits").items) {
     const auto id = static_cast<std::uint64_t>(at(hit, "id").integer);
     require(seen.insert(id).second, "each chunk is one hit");
     require(std::find(query.excluded.begin(), query.excluded.end(), id) == query.excluded.end(),

@@ -42,17 +42,18 @@ void write_snippet(JsonWriter& json, const Snippet& snippet) {
 
 // Metadata again, as JSON to the letter: it may be a stranger's.
 void write_metadata(JsonWriter& json, std::string_view written) {
-  const JsonValue metadata = read_metadata(written);  // kDamaged if it is none
+  Json metadata;
+  metadata.read_metadata(written);  // kDamaged if it is none
   json.key("metadata").begin_object();
-  for (std::size_t i = 0; i < metadata.items.size(); i += 2) {
-    json.key(metadata.items[i].text);
-    const JsonValue& value = metadata.items[i + 1];
+  for (const std::size_t name : metadata.items(0)) {
+    json.key(metadata.values()[name].text);
+    const JsonValue& value = metadata.values()[name + 1];
     if (value.is(JsonValue::Kind::kText))
       json.text(value.text);
     else if (value.is(JsonValue::Kind::kReal) && !std::isfinite(value.real))
       json.null();
     else
-      json.raw(written.substr(value.begin, value.end - value.begin));
+      json.raw(value.written);
   }
   json.end_object();
 }

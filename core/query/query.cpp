@@ -32,11 +32,12 @@ std::uint64_t whole_number(std::string_view name, const JsonValue& value) {
   return static_cast<std::uint64_t>(value.integer);
 }
 
-void read_field(Query& query, std::string_view name, const JsonValue& value,
-                std::string_view json) {
+void read_field(Query& query, const Json& json, std::size_t name_at) {
+  const std::string_view name = json.values()[name_at].text;
+  const JsonValue& value = json.values()[name_at + 1];
   const auto text = [&] {
     if (!value.is(Kind::kText)) refuse(name, "a text");
-    return value.text;
+    return std::string(value.text);
   };
   if (name == "question") {
     query.question = text();
@@ -53,10 +54,11 @@ void read_field(Query& query, std::string_view name, const JsonValue& value,
   } else if (name == "words") {
     query.words = choose<WordSource>(name, value, {"texts", "postings", "host", "none"});
   } else if (name == "filter") {
-    query.filter = std::string(json.substr(value.begin, value.end - value.begin));
+    query.filter = std::string(value.written);
   } else if (name == "excluded") {
     if (!value.is(Kind::kList)) refuse(name, "a list of ids");
-    for (const JsonValue& id : value.items) query.excluded.push_back(whole_number(name, id));
+    for (const std::size_t id : json.items(name_at + 1))
+      query.excluded.push_back(whole_number(name, json.values()[id]));
   } else if (name == "shows_whole") {
     if (!value.is(Kind::kBool)) refuse(name, "true or false");
     query.shows_whole = value.integer != 0;
@@ -67,12 +69,12 @@ void read_field(Query& query, std::string_view name, const JsonValue& value,
 
 }  // namespace
 
-Query Query::read(std::string_view json) {
-  const JsonValue value = read_json(json, "the query", Reason::kInvalidArgument);
-  expect(value.is(Kind::kObject), Reason::kInvalidArgument, "a query is an object");
+Query Query::read(std::string_view text) {
+  Json json;
+  json.read(text, "the query", Reason::kInvalidArgument);
+  expect(json.root().is(Kind::kObject), Reason::kInvalidArgument, "a query is an object");
   Query query;
-  for (std::size_t i = 0; i + 1 < value.items.size(); i += 2)
-    read_field(query, value.items[i].text, value.items[i + 1], json);
+  for (const std::size_t name : json.items(0)) read_field(query, json, name);
   return query;
 }
 

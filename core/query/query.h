@@ -30,7 +30,7 @@ struct Query {
   bool shows_whole = false;              // snippets are whole chunks
 
   // Reads a JSON object of these fields by name; kInvalidArgument for anything else.
-  static Query read(std::string_view json);
+  static Query read(std::string_view text);
 };
 
 }  // namespace gossamer

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "index_fixture.h"
-#include "text/json.h"
+#include "json_tree.h"
 #include "text/unicode.h"
 
 using namespace gossamer;
@@ -17,7 +17,7 @@ namespace {
 
 std::string written(std::string_view text) { return JsonWriter().text(text).take(); }
 std::string written(double value) { return JsonWriter().decimal(value).take(); }
-JsonValue read_back(std::string_view json) { return read_json(json, "this", Reason::kDamaged); }
+JsonTree read_back(std::string_view json) { return read_tree(json); }
 
 }  // namespace
 
@@ -85,8 +85,8 @@ TEST_CASE("decimals come back as near as they are written") {
   Random random(4);
   for (int run = 0; run < 1000; ++run) {
     const double value = random.normal() * std::pow(10.0, static_cast<double>(random.below(7)));
-    const JsonValue read = read_back(written(value));
-    REQUIRE(read.is(JsonValue::Kind::kReal));
+    const JsonTree read = read_back(written(value));
+    REQUIRE(read.is(JsonTree::Kind::kReal));
     CHECK(std::abs(read.real - value) <= 1e-12 + 1e-15 * std::abs(value));
   }
 }

@@ -11,9 +11,9 @@ using namespace gossamer::testing;
 TEST_CASE("a hit says what it is, where it stands and why it is one") {
   Small asked;
 
-  const JsonValue answer = asked.ask(query_of("when the lease ends in March"));
+  const JsonTree answer = asked.ask(query_of("when the lease ends in March"));
 
-  const JsonValue& hit = hit_of(answer, 0);
+  const JsonTree& hit = hit_of(answer, 0);
   CHECK(at(hit, "number").integer == 1);
   CHECK(at(hit, "id").integer == static_cast<std::int64_t>(asked.id("lease.md") + 1));
   CHECK(at(hit, "path").text == "/lib/lease.md");
@@ -39,7 +39,7 @@ TEST_CASE("a hit says what it is, where it stands and why it is one") {
   CHECK(stale_of(answer).empty());
   CHECK(at(at(answer, "explanation"), "strategy").text == "scan");
   CHECK(explained(answer, "chunks") == 12);
-  CHECK(at(at(answer, "explanation"), "allowed_chunks").is(JsonValue::Kind::kNothing));
+  CHECK(at(at(answer, "explanation"), "allowed_chunks").is(JsonTree::Kind::kNothing));
   CHECK(explained(answer, "lexical_bytes") > 0);
   CHECK(at(at(at(answer, "explanation"), "lexical_terms"), "march").integer == 1);
 }
@@ -47,10 +47,10 @@ TEST_CASE("a hit says what it is, where it stands and why it is one") {
 TEST_CASE("places are named by what a document counts") {
   Small asked;
 
-  const JsonValue letter = hit_of(asked.ask(query_of("landlord writes about rent flat")), 0);
+  const JsonTree letter = hit_of(asked.ask(query_of("landlord writes about rent flat")), 0);
   CHECK(at(letter, "location").text == "/lib/letters.mbox#7 message 1");
   CHECK(at(letter, "last").integer == 2);
-  const JsonValue tea = hit_of(asked.ask(query_of("Green tea is steamed")), 0);
+  const JsonTree tea = hit_of(asked.ask(query_of("Green tea is steamed")), 0);
   CHECK(at(tea, "location").text == "tea:3");
   CHECK(at(at(tea, "metadata"), "year").integer == 2021);
 }
@@ -60,17 +60,17 @@ TEST_CASE("texts that a server keeps are asked of it, and hits without it have n
   const std::uint64_t away = asked.id("away");
   const std::string question = "Nobody drinks tea there.";
 
-  const JsonValue with = asked.ask(query_of(question, QueryMode::kSemantic, 3));
+  const JsonTree with = asked.ask(query_of(question, QueryMode::kSemantic, 3));
   REQUIRE(hit_ids(with)[0] == away + 1);
   CHECK(at(hit_of(with, 0), "text").text == "Nobody drinks tea there.");
   CHECK(at(hit_of(with, 0), "location").text == "away:3");
 
   asked.host.has_server = false;
-  const JsonValue without = asked.ask(query_of(question, QueryMode::kSemantic, 12));
+  const JsonTree without = asked.ask(query_of(question, QueryMode::kSemantic, 12));
   const Ids ids = hit_ids(without);
   const auto place = std::find(ids.begin(), ids.end(), away + 1) - ids.begin();
   REQUIRE(place < 12);
-  const JsonValue& hit = hit_of(without, static_cast<std::size_t>(place));
+  const JsonTree& hit = hit_of(without, static_cast<std::size_t>(place));
   CHECK(at(hit, "text").text.empty());
   CHECK(at(hit, "location").text == "away");
   CHECK(at(at(hit, "metadata"), "year").integer == 2024);
@@ -95,7 +95,7 @@ TEST_CASE("an empty index answers nothing") {
   for (const QueryMode mode : kModes)
     for (const Index* index : {static_cast<Index*>(nullptr), vectors.get()}) {
       QueryHost host(library, index);
-      const JsonValue answer = host.ask(collection, query_of("tea", mode));
+      const JsonTree answer = host.ask(collection, query_of("tea", mode));
       CHECK(hit_ids(answer).empty());
       CHECK(explained(answer, "chunks") == 0);
     }
@@ -121,12 +121,12 @@ TEST_CASE("an answer is JSON to the letter, whatever metadata and names hold") {
                     [](char letter) { return static_cast<std::uint8_t>(letter) >= ' '; }));
   CHECK(written.find("NaN") == written.npos);
   CHECK(written.find('\xED') == written.npos);
-  const JsonValue hit = hit_of(read_back(written), 0);
+  const JsonTree hit = hit_of(read_back(written), 0);
   CHECK(at(hit, "path").text == "half \xED\xA0\x80 \"quoted\"\n");
   CHECK(at(hit, "title").text == "back\\slash");
-  const JsonValue& metadata = at(hit, "metadata");
-  CHECK(at(metadata, "a").is(JsonValue::Kind::kNothing));
-  CHECK(at(metadata, "b").is(JsonValue::Kind::kNothing));
+  const JsonTree& metadata = at(hit, "metadata");
+  CHECK(at(metadata, "a").is(JsonTree::Kind::kNothing));
+  CHECK(at(metadata, "b").is(JsonTree::Kind::kNothing));
   CHECK(at(metadata, "c").real == 1000);
   CHECK(at(metadata, "d").text == "\xED\xA0\x80");
   CHECK(at(metadata, "e").integer == 1);

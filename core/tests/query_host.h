@@ -6,28 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "json_tree.h"
 #include "query/session.h"
 #include "query_fixture.h"
-#include "text/json.h"
 
 namespace gossamer::testing {
 
 using Ids = std::vector<std::uint64_t>;
 
-inline JsonValue read_back(std::string_view json) {
-  return read_json(json, "what a session says", Reason::kDamaged);
-}
+inline JsonTree read_back(std::string_view json) { return read_tree(json); }
 
 // A member of an object that must be there.
-inline const JsonValue& at(const JsonValue& value, std::string_view name) {
-  const JsonValue* found = value.find(name);
+inline const JsonTree& at(const JsonTree& value, std::string_view name) {
+  const JsonTree* found = value.find(name);
   expect(found != nullptr, Reason::kUnknownId, "there is no such member");
   return *found;
 }
 
-inline Ids ids_in(const JsonValue& need) {
+inline Ids ids_in(const JsonTree& need) {
   Ids ids;
-  for (const JsonValue& id : at(need, "ids").items)
+  for (const JsonTree& id : at(need, "ids").items)
     ids.push_back(static_cast<std::uint64_t>(id.integer));
   return ids;
 }
@@ -66,16 +64,16 @@ class QueryHost {
   }
 
   // All spans of documents, as the files and stored texts are now.
-  ReadSpans read(const JsonValue& documents) const {
+  ReadSpans read(const JsonTree& documents) const {
     ReadSpans read;
-    for (const JsonValue& document : documents.items)
-      for (const JsonValue& span : at(document, "spans").items)
+    for (const JsonTree& document : documents.items)
+      for (const JsonTree& span : at(document, "spans").items)
         read.bytes.push_back(read_span(document, static_cast<std::size_t>(span.items[0].integer),
                                        static_cast<std::size_t>(span.items[1].integer)));
     return read;
   }
 
-  void supply(QuerySession& session, const JsonValue& need) {
+  void supply(QuerySession& session, const JsonTree& need) {
     const std::string& name = at(need, "need").text;
     ++asked[name];
     if (name == "question") session.supply_question(*vectors, vector_of(question));
@@ -93,15 +91,15 @@ class QueryHost {
   }
 
   // Supplies a session until it is over, and gives its answer.
-  JsonValue run(QuerySession& session) {
+  JsonTree run(QuerySession& session) {
     while (true) {
-      const JsonValue needs = read_back(session.needs());
+      const JsonTree needs = read_back(session.needs());
       if (needs.items.empty()) break;
-      for (const JsonValue& need : needs.items) supply(session, need);
+      for (const JsonTree& need : needs.items) supply(session, need);
     }
     return read_back(session.answer());
   }
-  JsonValue ask(const Collection& collection, const Query& query) {
+  JsonTree ask(const Collection& collection, const Query& query) {
     question = query.question;
     QuerySession session(collection, vectors != nullptr, query);
     return run(session);
@@ -137,7 +135,7 @@ class QueryHost {
   Ids wanted;                        // vectors
 
  private:
-  std::optional<Bytes> read_span(const JsonValue& document, std::size_t start,
+  std::optional<Bytes> read_span(const JsonTree& document, std::size_t start,
                                  std::size_t end) const {
     const std::int64_t segment = at(document, "segment").integer;
     if (segment == kVerbatim) {
@@ -150,16 +148,16 @@ class QueryHost {
     return library_.texts.read(static_cast<std::uint64_t>(segment), offset + start, offset + end);
   }
 
-  void supply_postings(QuerySession& session, const JsonValue& need) const {
+  void supply_postings(QuerySession& session, const JsonTree& need) const {
     std::vector<ByteView> ranges;
-    for (const JsonValue& range : at(need, "ranges").items)
+    for (const JsonTree& range : at(need, "ranges").items)
       ranges.push_back(
           ByteView(postings).subspan(static_cast<std::size_t>(range.items[0].integer),
                                      static_cast<std::size_t>(range.items[1].integer)));
     session.supply_postings(ranges);
   }
 
-  void supply_vectors(QuerySession& session, const JsonValue& need) {
+  void supply_vectors(QuerySession& session, const JsonTree& need) {
     const Ids ids = ids_in(need);
     wanted.insert(wanted.end(), ids.begin(), ids.end());
     const bool is_away = at(need, "away").integer != 0;
@@ -176,7 +174,7 @@ class QueryHost {
     session.supply_vectors(states, vectors_of(ids));
   }
 
-  void supply_chunks(QuerySession& session, const JsonValue& need) const {
+  void supply_chunks(QuerySession& session, const JsonTree& need) const {
     std::vector<std::optional<AwayText>> chunks;
     for (const std::uint64_t id : ids_in(need))
       chunks.push_back(has_server ? away_text(id) : std::nullopt);
@@ -187,24 +185,24 @@ class QueryHost {
 };
 
 // What is said of hits, in their order.
-inline Ids hit_ids(const JsonValue& answer) {
+inline Ids hit_ids(const JsonTree& answer) {
   Ids ids;
-  for (const JsonValue& hit : at(answer, "hits").items)
+  for (const JsonTree& hit : at(answer, "hits").items)
     ids.push_back(static_cast<std::uint64_t>(at(hit, "id").integer));
   return ids;
 }
 
-inline const JsonValue& hit_of(const JsonValue& answer, std::size_t number) {
+inline const JsonTree& hit_of(const JsonTree& answer, std::size_t number) {
   return at(answer, "hits").items.at(number);
 }
 
-inline std::int64_t explained(const JsonValue& answer, const char* name) {
+inline std::int64_t explained(const JsonTree& answer, const char* name) {
   return at(at(answer, "explanation"), name).integer;
 }
 
-inline std::vector<std::string> stale_of(const JsonValue& answer) {
+inline std::vector<std::string> stale_of(const JsonTree& answer) {
   std::vector<std::string> paths;
-  for (const JsonValue& path : at(answer, "stale").items) paths.push_back(path.text);
+  for (const JsonTree& path : at(answer, "stale").items) paths.push_back(path.text);
   return paths;
 }
 
@@ -223,7 +221,7 @@ inline constexpr QueryMode kModes[] = {QueryMode::kHybrid, QueryMode::kSemantic,
 // A library that questions are asked of.
 template <class Held>
 struct Asked {
-  JsonValue ask(const Query& query) { return host.ask(collection, query); }
+  JsonTree ask(const Query& query) { return host.ask(collection, query); }
   Ids hits(const Query& query) { return hit_ids(ask(query)); }
   std::uint64_t id(const std::string& name) const { return library.id_of(name); }
 

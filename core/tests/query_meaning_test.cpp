@@ -45,7 +45,7 @@ struct Meaning {
   void supply_texts() {
     NeedsWriter needs;
     needs.texts(reader.texts());
-    const JsonValue documents = at(read_back(needs.take()).items.at(0), "documents");
+    const JsonTree documents = at(read_back(needs.take()).items.at(0), "documents");
     reader.supply_texts(host.read(documents).views());
     if (reader.is_over()) search.take_texts();
   }

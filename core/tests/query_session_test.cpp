@@ -13,16 +13,16 @@ using namespace gossamer::testing;
 TEST_CASE("a question by meaning alone counts no words, and one by words needs no vectors") {
   Small asked;
 
-  const JsonValue semantic = asked.ask(query_of("the lease ends", QueryMode::kSemantic));
+  const JsonTree semantic = asked.ask(query_of("the lease ends", QueryMode::kSemantic));
   CHECK(asked.host.asked["words"] == 0);
   CHECK(explained(semantic, "lexical_bytes") == 0);
-  CHECK(hit_of(semantic, 0).find("distance")->is(JsonValue::Kind::kReal));
+  CHECK(hit_of(semantic, 0).find("distance")->is(JsonTree::Kind::kReal));
   CHECK(at(hit_of(semantic, 0), "ranks").find("lexical") == nullptr);
   asked.host.asked.clear();
 
-  const JsonValue lexical = asked.ask(query_of("the lease ends", QueryMode::kLexical));
+  const JsonTree lexical = asked.ask(query_of("the lease ends", QueryMode::kLexical));
   CHECK(asked.host.asked == std::map<std::string, int>{{"words", 1}, {"texts", 1}});
-  CHECK(at(hit_of(lexical, 0), "distance").is(JsonValue::Kind::kNothing));
+  CHECK(at(hit_of(lexical, 0), "distance").is(JsonTree::Kind::kNothing));
   CHECK(at(hit_of(lexical, 0), "ranks").find("semantic") == nullptr);
   CHECK(explained(lexical, "codes_touched") == 0);
   CHECK(hit_ids(lexical) == Ids{asked.id("lease.md") + 1, asked.id("lease.md")});
@@ -31,7 +31,7 @@ TEST_CASE("a question by meaning alone counts no words, and one by words needs n
 TEST_CASE("codes are scanned once for a question by meaning and words") {
   Large asked;
 
-  const JsonValue answer = asked.ask(query_of("word3 word4"));
+  const JsonTree answer = asked.ask(query_of("word3 word4"));
 
   CHECK(explained(answer, "codes_touched") == explained(answer, "chunks"));
   CHECK(explained(answer, "rounds") >= 1);
@@ -43,7 +43,7 @@ TEST_CASE("a filter holds for both rankings, and says how much it left") {
     Query query = query_of("tea rent landlord", mode, 50);
     query.filter = R"({"where": "lang == 'de'"})";
 
-    const JsonValue answer = asked.ask(query);
+    const JsonTree answer = asked.ask(query);
 
     Ids hits = hit_ids(answer);
     std::sort(hits.begin(), hits.end());
@@ -79,7 +79,7 @@ TEST_CASE("excluded chunks are no answers, however words are ranked") {
       query.words = words;
       query.excluded = {tea, tea + 1, 777};
 
-      const JsonValue answer = asked.ask(query);
+      const JsonTree answer = asked.ask(query);
 
       for (const std::uint64_t id : hit_ids(answer)) CHECK((id != tea && id != tea + 1));
       CHECK(explained(answer, "allowed_chunks") == 10);
@@ -96,7 +96,7 @@ TEST_CASE("chunks that a host ranks by words are found, and what is none is left
   const std::uint64_t tea = asked.id("tea"), away = asked.id("away");
   asked.host.ranking = {999, asked.id("lease.md"), asked.id("gone"), tea + 1, away, tea + 1, 0};
 
-  const JsonValue answer = asked.ask(query);
+  const JsonTree answer = asked.ask(query);
 
   CHECK(hit_ids(answer) == Ids{tea + 1, away});
   CHECK(at(at(hit_of(answer, 1), "ranks"), "lexical").integer == 2);
@@ -114,7 +114,7 @@ TEST_CASE("a host may know other terms than the question has") {
   CHECK(reason_of([&] { session.supply_ranking(ids, {"a", "b"}, {1}); }) == "invalid argument");
   session.supply_ranking(ids, {"a", "b", "c"}, {1, 2, 3});
 
-  const JsonValue answer = asked.host.run(session);
+  const JsonTree answer = asked.host.run(session);
   CHECK(at(at(at(answer, "explanation"), "lexical_terms"), "c").integer == 3);
   CHECK(hit_ids(answer) == ids);
 }
@@ -144,7 +144,7 @@ TEST_CASE("a question is answered from postings as from texts") {
   asked.host.postings =
       writer.finish(static_cast<std::uint32_t>(asked.collection.layout().chunk_count()), {});
   Query query = query_of("word3 word4 title", QueryMode::kHybrid, 10);
-  const JsonValue by_texts = asked.ask(query);
+  const JsonTree by_texts = asked.ask(query);
   query.words = WordSource::kPostings;
   CHECK(reason_of([&] { asked.ask(query); }) == "wrong state");
   const Bytes& postings = asked.host.postings;
@@ -152,7 +152,7 @@ TEST_CASE("a question is answered from postings as from texts") {
       ByteView(postings).first(PostingsView::head_bytes(postings, postings.size())),
       postings.size());
 
-  const JsonValue by_postings = asked.ask(query);
+  const JsonTree by_postings = asked.ask(query);
 
   CHECK(hit_ids(by_texts) == hit_ids(by_postings));
   CHECK(asked.host.asked["postings"] == 2);
@@ -164,9 +164,9 @@ TEST_CASE("a question is answered from postings as from texts") {
 TEST_CASE("stale sources leave their place to others, and what is known is not embedded again") {
   Large asked;
   const Query query = query_of("word3 word4", QueryMode::kHybrid, 8);
-  const JsonValue before = asked.ask(query);
+  const JsonTree before = asked.ask(query);
   std::string path;
-  for (const JsonValue& hit : at(before, "hits").items)
+  for (const JsonTree& hit : at(before, "hits").items)
     if (asked.library.files.contains(at(hit, "path").text)) path = at(hit, "path").text;
   REQUIRE(!path.empty());
   asked.library.files[path].replace(0, 1, "*");
@@ -175,10 +175,10 @@ TEST_CASE("stale sources leave their place to others, and what is known is not e
     if (letter == 'w') letter = 'v';
   asked.host.embedded.clear();
 
-  const JsonValue answer = asked.ask(query);
+  const JsonTree answer = asked.ask(query);
 
   CHECK(hit_ids(answer).size() == 8);
-  for (const JsonValue& hit : at(answer, "hits").items) CHECK(at(hit, "path").text != path);
+  for (const JsonTree& hit : at(answer, "hits").items) CHECK(at(hit, "path").text != path);
   CHECK(stale_of(answer) == std::vector{path});
   Ids embedded = asked.host.embedded;
   std::sort(embedded.begin(), embedded.end());
@@ -193,7 +193,7 @@ TEST_CASE("a question for more than is left ranks again without stale sources") 
     asked.host.asked.clear();
     asked.host.embedded.clear();
 
-    const JsonValue answer = asked.ask(query_of("rent tea", mode, 50));
+    const JsonTree answer = asked.ask(query_of("rent tea", mode, 50));
 
     CHECK(stale_of(answer) == std::vector<std::string>{"/lib/lease.md", "/lib/müller/notiz.txt"});
     for (const std::uint64_t id : hit_ids(answer)) {
@@ -223,7 +223,7 @@ TEST_CASE("an index of which all is stale is not read again for every part of it
   const Collection collection(library.catalogue(), {kFolder});
   QueryHost host(library);
 
-  const JsonValue answer = host.ask(collection, query_of("tea"));
+  const JsonTree answer = host.ask(collection, query_of("tea"));
 
   CHECK(hit_ids(answer).empty());
   CHECK(stale_of(answer).size() == 2000);

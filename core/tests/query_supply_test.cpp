@@ -37,9 +37,9 @@ const std::map<std::string, Call> kCalls{
     {"embeddings", [](QuerySession& s) { s.supply_embeddings(std::vector<float>(1)); }},
     {"chunks", [](QuerySession& s) { s.supply_chunks({}, true); }}};
 
-std::set<std::string> names_of(const JsonValue& needs) {
+std::set<std::string> names_of(const JsonTree& needs) {
   std::set<std::string> names;
-  for (const JsonValue& need : needs.items) names.insert(at(need, "need").text);
+  for (const JsonTree& need : needs.items) names.insert(at(need, "need").text);
   return names;
 }
 
@@ -92,8 +92,8 @@ TEST_CASE("whatever is supplied wrongly between, the answer is the same") {
 
     while (!session.is_over()) {
       try_all_wrong(session);
-      const JsonValue needs = read_back(session.needs());
-      for (const JsonValue& need : needs.items) {
+      const JsonTree needs = read_back(session.needs());
+      for (const JsonTree& need : needs.items) {
         seen.insert(at(need, "need").text);
         host.supply(session, need);
         // Once more: only what a later round needs as well is taken.

@@ -53,6 +53,31 @@ TEST_CASE("bytes that are not UTF-8 are replaced, and what follows them is read"
   CHECK(points_of("\0é"sv) == std::u32string(U"\0é", 2));
 }
 
+TEST_CASE("a lone surrogate of a stored text is one character, and any bytes come to an end") {
+  using namespace std::string_view_literals;
+  const auto stored = [](std::string_view text) {
+    std::u32string points;
+    for (std::size_t at = 0; at < text.size();) points.push_back(next_stored_point(text, at));
+    return points;
+  };
+
+  CHECK(stored("aé中😀\0"sv) == std::u32string(U"aé中😀\0", 5));
+  CHECK(stored("\xED\xA0\x80x"sv) == std::u32string{0xD800, U'x'});
+  CHECK(stored("\xF0\x9F"sv).size() == 1);
+  CHECK(stored("\x80\xFFx\xE4x"sv).size() == 5);
+}
+
+TEST_CASE("digits of all scripts have their values") {
+  for (const std::u32string_view digits :
+       {U"0123456789", U"٠١٢٣٤٥٦٧٨٩", U"𝟘𝟙𝟚𝟛𝟜𝟝𝟞𝟟𝟠𝟡", U"０１２３４５６７８９"})
+    for (std::size_t i = 0; i < 10; ++i) CHECK(digit_of(digits[i]) == static_cast<int>(i));
+  for (const char32_t point : std::u32string_view(U"a/:²½Ⅷ一\x10FFFF"))
+    CHECK(digit_of(point) == -1);
+  CHECK(small_letter(U'Z') == U'z');
+  CHECK(small_letter(U'[') == U'[');
+  CHECK(small_letter(U'Ä') == U'Ä');
+}
+
 TEST_CASE("letters, marks and digits are words, signs and spaces are not") {
   for (const char32_t point : std::u32string_view(U"aZ9éßЖλ中あ한ไ३\x301\xAA"))
     CHECK(is_word(point));

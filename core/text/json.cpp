@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <string>
 
-#include "base/sort.h"
 #include "text/decimal.h"
 #include "text/unicode.h"
 
@@ -20,91 +19,82 @@ bool is_between(char32_t point, char32_t first, char32_t last) {
   return point - first <= last - first;
 }
 
-// Of members of one name the last is left.
-void drop_replaced(std::vector<JsonValue>& items) {
-  std::vector<std::pair<std::string_view, std::size_t>> names;
-  for (std::size_t i = 0; i < items.size(); i += 2) names.emplace_back(items[i].text, i);
-  sort_values(names.begin(), names.end());
-  std::vector<bool> is_replaced(items.size());
-  bool is_any = false;
-  for (std::size_t i = 1; i < names.size(); ++i)
-    if (names[i].first == names[i - 1].first)
-      is_any = is_replaced[names[i - 1].second] = is_replaced[names[i - 1].second + 1] = true;
-  if (!is_any) return;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (!is_replaced[i]) std::swap(items[kept++], items[i]);
-  items.resize(kept);
-}
-
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view what, Reason reason)
-      : text_(text), what_(what), reason_(reason) {}
+  Reader(std::string_view text, std::string_view what, Reason reason,
+         std::vector<JsonValue>& values, std::string& texts)
+      : text_(text), what_(what), reason_(reason), values_(values), texts_(texts) {}
 
-  JsonValue read() {
-    JsonValue value = read_value(0);
+  void read() {
+    read_value(0);
     skip_space();
     if (at_ < text_.size()) fail_here();
-    return value;
   }
 
  private:
-  JsonValue read_value(int depth) {
+  void read_value(int depth) {
     skip_space();
-    const std::size_t begin = at_;
-    JsonValue value = read_any(depth);
-    value.begin = begin;
-    value.end = at_;
-    return value;
-  }
-
-  JsonValue read_any(int depth) {
-    const char first = at_ < text_.size() ? text_[at_] : '\0';
-    if (first == '{' || first == '[') return read_items(depth);
-    if (first == '"') return JsonValue::of(read_text());
-    if (first == '-' || is_digit(first)) return read_signed();
-    return read_word();
-  }
-
-  JsonValue read_items(int depth) {
-    if (depth == kMostDepth) fail_here();
+    const std::size_t begin = at_, place = values_.size();
+    values_.emplace_back();
     JsonValue value;
-    value.kind = text_[at_++] == '{' ? Kind::kObject : Kind::kList;
-    const bool is_object = value.is(Kind::kObject);
+    if (take('"')) {
+      value = read_text();
+    } else if (next() == '-' || is_digit(next())) {
+      value = read_signed();
+    } else if (next() == '{' || next() == '[') {
+      value.kind = next() == '{' ? Kind::kObject : Kind::kList;
+      read_items(value.is(Kind::kObject), depth);
+    } else {
+      value = read_word();
+    }
+    value.written = text_.substr(begin, at_ - begin);
+    value.end = values_.size();
+    values_[place] = value;
+  }
+
+  void read_items(bool is_object, int depth) {
+    if (depth == kMostDepth) fail_here();
     const char close = is_object ? '}' : ']';
+    ++at_;
     skip_space();
-    if (take(close)) return value;
+    if (take(close)) return;
     do {
       if (is_object) {
         skip_space();
-        value.items.push_back(JsonValue::of(read_text()));
+        if (next() != '"') fail_here();
+        read_value(depth + 1);
         skip_space();
         if (!take(':')) fail_here();
       }
-      value.items.push_back(read_value(depth + 1));
+      read_value(depth + 1);
       skip_space();
     } while (take(','));
     if (!take(close)) fail_here();
-    if (is_object) drop_replaced(value.items);
-    return value;
   }
 
   JsonValue read_word() {
     JsonValue value;
     if (take("null")) return value;
-    if (take("NaN")) return real(std::numeric_limits<double>::quiet_NaN());
-    if (take("Infinity")) return real(std::numeric_limits<double>::infinity());
-    value.kind = Kind::kBool;
-    value.integer = take("true") ? 1 : 0;
-    if (value.integer == 0 && !take("false")) fail_here();
+    value.kind = Kind::kReal;
+    if (take("NaN")) {
+      value.real = std::numeric_limits<double>::quiet_NaN();
+    } else if (take("Infinity")) {
+      value.real = std::numeric_limits<double>::infinity();
+    } else {
+      value.kind = Kind::kBool;
+      value.integer = take("true") ? 1 : 0;
+      if (value.integer == 0 && !take("false")) fail_here();
+    }
     return value;
   }
 
   JsonValue read_signed() {
     const std::size_t begin = at_;
-    const bool is_negative = take('-');
-    if (is_negative && take("Infinity")) return real(-std::numeric_limits<double>::infinity());
+    if (take('-') && next() == 'I') {
+      JsonValue value = read_word();
+      value.real = -value.real;
+      return value;
+    }
     if (!take('0')) take_digits();
     if (take('.')) take_digits();
     if (take('e') || take('E')) {
@@ -114,25 +104,32 @@ class Reader {
     return read_number(text_.substr(begin, at_ - begin));
   }
 
-  std::string read_text() {
-    if (!take('"')) fail_here();
-    std::string value;
-    while (!take('"')) {
-      if (at_ == text_.size() || static_cast<std::uint8_t>(text_[at_]) < ' ') fail_here();
-      const std::size_t begin = at_;
+  JsonValue read_text() {
+    JsonValue value;
+    value.kind = Kind::kText;
+    const std::size_t begin = at_, first = texts_.size();
+    bool is_plain = true;
+    while (next() != '"') {
+      if (static_cast<std::uint8_t>(next()) < ' ') fail_here();
+      const std::size_t from = at_;
       if (take('\\')) {
-        append_utf8(value, read_escape());
+        if (is_plain) texts_.append(text_, begin, from - begin);
+        is_plain = false;
+        append_utf8(texts_, read_escape());
       } else {
         take_character();
-        value.append(text_, begin, at_ - begin);
+        if (!is_plain) texts_.append(text_, from, at_ - from);
       }
     }
+    value.text =
+        is_plain ? text_.substr(begin, at_ - begin) : std::string_view(texts_).substr(first);
+    ++at_;
     return value;
   }
 
   char32_t read_escape() {
     constexpr std::string_view kNames = "\"\\/bfnrt", kMeant = "\"\\/\b\f\n\r\t";
-    const std::size_t which = at_ < text_.size() ? kNames.find(text_[at_]) : kNames.npos;
+    const std::size_t which = kNames.find(next());
     if (which != kNames.npos) {
       ++at_;
       return static_cast<char32_t>(kMeant[which]);
@@ -153,10 +150,9 @@ class Reader {
   char32_t read_hex() {
     char32_t value = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
-      const char c = at_ < text_.size() ? text_[at_] : '\0';
-      const char32_t letter = static_cast<char32_t>(c | 0x20) - 'a';
-      if (!is_digit(c) && letter > 5) fail_here();
-      value = value * 16 + (is_digit(c) ? static_cast<char32_t>(c - '0') : letter + 10);
+      const char32_t letter = static_cast<char32_t>(next() | 0x20) - 'a';
+      if (!is_digit(next()) && letter > 5) fail_here();
+      value = value * 16 + (is_digit(next()) ? static_cast<char32_t>(next() - '0') : letter + 10);
     }
     return value;
   }
@@ -172,25 +168,25 @@ class Reader {
     }
   }
 
-  static JsonValue real(double number) {
-    JsonValue value;
-    value.kind = Kind::kReal;
-    value.real = number;
-    return value;
-  }
-
   void take_digits() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
-    if (at_ == begin) fail_here();
+    if (!is_digit(next())) fail_here();
+    while (is_digit(next())) ++at_;
   }
-  bool take(char c) { return take(std::string_view(&c, 1)); }
+  // At the end a byte that nothing begins with.
+  char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool take(char c) {
+    const bool is_there = next() == c;
+    if (is_there) ++at_;
+    return is_there;
+  }
   bool take(std::string_view word) {
     const bool is_there = text_.substr(at_).starts_with(word);
     if (is_there) at_ += word.size();
     return is_there;
   }
-  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
+  void skip_space() {
+    while (next() == ' ' || next() == '\t' || next() == '\n' || next() == '\r') ++at_;
+  }
 
   [[noreturn]] void fail_here() const {
     fail(reason_, std::string(what_) + " is no JSON: it cannot be read from byte " +
@@ -199,30 +195,12 @@ class Reader {
 
   std::string_view text_, what_;
   Reason reason_;
+  std::vector<JsonValue>& values_;
+  std::string& texts_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
-
-JsonValue JsonValue::of(std::string text) {
-  JsonValue value;
-  value.kind = Kind::kText;
-  value.text = std::move(text);
-  return value;
-}
-
-JsonValue JsonValue::of(std::int64_t integer) {
-  JsonValue value;
-  value.kind = Kind::kInteger;
-  value.integer = integer;
-  return value;
-}
-
-const JsonValue* JsonValue::find(std::string_view name) const {
-  for (std::size_t i = 0; is(Kind::kObject) && i < items.size(); i += 2)
-    if (items[i].text == name) return &items[i + 1];
-  return nullptr;
-}
 
 JsonValue read_number(std::string_view written) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -234,30 +212,46 @@ JsonValue read_number(std::string_view written) {
     if (!is_integer) break;
     size = 10 * size + static_cast<std::uint64_t>(c - '0');
   }
-  if (is_integer && size <= kMost + (is_negative ? 1 : 0))
-    return JsonValue::of(static_cast<std::int64_t>(is_negative ? 0 - size : size));
   JsonValue value;
-  value.kind = Kind::kReal;
-  value.real = read_decimal(written);
+  if (is_integer && size <= kMost + (is_negative ? 1 : 0)) {
+    value.kind = Kind::kInteger;
+    value.integer = static_cast<std::int64_t>(is_negative ? 0 - size : size);
+  } else {
+    value.kind = Kind::kReal;
+    value.real = read_decimal(written);
+  }
   return value;
 }
 
-JsonValue read_json(std::string_view text, std::string_view what, Reason reason) {
-  return Reader(text, what, reason).read();
+void Json::read(std::string_view text, std::string_view what, Reason reason) {
+  values_.clear();
+  texts_.clear();
+  // No text becomes longer without its escapes, so that none moves.
+  if (text.find('\\') != text.npos) texts_.reserve(text.size());
+  Reader(text, what, reason, values_, texts_).read();
 }
 
-JsonValue read_metadata(std::string_view text) {
-  JsonValue metadata;
-  metadata.kind = Kind::kObject;
-  if (text.empty()) return metadata;
-  metadata = read_json(text, "metadata in the catalogue", Reason::kDamaged);
-  expect(metadata.is(Kind::kObject), Reason::kDamaged, "metadata in the catalogue is no object");
-  const auto is_plain = [](const JsonValue& value) {
-    return !value.is(Kind::kNothing) && !value.is(Kind::kList) && !value.is(Kind::kObject);
-  };
-  expect(std::all_of(metadata.items.begin(), metadata.items.end(), is_plain), Reason::kDamaged,
-         "metadata in the catalogue holds more than text and numbers");
-  return metadata;
+void Json::read_metadata(std::string_view text) {
+  read(text.empty() ? "{}" : text, "metadata in the catalogue", Reason::kDamaged);
+  expect(root().is(Kind::kObject), Reason::kDamaged, "metadata in the catalogue is no object");
+  for (std::size_t i = 1; i < values_.size(); ++i)
+    expect(!values_[i].is(Kind::kNothing) && values_[i].kind < Kind::kList, Reason::kDamaged,
+           "metadata in the catalogue holds more than text and numbers");
+}
+
+std::vector<std::size_t> Json::items(std::size_t at) const {
+  std::vector<std::size_t> places;
+  const std::size_t step = values_[at].is(Kind::kObject) ? 1 : 0;  // the value behind a name
+  if (values_[at].kind < Kind::kList) return places;
+  for (std::size_t i = at + 1; i < values_[at].end; i = values_[i + step].end) places.push_back(i);
+  return places;
+}
+
+const JsonValue* Json::find(std::string_view name) const {
+  const JsonValue* found = nullptr;
+  for (std::size_t i = 1; root().is(Kind::kObject) && i < root().end; i = values_[i + 1].end)
+    if (values_[i].text == name) found = &values_[i + 1];
+  return found;
 }
 
 }  // namespace gossamer

@@ -18,26 +18,40 @@ struct JsonValue {
   Kind kind = Kind::kNothing;
   std::int64_t integer = 0;  // 0 or 1 of a kBool
   double real = 0;
-  std::string text;
-  std::vector<JsonValue> items;  // of a list; of an object names and values in turn, each name once
-  std::size_t begin = 0, end = 0;  // where it stands in what was read
+  std::string_view text;     // of a kText
+  std::string_view written;  // as it stands in what was read
+  std::size_t end = 0;       // among the values of its document, behind those that it holds
 
-  static JsonValue of(std::string text);
-  static JsonValue of(std::int64_t integer);
   bool is(Kind other) const { return kind == other; }
-  // What an object has under a name; nullptr if it has nothing there.
-  const JsonValue* find(std::string_view name) const;
 };
 
 // A number as JSON and filters write it. An integer of more than 64 bits is a kReal.
 JsonValue read_number(std::string_view written);
 
-// What a text says that is JSON to the letter, but for NaN and Infinity, which Python writes. Of
-// several members of one name the last counts. Where it is none, `reason`: "`what` is no JSON".
-JsonValue read_json(std::string_view text, std::string_view what, Reason reason);
+// What a text says that is JSON to the letter, but for NaN and Infinity, which Python writes. The
+// text must outlive it.
+class Json {
+ public:
+  Json() = default;
+  Json(const Json&) = delete;  // values are views of it
 
-// Metadata of a document as the catalogue keeps it: an object of texts, numbers and true or false;
-// nothing is an empty one. kDamaged for anything else.
-JsonValue read_metadata(std::string_view text);
+  // In place of what was read before. Where it is none, `reason`: "`what` is no JSON".
+  void read(std::string_view text, std::string_view what, Reason reason);
+  // Metadata of a document as the catalogue keeps it: an object of texts, numbers and true or
+  // false; nothing is an empty one. kDamaged for anything else.
+  void read_metadata(std::string_view text);
+
+  // All values, each before those that it holds. An object holds names and values in turn.
+  const std::vector<JsonValue>& values() const { return values_; }
+  const JsonValue& root() const { return values_[0]; }
+  // The places of what a list or an object at a place holds: of its items, or of its names.
+  std::vector<std::size_t> items(std::size_t at) const;
+  // What the outermost object has under a name, the last of several; nullptr if there is none.
+  const JsonValue* find(std::string_view name) const;
+
+ private:
+  std::vector<JsonValue> values_;
+  std::string texts_;  // those that were written with escapes
+};
 
 }  // namespace gossamer

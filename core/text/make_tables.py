@@ -135,6 +135,14 @@ def combining_ranges() -> list[tuple[int, int]]:
     return runs
 
 
+def digit_zeros() -> list[int]:
+    """Give the zeros of all scripts; the other nine digits stand behind each."""
+    zeros = [p for p in range(POINTS) if unicodedata.decimal(chr(p), None) == 0]
+    for zero in zeros:
+        assert [unicodedata.decimal(chr(zero + i), None) for i in range(10)] == list(range(10))
+    return zeros
+
+
 def show(kind: str, name: str, values: Sequence[int]) -> None:
     """Print an array."""
     print(f"inline constexpr {kind} {name}[] = {{")
@@ -172,6 +180,9 @@ def main() -> None:
     show("std::uint8_t", "kFoldResults", varints(differences(points)))
     show("char32_t", "kCombiningEnds", [end for end, _ in runs])
     show("std::uint8_t", "kCombiningClasses", [combining for _, combining in runs])
+    zeros = digit_zeros()
+    steps = [zero - before for before, zero in zip([0, *zeros], zeros, strict=False)]
+    show("std::uint16_t", "kDigitSteps", steps)
     print("}  // namespace gossamer::unicode_tables")
 
 

@@ -76,6 +76,9 @@ inline char32_t next_point(std::string_view text, std::size_t& at) {
 // that are no text give any number.
 char32_t next_stored_point(std::string_view text, std::size_t& at);
 
+// A letter of ASCII as a small one; anything else as it is.
+inline char32_t small_letter(char32_t point) { return point + (point - U'A' < 26 ? 32 : 0); }
+
 // What a decimal digit of any script is worth; -1 for what is none.
 int digit_of(char32_t point);
 

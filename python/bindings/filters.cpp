@@ -1,10 +1,11 @@
 #include "filters.h"
 
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "arrays.h"
@@ -16,16 +17,16 @@ using namespace gossamer;
 namespace {
 
 bool matches(const Filter& filter, const nb::bytes& given) {
-  const JsonValue values =
-      read_json(text_of(given), "what a document has", Reason::kInvalidArgument);
+  Json values;
+  values.read(text_of(given), "what a document has", Reason::kInvalidArgument);
   std::vector<const JsonValue*> fields;
-  for (const std::string& name : filter.names()) fields.push_back(values.find(name));
+  for (const std::string_view name : filter.names()) fields.push_back(values.find(name));
   return filter.matches(fields);
 }
 
 std::vector<nb::bytes> names_of(const Filter& filter) {
   std::vector<nb::bytes> names;
-  for (const std::string& name : filter.names()) names.push_back(bytes_of(name));
+  for (const std::string_view name : filter.names()) names.push_back(bytes_of(name));
   return names;
 }
 
@@ -47,7 +48,10 @@ nb::ndarray<nb::numpy, bool> allow(const Catalogue& catalogue, const Filter& fil
 void bind_filters(nb::module_& m) {
   nb::class_<Filter>(m, "Filter")
       .def_static(
-          "read", [](const nb::bytes& given) { return Filter::read(text_of(given)); },
+          "read",
+          [](const nb::bytes& given) {
+            return std::unique_ptr<Filter>(new Filter(Filter::read(text_of(given))));
+          },
           nb::arg("given"))
       .def_prop_ro("names", &names_of)
       .def("matches", &matches, nb::arg("fields"));

@@ -345,12 +345,13 @@ std::unique_ptr<TextStore> make_text_store(const std::vector<TextFile>& files) {
   return store;
 }
 
-nb::bytes read_text(const TextStore& store, std::uint64_t segment, std::uint64_t start,
-                    std::uint64_t end) {
+nb::bytes read_text(const TextStore& store, std::int64_t segment, std::int64_t start,
+                    std::int64_t end) {
   Bytes text;
   {
     const nb::gil_scoped_release release;
-    text = store.read(segment, start, end);
+    text = store.read(static_cast<std::uint64_t>(segment), static_cast<std::uint64_t>(start),
+                      static_cast<std::uint64_t>(end));
   }
   return bytes_of(text);
 }

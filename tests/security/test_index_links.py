@@ -16,7 +16,7 @@ from gossamer.files import open_to_append, read_small
 from gossamer.index import Index
 from gossamer.server.ranges import OpenFile
 from gossamer.sync.cache import PackageCache
-from gossamer.sync.elsewhere import ServerElsewhere, Speeds
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.outbox import Outbox
 from gossamer.sync.records import PushItem
 from gossamer.sync.uploads import Uploads
@@ -171,7 +171,7 @@ def test_a_note_that_a_server_is_away_makes_no_file_elsewhere(secret: Path, tmp_
     marker = tmp_path / "sync" / "unanswered"
     marker.symlink_to(secret.parent / "made")
 
-    ServerElsewhere(None, Speeds(), 8, marker)._mark()  # type: ignore[arg-type]
+    ServerChunks(None, Speeds(), 8, marker)._mark()  # type: ignore[arg-type]
 
     assert not (secret.parent / "made").exists()
 

@@ -18,9 +18,9 @@ from gossamer.cli import cli
 from gossamer.errors import GossamerError, TooLarge, UnknownId, Unreachable, WrongState
 from gossamer.index import Index
 from gossamer.store.folder import read_manifest
-from gossamer.sync import elsewhere
+from gossamer.sync import remote_chunks
 from gossamer.sync.client import Client
-from gossamer.sync.elsewhere import ServerElsewhere, Speeds
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.follow import Edge
 from gossamer.sync.following import base_of
 from gossamer.sync.outbox import count_waiting
@@ -84,9 +84,9 @@ def server(tmp_path: Path) -> Iterator[TestClient]:
 def between(server: TestClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Between]:
     wire = Between(server)
     monkeypatch.setattr("gossamer.sync.client.connect", lambda *_: wire)
-    elsewhere._known.clear()
+    remote_chunks._known.clear()
     yield wire
-    elsewhere._known.clear()
+    remote_chunks._known.clear()
 
 
 @pytest.fixture
@@ -384,7 +384,7 @@ def test_an_error_that_is_not_signed_is_told_but_not_believed(
 def test_a_chunk_is_not_gone_because_somebody_says_so(
     between: Between, client: Client, tmp_path: Path
 ):
-    asking = ServerElsewhere(client, Speeds(), DIM, tmp_path / "unanswered")
+    asking = ServerChunks(client, Speeds(), DIM, tmp_path / "unanswered")
     between.change = forged(404, "unknown_id")
 
     assert asking.context(1, 10) is None

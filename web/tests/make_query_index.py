@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gossamer import Index
-from gossamer.query.described import record_results
+from gossamer.query.results import record_results
 from gossamer.query.results import Results
 from gossamer.single.engine import EngineChoice
 from gossamer.single.export import ExportOptions, write_single_file
@@ -102,7 +102,7 @@ def _write(index: Index, folder: Path, name: str, options: ExportOptions) -> Non
 
 
 def _hits(question: str, results: Results) -> list[dict[str, object]]:
-    described = record_results(question, results, is_full=False).hits
+    described = record_results(question, results).hits
     return [
         {
             "id": hit.id,

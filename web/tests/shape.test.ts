@@ -19,6 +19,7 @@ const LAYERS = [
   "turns.ts",
   "records.ts",
   "options.ts",
+  "answers.ts", // what the core says of an answer, here or on a server
   "text",
   "bytes",
   "core", // the Wasm modules
@@ -26,7 +27,6 @@ const LAYERS = [
   "format",
   "embed",
   "tiers",
-  "lexical",
   "server", // what is asked of a server
   "query",
   "readers",

@@ -19,20 +19,18 @@ BUILT = HERE / "built"
 OBJECTS = ROOT / "build" / "wasm"
 ZIG_VERSION = "0.17.0"
 
+# What questions need.
+SEARCH = ("engine", "resident", "text", "model", "files", "query")
 # For each module the files exports_*.cpp that it is made of, and whether it has relaxed SIMD.
 MODULES = {
-    "gossamer": (("engine", "resident"), False),
-    "gossamer-relaxed": (("engine", "resident"), True),
-    "gossamer-text": (("text", "model", "sources", "words"), False),
+    "gossamer": (SEARCH, False),
+    "gossamer-relaxed": (SEARCH, True),
     "gossamer-build": (("engine", "resident", "build"), False),
-    "gossamer-chunks": (
-        ("chunking", "sources", "changes", "segments", "words", "counting"),
-        False,
-    ),
+    "gossamer-chunks": (("chunking", "files", "columns", "changes", "segments", "counting"), False),
 }
 FOLDERS = (
     *("base", "text", "chunking", "lexical", "distance", "codes"),
-    *("graph", "vectors", "search", "storage", "index", "store"),
+    *("graph", "vectors", "search", "storage", "index", "store", "filters", "query"),
 )
 # Where queries spend their time; all else is made small.
 HOT = {

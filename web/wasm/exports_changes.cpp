@@ -16,13 +16,6 @@ std::vector<std::size_t> to_rows(const std::uint32_t* rows, std::size_t count) {
 
 }  // namespace
 
-// What packages, and indexes and single files of version 1 hold.
-GOSSAMER_EXPORT(sources_read)
-SourceList* sources_read(const std::uint8_t* bytes, std::size_t size, bool is_own) {
-  const Origin origin = is_own ? Origin::kOwn : Origin::kOther;
-  return keep(SourceList::read({bytes, size}, origin, host_codecs().columns));
-}
-
 GOSSAMER_EXPORT(sources_order) std::size_t sources_order(const SourceList* list) {
   const std::vector<std::size_t> order = list->order();
   std::vector<std::uint32_t>& words = given().words;
@@ -62,16 +55,6 @@ GOSSAMER_EXPORT(sources_content) std::size_t sources_content(const SourceList* l
       [&](ByteView piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
   given().first = bytes.data();
   return bytes.size();
-}
-
-// The blocks of texts of version 1, whose head and tail stand one behind the other.
-GOSSAMER_EXPORT(old_blocks)
-std::size_t old_blocks(const std::uint8_t* bytes, std::size_t head, std::size_t tail,
-                       double file_size) {
-  const BlockView texts =
-      read_old_texts({bytes, head}, {bytes + head, tail}, static_cast<std::uint64_t>(file_size),
-                     host_codecs().texts);
-  return give_blocks(texts.blocks());
 }
 
 // The ids of an engine's nodes, in their order, without those that are deleted: its sections of

@@ -1,24 +1,44 @@
-// The words of an index, counted by a page: see core/words.ts.
+// The words of all chunks, counted for a single file: see core/words.ts.
+
+#include <memory>
 
 #include "exports.h"
 #include "lexical/postings.h"
+#include "query/words.h"
 
 namespace gossamer::wasm {
+namespace {
 
-GOSSAMER_EXPORT(counting_new) PostingsWriter* counting_new() { return new PostingsWriter(); }
-GOSSAMER_EXPORT(counting_free) void counting_free(PostingsWriter* writer) { delete writer; }
+struct Counting {
+  explicit Counting(const SourceList& list)
+      : catalogue({std::make_shared<const Segment>(list)}), layout(catalogue, Roots({})) {}
 
-GOSSAMER_EXPORT(counting_add)
-void counting_add(PostingsWriter* writer, std::uint32_t chunk, const std::uint8_t* text,
-                  std::size_t size) {
-  writer->add(chunk, text_of(text, size));
+  Catalogue catalogue;
+  ChunkLayout layout;
+  PostingsWriter words;
+};
+
+}  // namespace
+
+GOSSAMER_EXPORT(counting_new) Counting* counting_new(const SourceList* list) {
+  return new Counting(*list);
 }
 
-GOSSAMER_EXPORT(counting_finish)
-std::size_t counting_finish(const PostingsWriter* writer, std::uint32_t chunks) {
-  given().bytes = writer->finish(chunks, {});
-  given().first = given().bytes.data();
-  return given().bytes.size();
+GOSSAMER_EXPORT(counting_free) void counting_free(Counting* counting) { delete counting; }
+
+// Counts a document, which is known by its first chunk.
+GOSSAMER_EXPORT(counting_add)
+void counting_add(Counting* counting, double first_chunk, const std::uint8_t* text,
+                  std::size_t size) {
+  count_document(counting->layout, static_cast<std::uint64_t>(first_chunk), text_of(text, size),
+                 counting->words);
+}
+
+GOSSAMER_EXPORT(counting_finish) std::size_t counting_finish(const Counting* counting) {
+  Bytes& bytes = given().bytes;
+  bytes = counting->words.finish(static_cast<std::uint32_t>(counting->layout.chunk_count()), {});
+  given().first = bytes.data();
+  return bytes.size();
 }
 
 }  // namespace gossamer::wasm

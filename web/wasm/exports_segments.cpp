@@ -104,16 +104,8 @@ void place_texts(SourceRecord& source, const double*& offsets) {
 GOSSAMER_EXPORT(catalogue_open)
 std::shared_ptr<Catalogue>* catalogue_open(SegmentFile** files, const double* numbers,
                                            std::size_t count) {
-  std::vector<std::shared_ptr<const Segment>> segments;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::shared_ptr<SegmentFile> file(files[i]);
-    const auto segment =
-        std::make_shared<Segment>(static_cast<std::uint64_t>(numbers[i]), std::move(file->sections),
-                                  Origin::kOwn, host_codecs());
-    // Which keeps the bytes that it is a view of.
-    segments.emplace_back(segment.get(), [segment, file](const Segment*) {});
-  }
-  return new std::shared_ptr<Catalogue>(std::make_shared<Catalogue>(std::move(segments)));
+  return new std::shared_ptr<Catalogue>(
+      std::make_shared<Catalogue>(take_segments(files, numbers, count)));
 }
 
 GOSSAMER_EXPORT(catalogue_free) void catalogue_free(std::shared_ptr<Catalogue>* catalogue) {

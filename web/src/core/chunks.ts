@@ -10,8 +10,8 @@ import { segmentWriter } from "./segments.ts";
 import type { SegmentWriter } from "./segments.ts";
 import { sourceEditor } from "./sources.ts";
 import type { SourceEditor } from "./sources.ts";
-import { countWords, wordReader } from "./words.ts";
-import type { WordCounter, WordReader } from "./words.ts";
+import { countWords } from "./words.ts";
+import type { WordCounter } from "./words.ts";
 
 /** Where each token of a text begins, in bytes. */
 export type TokenStarts = (text: Uint8Array) => Uint32Array;
@@ -22,9 +22,9 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
-export interface ChunkCore extends SourceEditor, SegmentWriter, WordReader {
-  /** Counts words, for a single file. */
-  countWords(): WordCounter;
+export interface ChunkCore extends SourceEditor, SegmentWriter {
+  /** Counts the words of a catalogue in one piece, for a single file. */
+  countWords(catalogue: Uint8Array): WordCounter;
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
    *
    * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
@@ -44,9 +44,7 @@ export function wasmChunks(start: () => Core): ChunkCore {
     ...sourceEditor(core),
     ...segmentWriter(start),
     // Instances of their own: these stay, and any other call that fails ends the common one.
-    countWords: () => countWords(start()),
-    wordHeadBytes: (start, size) => wordReader(core()).wordHeadBytes(start, size),
-    openWords: (head, size) => wordReader(start()).openWords(head, size),
+    countWords: (catalogue) => countWords(start(), catalogue),
     cut(text, tokenStarts, { size, markup, line = "" }) {
       try {
         return spansOf(cutWith(core(), text, tokenStarts, { size, markup, line }));

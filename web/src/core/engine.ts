@@ -1,5 +1,8 @@
 // What gossamer.wasm does, as TypeScript sees it. `loadEngine` (load.ts) gives it.
 
+import type { Collection } from "./query.ts";
+import type { CatalogueOrigin } from "./sources.ts";
+
 /** Numbers of core/search/effort.h. */
 export type Strategy = "auto" | "scan" | "walk" | "two-level" | "best-first" | "lazy" | "exact";
 
@@ -73,6 +76,9 @@ export interface EngineIndex {
   readonly codeBytes: number; // 0 without codes
   readonly isDetached: boolean; // vectors stay outside
   readonly isBroken: boolean; // every call fails from now on: open the index again
+  readonly handle: number; // its address, for sessions in the same memory
+  /** A search of a session, by its address. */
+  searchAt(address: number): EngineSearch;
   search(query: Float32Array, request: EngineRequest): EngineSearch;
   estimate(query: Float32Array, best: number, allowed?: readonly number[]): Nearest;
   /** Ids in the order of nodes; those of deleted nodes left out. */
@@ -94,6 +100,14 @@ export interface EngineIndex {
   compact(): void;
   applyDelta(delta: Uint8Array): void;
   save(options?: { codebook?: boolean; calibration?: boolean }): Uint8Array;
+}
+
+/** A collection with a memory of its own, which an index over the same chunks shares. */
+export interface OpenCollection extends Collection {
+  openIndex(parts: EngineParts, options?: OpenEngineOptions): EngineIndex;
+  readonly isBroken: boolean;
+  /** Lets go of the memory, the index included. */
+  free(): void;
 }
 
 /** Slots in Wasm memory for rows of vectors that are stored elsewhere. */
@@ -122,7 +136,9 @@ export interface ResidentRows {
 export interface Engine {
   readonly kernels: "simd" | "relaxed";
   readonly canBuild: boolean;
-  open(parts: EngineParts, options?: OpenEngineOptions): EngineIndex;
+  /** What a catalogue holds, as questions see it. Not in the engine that builds. */
+  openCollection(origin: CatalogueOrigin): OpenCollection;
+    open(parts: EngineParts, options?: OpenEngineOptions): EngineIndex;
   /** An index of codes alone that grows by add(); only where canBuild. */
   create(pack: Uint8Array): EngineIndex;
   /** An index over vectors with a graph; only where canBuild. Options are those of docs/vectors.md. */

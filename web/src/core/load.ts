@@ -13,11 +13,9 @@ export interface WasmFiles {
   fetch(name: string): Promise<BufferSource | Response>;
 }
 
-/** The engine that opens and searches: with relaxed SIMD where the browser has it. */
+/** The engine that opens and searches. */
 export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
-  const isRelaxed = hasRelaxedSimd();
-  const module = await compiled(wasm, isRelaxed ? "gossamer-relaxed.wasm" : "gossamer.wasm");
-  return wasmEngine(module, isRelaxed ? "relaxed" : "simd", false);
+  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", false);
 }
 
 /** The engine that also makes and changes indexes. */
@@ -25,10 +23,15 @@ export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
   return wasmEngine(await compiled(wasm, "gossamer-build.wasm"), "simd", true);
 }
 
-/** Words, tokens and token-table models. */
+/** Tokens and token-table models, by the module that searches. */
 export async function loadText(wasm: WasmFiles): Promise<TextCore> {
-  const module = await compiled(wasm, "gossamer-text.wasm");
+  const module = await searchModule(wasm);
   return wasmText(startCore(module), () => startCore(module, 1));
+}
+
+/** The module that searches: with relaxed SIMD where the browser has it. */
+function searchModule(wasm: WasmFiles): Promise<WebAssembly.Module> {
+  return compiled(wasm, hasRelaxedSimd() ? "gossamer-relaxed.wasm" : "gossamer.wasm");
 }
 
 /** What cuts documents into chunks. */

@@ -23,10 +23,12 @@ export interface SegmentFile {
 /** Of each block of text: its bytes, those as packed, their checksum, 1 if it is packed. */
 export type Blocks = Float64Array;
 
-export interface SegmentReader {
-  /** Reads the segment of a file that was not made here; NotGossamer, UnknownVersion, Truncated or Damaged
-   * for anything else. */
-  readSegment(file: SegmentFile): SourceTables & { readonly blocks: Blocks };
+/** Where the blocks of texts lie. */
+export interface BlockReader {
+  /** Those of a segment's file; Truncated or Damaged for something else. */
+  blocksOf(file: SegmentFile): Blocks;
+  /** Those of texts of version 1: by what stands before them, and what behind. */
+  oldBlocks(head: Uint8Array, tail: Uint8Array, fileSize: number): Blocks;
 }
 
 /** What a catalogue is read from: segments of a folder, oldest first, one of a stranger, or one piece as
@@ -34,7 +36,7 @@ export interface SegmentReader {
 export type CatalogueOrigin =
   | { readonly files: readonly SegmentFile[] }
   | { readonly file: SegmentFile }
-  | { readonly bytes: Uint8Array };
+  | { readonly bytes: Uint8Array; readonly isOwn?: boolean };
 
 /** A catalogue in the memory of the core, while it is edited. Each step gives another one. */
 export interface SourceList {
@@ -52,13 +54,13 @@ export interface SourceList {
   content(): Uint8Array;
 }
 
-export interface SourceEditor extends SegmentReader {
+export interface SourceEditor extends BlockReader {
+  /** Reads what a catalogue holds, whatever it is read from. */
+  readTables(origin: CatalogueOrigin): SourceTables;
   /** Reads a catalogue in one piece. One that was not made here may take less memory for its size. */
   readSources(bytes: Uint8Array, isOwn?: boolean): SourceTables;
   /** Reads the segments of a folder as one, in the order of its rows. */
   readSegments(files: readonly SegmentFile[]): SourceTables & { readonly blocks: readonly Blocks[] };
-  /** The blocks of texts of version 1: by what stands before them, and what behind. */
-  oldBlocks(head: Uint8Array, tail: Uint8Array, fileSize: number): Blocks;
   /** What `use` makes of a list; all lists are gone afterwards. */
   edit<T>(origin: CatalogueOrigin, use: (list: SourceList) => T): T;
   /** The ids of so many nodes of an engine that are not deleted, by its sections of ids and of deleted
@@ -66,18 +68,38 @@ export interface SourceEditor extends SegmentReader {
   liveIds(nodes: number, ids?: Uint8Array, deleted?: Uint8Array): Float64Array;
 }
 
-/** What SegmentReader.readSegment gives, by a module that can. */
-export function readSegment(core: Core, file: SegmentFile): SourceTables & { blocks: Blocks } {
-  return using(core, "segment_free", giveFile(core, file), (segment) => {
-    const blocks = core.numbers(core.call("segment_blocks", segment));
-    return { ...tablesAt(core, core.call("segment_sources", segment, file.number)), blocks };
-  });
+/** What BlockReader gives, each call by an instance of its own: what a failed one leaves in memory goes. */
+export function blockReader(core: () => Core): BlockReader {
+  return {
+    blocksOf: (file) => {
+      const now = core();
+      return using(now, "segment_free", giveFile(now, file), (segment) =>
+        now.numbers(now.call("segment_blocks", segment)),
+      );
+    },
+    oldBlocks: (head, tail, fileSize) => {
+      const now = core();
+      return now.lend([joinBytes([head, tail])], (at) =>
+        now.numbers(now.call("old_blocks", at as number, head.length, tail.length, fileSize)),
+      );
+    },
+  };
+}
+
+/** The address of a collection of what a catalogue holds. */
+export function openCollection(core: Core, origin: CatalogueOrigin): number {
+  if (!("files" in origin)) return core.call("collection_of_list", openList(core, origin));
+  return lendFiles(core, "collection_of_segments", origin.files);
 }
 
 /** What SourceEditor gives, by a module that can. */
 export function sourceEditor(core: () => Core): SourceEditor {
   return {
-    readSegment: (file) => readSegment(core(), file),
+    ...blockReader(core),
+    readTables: (origin) => {
+      const now = core();
+      return tablesAt(now, openList(now, origin));
+    },
     readSources: (bytes, isOwn = false) => {
       const now = core();
       return tablesAt(now, readList(now, bytes, isOwn));
@@ -88,12 +110,6 @@ export function sourceEditor(core: () => Core): SourceEditor {
         const blocks = files.map((_, i) => now.numbers(now.call("catalogue_blocks", catalogue, i)));
         return { ...tablesAt(now, now.call("catalogue_list", catalogue)), blocks };
       });
-    },
-    oldBlocks: (head, tail, fileSize) => {
-      const now = core();
-      return now.lend([joinBytes([head, tail])], (at) =>
-        now.numbers(now.call("old_blocks", at as number, head.length, tail.length, fileSize)),
-      );
     },
     edit: (origin, use) => editList(core(), origin, use),
     liveIds: (nodes, ids = new Uint8Array(), deleted = new Uint8Array()) => {
@@ -107,9 +123,13 @@ export function sourceEditor(core: () => Core): SourceEditor {
 
 /** The catalogue of segments in the memory of a module; `catalogue_free` frees it. */
 export function openCatalogue(core: Core, files: readonly SegmentFile[]): number {
+  return lendFiles(core, "catalogue_open", files);
+}
+
+function lendFiles(core: Core, name: string, files: readonly SegmentFile[]): number {
   const addresses = Uint32Array.from(files, (file) => giveFile(core, file));
   const numbers = Float64Array.from(files, ({ number }) => number);
-  return core.lend([addresses, numbers], (...at) => core.call("catalogue_open", ...at, files.length));
+  return core.lend([addresses, numbers], (...at) => core.call(name, ...at, files.length));
 }
 
 /** The list that is packed in these bytes; `sources_free` frees it. */
@@ -156,7 +176,7 @@ function editList<T>(core: Core, origin: CatalogueOrigin, use: (list: SourceList
 }
 
 function openList(core: Core, origin: CatalogueOrigin): number {
-  if ("bytes" in origin) return readList(core, origin.bytes, true);
+  if ("bytes" in origin) return readList(core, origin.bytes, origin.isOwn ?? true);
   if ("files" in origin) {
     return using(core, "catalogue_free", openCatalogue(core, origin.files), (catalogue) =>
       core.call("catalogue_list", catalogue),

@@ -1,27 +1,7 @@
-// What gossamer-text.wasm does: words, tokens, token-table models, and what a search reads of a catalogue.
+// What gossamer.wasm does besides questions: tokens, token-table models, and where texts lie.
 // `loadText` (load.ts) gives it.
 
-import type { SegmentReader } from "./sources.ts";
-import type { WordReader } from "./words.ts";
-
-export interface LexicalTop {
-  readonly numbers: number[]; // of chunks, best first
-  readonly scores: number[];
-  readonly chunksWith: number[]; // how many chunks hold each term
-}
-
-/** One question on its way through texts or postings: add all chunks, then take the top. */
-export interface LexicalPass {
-  readonly terms: readonly string[]; // folded, without endings; empty: nothing is looked for
-  /** Counts the chunks of a text: spans of bytes, neighbors with one number are one chunk. */
-  addBuffer(text: Uint8Array, starts: Uint32Array, ends: Uint32Array, numbers: Uint32Array): void;
-  /** The same from postings: how often each term stands in a chunk of so many bytes. Chunks rising. */
-  addCounts(number: number, bytes: number, terms: readonly number[], counts: readonly number[]): void;
-  /** Chunks without any term count for the averages too. */
-  addOthers(chunks: number, bytes: number): void;
-  top(best: number): LexicalTop;
-  free(): void;
-}
+import type { BlockReader } from "./sources.ts";
 
 /** A tokenizer of WordPiece's kind. */
 export interface Tokenizer {
@@ -44,11 +24,7 @@ export interface StaticModel extends Tokenizer {
   embedQuestion(text: string): Float32Array;
 }
 
-export interface TextCore extends SegmentReader, WordReader {
-  lexicalPass(question: string, allowed?: Uint8Array): LexicalPass;
-  termsOf(question: string): string[];
-  /** Where words of the question stand in a text: bytes, start and end by turns. */
-  findTerms(text: Uint8Array, question: string): Uint32Array;
+export interface TextCore extends BlockReader {
   tokenizer(vocabulary: Uint8Array, isLowercase: boolean): Tokenizer;
   /** A model file (docs/format.md, models). */
   model(file: Uint8Array): StaticModel;

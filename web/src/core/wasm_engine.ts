@@ -8,12 +8,15 @@ import type {
   EngineRequest,
   EngineSearch,
   Nearest,
+  OpenCollection,
   OpenEngineOptions,
   Strategy,
 } from "./engine.ts";
-import { startCore } from "./memory.ts";
+import { once, startCore } from "./memory.ts";
 import type { Core } from "./memory.ts";
+import { collectionAt, type Collection } from "./query.ts";
 import { residentRows } from "./resident.ts";
+import { openCollection } from "./sources.ts";
 import { changesOf } from "./wasm_changes.ts";
 import { checkPairs, checkQuery, checkRows, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
 
@@ -36,10 +39,17 @@ export function wasmEngine(
   const cores = new Set<Core>();
   /** Starts an instance for what `make` gives the address of. */
   const start = (make: (core: Core) => number): EngineIndex => {
+    const { core, free } = begin();
+    return indexOf(core, make(core), free);
+  };
+  const begin = () => {
     const core = startCore(module, MOST_FAILURES);
-    const handle = make(core);
     cores.add(core);
-    return indexOf(core, handle, () => cores.delete(core));
+    const free = () => {
+      core.break("this index was closed; open it again");
+      cores.delete(core);
+    };
+    return { core, free };
   };
   const checkBuilds = (): void => {
     if (!canBuild) fail("WrongState", "this engine only searches; load the one that builds for changes");
@@ -47,6 +57,16 @@ export function wasmEngine(
   return {
     kernels,
     canBuild,
+    openCollection: (origin) => {
+      const { core, free } = begin();
+      try {
+        const collection = collectionAt(core, openCollection(core, origin));
+        return openedCollection(core, collection, free);
+      } catch (error) {
+        free();
+        throw error;
+      }
+    },
     open: (parts, options) => start((core) => openParts(core, parts, options ?? {})),
     create: (pack) => {
       checkBuilds();
@@ -60,6 +80,19 @@ export function wasmEngine(
     },
     memoryBytes: () => [...cores].reduce((sum, core) => sum + core.memoryBytes(), 0),
   };
+}
+
+function openedCollection(core: Core, collection: Collection, free: () => void): OpenCollection {
+  return Object.defineProperties(collection, {
+    openIndex: {
+      value: (parts: EngineParts, options: OpenEngineOptions = {}) => {
+        const handle = openParts(core, parts, options);
+        return indexOf(core, handle, () => void core.call("index_free", handle));
+      },
+    },
+    isBroken: { get: () => core.isBroken() },
+    free: { value: free },
+  }) as OpenCollection;
 }
 
 function openParts(core: Core, parts: EngineParts, options: OpenEngineOptions): number {
@@ -103,7 +136,7 @@ function buildIndex(
   );
 }
 
-function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
+function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
   const info = (field: number): number => {
     core.call("index_info", handle);
     return core.numbers(10)[field] as number;
@@ -145,10 +178,11 @@ function indexOf(core: Core, handle: number, forget: () => void): EngineIndex {
     nodesOf: (ids) =>
       lendIds(ids, (address, count) => core.words(core.call("index_nodes_of", handle, address, count))),
     verify: () => void core.call("index_verify", handle),
-    free: () => {
-      core.break("this index was closed; open it again");
-      forget();
-    },
+    handle,
+    searchAt: (address) => searchOf(core, address, () => undefined),
+    free: once(() => {
+      if (!core.isBroken()) free();
+    }),
     ...changesOf(core, handle, dim, lendIds),
   };
 }
@@ -169,13 +203,16 @@ function startSearch(
       ...([index, vector, k, request.recall, strategy, effort, may, allowed?.length ?? 0] as number[]),
     ),
   );
+  return searchOf(core, search, once(() => core.call("search_free", search)));
+}
+
+function searchOf(core: Core, search: number, free: () => void): EngineSearch {
   const supply = (name: string, values: Uint8Array | Float32Array, missing?: Uint8Array): void => {
     const flags = missing ?? null;
     core.lend([values, flags], (address, absent) =>
       core.call(name, ...([search, address, values.length, absent, flags?.length ?? 0] as number[])),
     );
   };
-  let isFree = false;
   return {
     strategy: STRATEGIES[core.call("search_strategy", search)] as Strategy,
     wanted: () => Array.from(core.numbers(core.call("search_wanted", search))),
@@ -190,10 +227,7 @@ function startSearch(
       ];
       return { rounds, vectorsAsked, distances, codesTouched, hops };
     },
-    free: () => {
-      if (!isFree) core.call("search_free", search);
-      isFree = true;
-    },
+    free,
   };
 }
 

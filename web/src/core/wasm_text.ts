@@ -1,36 +1,19 @@
-// TextCore over gossamer-text.wasm.
+// TextCore over gossamer.wasm.
 
 import { GossamerError } from "../errors.ts";
 import { once, type Core } from "./memory.ts";
-import { readSegment } from "./sources.ts";
-import { wordReader } from "./words.ts";
-import type { LexicalPass, StaticModel, TextCore, Tokenizer } from "./text.ts";
+import { blockReader } from "./sources.ts";
+import type { StaticModel, TextCore, Tokenizer } from "./text.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Wraps an instance of gossamer-text.wasm; catalogues are read by others, each by one that `start` gives:
- * what a call leaves in memory that fails would stay there for good. */
+/** Wraps an instance of gossamer.wasm; what strangers made is read by others, each by one that `start`
+ * gives: what a call leaves in memory that fails would stay there for good. */
 export function wasmText(core: Core, start: () => Core): TextCore {
   const lendText = <T>(text: Uint8Array, use: (address: number, size: number) => T): T =>
     core.lend([text], (address) => use(address as number, text.length));
-  const readText = (count: number): string => decoder.decode(core.bytes(count));
   return {
-    lexicalPass: (question, allowed) => openPass(core, question, allowed ?? null),
-    termsOf: (question) =>
-      lendText(encoder.encode(question), (address, size) =>
-        parted(readText(core.call("terms_of", address, size)), "\n"),
-      ),
-    findTerms: (text, question) => {
-      // The question stands behind the text.
-      const asked = encoder.encode(question);
-      const both = new Uint8Array(text.length + asked.length);
-      both.set(text);
-      both.set(asked, text.length);
-      return lendText(both, (address) =>
-        core.words(core.call("find_terms", address, text.length, asked.length)),
-      );
-    },
     tokenizer: (vocabulary, isLowercase) => {
       const handle = lendText(vocabulary, (address, size) =>
         core.call("tokenizer_new", address, size, isLowercase ? 1 : 0),
@@ -38,51 +21,9 @@ export function wasmText(core: Core, start: () => Core): TextCore {
       return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
     },
     model: (file) => openModel(core, file),
-    readSegment: (file) => readSegment(start(), file),
-    ...wordReader(core),
+    ...blockReader(start),
     crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
     memoryBytes: () => core.memoryBytes(),
-  };
-}
-
-function openPass(core: Core, question: string, allowed: Uint8Array | null): LexicalPass {
-  const asked = encoder.encode(question);
-  const pass = core.lend([asked, allowed], (text, may) =>
-    core.call("pass_new", text as number, asked.length, may as number, allowed?.length ?? 0),
-  );
-  const terms = parted(decoder.decode(core.bytes(core.call("pass_terms", pass))), "\n");
-  return {
-    terms,
-    addBuffer(text, starts, ends, numbers) {
-      const count = starts.length;
-      if (ends.length !== count || numbers.length !== count) {
-        throw new GossamerError("InvalidArgument", "expected as many starts as ends and numbers");
-      }
-      const spans = new Uint32Array(3 * count);
-      spans.set(starts);
-      spans.set(ends, count);
-      spans.set(numbers, 2 * count);
-      core.lend([text, spans], (bytes, table) =>
-        core.call("pass_add_buffer", pass, bytes as number, text.length, table as number, count),
-      );
-    },
-    addCounts(number, bytes, found, counts) {
-      const table = Uint32Array.from([...found, ...counts]);
-      core.lend([table], (address) =>
-        core.call("pass_add_counts", pass, number, bytes, address as number, found.length),
-      );
-    },
-    addOthers: (chunks, bytes) => void core.call("pass_add_others", pass, chunks, bytes),
-    top(best) {
-      const count = core.call("pass_top", pass, Math.min(best, 0xffffffff));
-      const numbers = Array.from(core.numbers(count + terms.length));
-      return {
-        numbers: numbers.slice(0, count),
-        scores: Array.from(core.floats(count, core.second())),
-        chunksWith: numbers.slice(count),
-      };
-    },
-    free: once(() => core.call("pass_free", pass)),
   };
 }
 
@@ -153,5 +94,3 @@ function describe(json: string): { name: string; fingerprint: string } {
   if (typeof name === "string" && typeof fingerprint === "string") return { name, fingerprint };
   throw new GossamerError("Damaged", "the model file does not say its name and fingerprint");
 }
-
-const parted = (text: string, separator: string): string[] => (text === "" ? [] : text.split(separator));

@@ -2,21 +2,15 @@
 import { digestOf } from "../bytes/hashes.ts";
 import type { ByteSource } from "../bytes/source.ts";
 import type { EngineParts } from "../core/engine.ts";
-import type { Blocks, SegmentFile, SegmentReader, SourceEditor } from "../core/sources.ts";
-import type { WordReader } from "../core/words.ts";
+import type { BlockReader, CatalogueOrigin, SegmentFile } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "../storage/storage.ts";
-import { AWAY } from "./catalogue.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { CatalogueView, readCatalogue } from "./catalogue_view.ts";
 import { CATALOGUE_KINDS, openContainer, SECTIONS, SINGLE_KINDS } from "./container.ts";
 import type { Container } from "./container.ts";
 import { filesOfKind, numberOfFile, readManifest, readSingleManifest } from "./manifest.ts";
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { openOldTexts, openTexts } from "./texts.ts";
 import type { Texts } from "./texts.ts";
-import { openWords } from "./words.ts";
-import type { Words } from "./words.ts";
 
 /** The engine's sections that an index is made of, all but the source graph, in the order of the file:
  * what lies together is read together. */
@@ -52,35 +46,20 @@ export interface TextStore {
   readMany(spans: readonly TextSpan[], signal?: AbortSignal): Promise<Uint8Array[]>;
 }
 
-/** The text of a document, by its row; null if it is away. */
-export async function textOfDocument(
-  { catalogue, texts }: Pick<IndexParts, "catalogue" | "texts">,
-  row: number,
-  signal?: AbortSignal,
-): Promise<Uint8Array | null> {
-  const { segments, offsets } = catalogue.textPlaces;
-  const [segment, start] = [segments[row] as number, offsets[row] as number];
-  if (segment === AWAY) return null;
-  return texts.read(segment, start, start + (catalogue.textLengths[row] as number), signal);
-}
-
 /** An index that can be searched. */
 export interface IndexParts {
   readonly manifest: Manifest;
   readonly engine: Container | null; // null while nothing is indexed
-  readonly catalogue: Catalogue;
+  readonly origin: CatalogueOrigin; // what the catalogue is read from
   readonly texts: TextStore;
   readonly segments: readonly OpenSegment[]; // of a folder, oldest first
-  readonly words: Words | null; // null where texts are scanned instead
+  readonly words: ByteSource | null; // postings; null where texts are scanned instead
   close(): void;
 }
 
-/** Gives what reads indexes: modules that may have to be fetched. */
+/** Gives what says where texts lie: a module that may have to be fetched. */
 export interface Readers {
-  /** What a single file needs. */
-  text(): Promise<SegmentReader & WordReader>;
-  /** What folders need, and files of version 1. */
-  chunks(): Promise<SourceEditor>;
+  text(): Promise<BlockReader>;
 }
 
 /** Opens a single file; the source is closed with the parts, or if this fails. */
@@ -91,10 +70,8 @@ export async function partsOfFile(
 ): Promise<IndexParts> {
   try {
     const container = await openContainer(source, signal);
-    const [sections, core] = await Promise.all([
-      container.sections([SECTIONS.manifest, SECTIONS.oldCatalogue, ...SINGLE_KINDS], signal),
-      readers.text(),
-    ]);
+    const kinds = [SECTIONS.manifest, SECTIONS.oldCatalogue, ...SINGLE_KINDS];
+    const sections = await container.sections(kinds, signal);
     const manifest = sections.get(SECTIONS.manifest);
     const old = sections.get(SECTIONS.oldCatalogue);
     if (old && sections.has(SECTIONS.strings)) {
@@ -106,22 +83,19 @@ export async function partsOfFile(
         "the file holds vectors or a model, but no index to search; give a file that `gossamer export` wrote",
       );
     }
-    const { catalogue, texts } = old
-      ? await oldContentOf(container, old, await readers.chunks())
-      : contentOf(container, sections, core);
-    const hasWords = container.sectionAt(SECTIONS.words) !== null;
-    const words = hasWords ? lazyWords(container, core, catalogue.chunkCount) : null;
+    const origin = old ? { bytes: old, isOwn: false } : { file: segmentIn(container, sections) };
+    const texts = async () =>
+      "file" in origin
+        ? openTexts(container.slice(SECTIONS.blocks), (await readers.text()).blocksOf(origin.file))
+        : openOldTexts(container.slice(SECTIONS.oldTexts), await readers.text());
     return {
       manifest: readSingleManifest(manifest),
       engine: container.sectionAt(SECTIONS.meta) ? container : null,
-      catalogue,
+      origin,
       texts: textStore(new Map([[SINGLE_SEGMENT, texts]])),
       segments: [],
-      words,
-      close: () => {
-        words?.close();
-        container.close();
-      },
+      words: container.sectionAt(SECTIONS.words) ? container.slice(SECTIONS.words) : null,
+      close: () => container.close(),
     };
   } catch (error) {
     source.close();
@@ -132,7 +106,7 @@ export async function partsOfFile(
 /** Opens the index that a folder holds; NoIndex if it holds none. */
 export async function partsOfFolder(
   folder: Folder,
-  { chunks }: Pick<Readers, "chunks">,
+  readers: Readers,
   signal?: AbortSignal,
 ): Promise<IndexParts> {
   const bytes = await folder.readManifest();
@@ -146,21 +120,21 @@ export async function partsOfFolder(
     const [vectors] = filesOfKind(manifest, "vectors");
     const engine = vectors ? await openContainer(await open(vectors), signal) : null;
     const [old] = filesOfKind(manifest, "catalogue");
-    const editor = await chunks();
     if (old) {
-      const catalogue = await oldCatalogueOf(old, open, editor, signal);
+      const origin = { bytes: await oldCatalogueOf(old, open, signal), isOwn: true };
       const texts = filesOfKind(manifest, "texts").map((entry) => [
         numberOfFile(entry.name),
-        async () => openOldTexts(await open(entry), editor),
+        async () => openOldTexts(await open(entry), await readers.text()),
       ] as const);
       const store = textStore(new Map(texts));
-      return { manifest, engine, catalogue, texts: store, segments: [], words: null, close };
+      return { manifest, engine, origin, texts: store, segments: [], words: null, close };
     }
     const segments: OpenSegment[] = [];
     for (const entry of filesOfKind(manifest, "segment")) {
       segments.push(await openSegment(entry, await open(entry), signal));
     }
-    return { manifest, engine, ...joinSegments(editor, segments), segments, words: null, close };
+    const texts = textsOf(segments, readers);
+    return { manifest, engine, origin: { files: segments }, texts, segments, words: null, close };
   } catch (error) {
     close();
     throw error;
@@ -185,18 +159,14 @@ export async function openSegment(
   return { number: numberOfFile(entry.name), entry, head, fileSize, sections, container };
 }
 
-/** What segments hold together, oldest first. */
-export function joinSegments(
-  editor: SourceEditor,
-  segments: readonly OpenSegment[],
-): { catalogue: Catalogue; texts: TextStore } {
-  const { words, tables, blocks } = editor.readSegments(segments);
-  const texts = segments.map(({ number, container }, i) => [
-    number,
-    async () => openTexts(container.slice(SECTIONS.blocks), blocks[i] as Blocks),
+/** The texts of segments. */
+export function textsOf(segments: readonly OpenSegment[], readers: Readers): TextStore {
+  const texts = segments.map((segment) => [
+    segment.number,
+    async () =>
+      openTexts(segment.container.slice(SECTIONS.blocks), (await readers.text()).blocksOf(segment)),
   ] as const);
-  const catalogue = new CatalogueView({ files: segments }, words, tables);
-  return { catalogue, texts: textStore(new Map(texts)) };
+  return textStore(new Map(texts));
 }
 
 /** What the engine needs of a file in memory: all of its sections but the source graph, and vectors only
@@ -211,30 +181,11 @@ export async function openEngineParts(
   return { head: container.head, fileSize: container.fileSize, sections };
 }
 
-/** What the segment of a single file holds. */
-function contentOf(
-  container: Container,
-  sections: ReadonlyMap<number, Uint8Array>,
-  reader: SegmentReader,
-): { catalogue: Catalogue; texts: () => Promise<Texts> } {
+/** The segment of a single file. */
+function segmentIn(container: Container, sections: ReadonlyMap<number, Uint8Array>): SegmentFile {
   const { head, fileSize } = container;
   const own = new Map([...sections].filter(([kind]) => SINGLE_KINDS.includes(kind)));
-  const file: SegmentFile = { number: SINGLE_SEGMENT, head, fileSize, sections: own };
-  const { words, tables, blocks } = reader.readSegment(file);
-  return {
-    catalogue: new CatalogueView({ file }, words, tables),
-    texts: async () => openTexts(container.slice(SECTIONS.blocks), blocks),
-  };
-}
-
-/** The same of version 1. */
-async function oldContentOf(
-  container: Container,
-  bytes: Uint8Array,
-  editor: SourceEditor,
-): Promise<{ catalogue: Catalogue; texts: () => Promise<Texts> }> {
-  const catalogue = readCatalogue(editor, bytes);
-  return { catalogue, texts: async () => openOldTexts(container.slice(SECTIONS.oldTexts), editor) };
+  return { number: SINGLE_SEGMENT, head, fileSize, sections: own };
 }
 
 /** Files of a folder, all of which are closed together: one that stays open cannot be removed later. */
@@ -268,12 +219,11 @@ function filesOf(folder: Folder): { open(entry: FileEntry): Promise<ByteSource>;
 async function oldCatalogueOf(
   entry: FileEntry,
   open: (entry: FileEntry) => Promise<ByteSource>,
-  editor: SourceEditor,
   signal?: AbortSignal,
-): Promise<Catalogue> {
+): Promise<Uint8Array> {
   const source = await open(entry);
   const bytes = await source.read(0, source.size, signal).finally(() => source.close());
-  if (digestOf(bytes) === entry.digest) return readCatalogue(editor, bytes, true);
+  if (digestOf(bytes) === entry.digest) return bytes;
   throw new GossamerError("Damaged", `the checksum of ${entry.name} does not fit; get the index again`);
 }
 
@@ -306,28 +256,5 @@ function textStore(segments: ReadonlyMap<number, () => Promise<Texts>>): TextSto
     read: async (number, start, end, signal) =>
       (await (await segment(number)).readMany([[start, end]], signal))[0] as Uint8Array,
     readMany,
-  };
-}
-
-/** Words that are opened when first asked for: a search without words needs none of their bytes. */
-function lazyWords(container: Container, reader: WordReader, chunks: number): Words {
-  let opened: Promise<Words> | null = null;
-  const open = async () => {
-    const words = await openWords(container.slice(SECTIONS.words), reader);
-    if (words.chunks === chunks) return words;
-    words.close();
-    throw new GossamerError(
-      "Damaged",
-      `the words are of ${words.chunks} chunks and the catalogue of ${chunks}; get the file again`,
-    );
-  };
-  return {
-    chunks,
-    close: () => void opened?.then((words) => words.close()).catch(() => undefined),
-    find: async (terms, signal) => {
-      opened ??= open();
-      opened.catch(() => (opened = null)); // so that it is tried again
-      return (await opened).find(terms, signal);
-    },
   };
 }

@@ -4,7 +4,7 @@ import { crc32, crc32c } from "../bytes/hashes.ts";
 import type { ByteSource } from "../bytes/source.ts";
 import { readMany } from "../bytes/source.ts";
 import { unzstd } from "../bytes/zstd.ts";
-import type { Blocks, SourceEditor } from "../core/sources.ts";
+import type { BlockReader, Blocks } from "../core/sources.ts";
 import { GossamerError } from "../errors.ts";
 import type { Span } from "../records.ts";
 
@@ -48,7 +48,7 @@ export function openTexts(source: ByteSource, blocks: Blocks, checksumOf = crc32
 /** The same of a file of version 1, which says itself where its blocks are. */
 export async function openOldTexts(
   source: ByteSource,
-  editor: SourceEditor,
+  reader: BlockReader,
   signal?: AbortSignal,
 ): Promise<Texts> {
   if (source.size < OLD_HEADER_BYTES + OLD_TRAILER_BYTES) throw damaged("they are too short");
@@ -62,7 +62,7 @@ export async function openOldTexts(
     [{ at: 0, length: OLD_HEADER_BYTES }, { at, length: tailBytes }],
     signal,
   )) as [Uint8Array, Uint8Array];
-  const blocks = editor.oldBlocks(head, tail, source.size);
+  const blocks = reader.oldBlocks(head, tail, source.size);
   const read: ByteSource["read"] = (from, length, wish) => source.read(OLD_HEADER_BYTES + from, length, wish);
   return openTexts({ size: at - OLD_HEADER_BYTES, read, close: () => undefined }, blocks, crc32);
 }

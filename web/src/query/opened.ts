@@ -1,15 +1,14 @@
 // One state of an index, with what questions need of it: parts are read when first needed.
 
 import { roundToHalf } from "../bytes/half.ts";
-import type { Engine, EngineIndex, EngineSearch } from "../core/engine.ts";
+import type { ByteSource } from "../bytes/source.ts";
+import type { Engine, EngineIndex, OpenCollection } from "../core/engine.ts";
+import type { ChunkReader } from "../core/query.ts";
 import { GossamerError } from "../errors.ts";
 import { SECTIONS } from "../format/container.ts";
 import type { Container } from "../format/container.ts";
 import { openEngineParts } from "../format/parts.ts";
 import { loadPart } from "../lazy.ts";
-import type { WordRanking } from "../lexical/ranking.ts";
-import { rankByScan } from "../lexical/scan.ts";
-import { rankByPostings } from "../lexical/words.ts";
 import type { OpenOptions, OptimiseOptions } from "../options.ts";
 import type { VectorSource } from "../records.ts";
 import { makeElsewhere } from "../server/elsewhere.ts";
@@ -17,21 +16,15 @@ import type { Elsewhere } from "../server/elsewhere.ts";
 import type { VectorTiers } from "../tiers/interface.ts";
 import type { CacheWatch } from "../tiers/optimiser.ts";
 import type { CacheReport } from "./cache_report.ts";
-import { parseFilter } from "./filters/expression.ts";
-import { allowedDocuments } from "./filters/scope.ts";
-import { layOut } from "./layout.ts";
-import type { ChunkLayout } from "./layout.ts";
 import type { Meter } from "./meter.ts";
 import { modelOf } from "./models.ts";
 import type { IndexModel } from "./models.ts";
 import { once, queue, waitFor } from "./once.ts";
-import { Passages } from "./passages.ts";
-import type { AskChunks } from "./passages.ts";
-import type { Query, Searchable } from "./run.ts";
+import type { Asked } from "./question.ts";
 import type { Services } from "./services.ts";
-import { supplyAll } from "./supply.ts";
-import type { AskVectors, SupplyCounts } from "./supply.ts";
 import type { OpenedTarget } from "./targets.ts";
+import { TextSource } from "./texts.ts";
+import { VectorSource as ChunkVectors } from "./vectors.ts";
 import { vectorCache } from "./vector_cache.ts";
 import type { VectorCache } from "./vector_cache.ts";
 
@@ -44,8 +37,13 @@ export interface Kept {
   watch: CacheWatch | null; // over what the optimiser of the cache found
 }
 
-interface OpenedEngine {
+/** The memory that questions are answered in. */
+interface Base {
   readonly engine: Engine;
+  readonly collection: OpenCollection;
+}
+
+interface OpenedEngine extends Base {
   readonly index: EngineIndex;
   readonly ownBytes: number; // of Wasm memory, without vectors
   readonly tiers: VectorTiers | null; // null where vectors are not read from the file
@@ -56,7 +54,8 @@ const MOST_DOWNLOADED = 2 * 1024 * 1024;
 // Memory that is given back by opening another instance, where it is most of what there is.
 const WORTH_MOVING = 1024 * 1024;
 const MOST_QUESTIONS = 64; // whose vectors are remembered
-const MOST_FILTERS = 16; // whose answers are remembered
+// What is read of words at first: mostly all that tells where they lie.
+const FIRST_WORDS = 1 << 15;
 
 /** A state of an index that is open for questions. */
 export class OpenedState {
@@ -67,16 +66,30 @@ export class OpenedState {
   readonly #elsewhere: Elsewhere | null;
   readonly #alone = queue();
   readonly #questions = new Map<string, Float32Array>();
-  readonly #allowed = new Map<string, Uint8Array>();
-  #layout: ChunkLayout | null = null;
+  readonly #sessions = { count: 0 }; // that hold on to the memory of the engine
+  readonly #hasAwayTexts: boolean;
+  #base: Promise<Base>;
   #engine = once(() => this.#openEngine());
+  #words = once(() => this.#attachWords());
   #users = 0;
   #closing: Promise<void> | null = null; // now, or when nobody uses it any more
   #closed: Promise<void> | null = null;
   #whenLeft: (() => void) | null = null;
 
-  constructor(target: OpenedTarget, kept: Kept) {
+  /** Opens a state; Damaged if its catalogue is. */
+  static async open(target: OpenedTarget, kept: Kept): Promise<OpenedState> {
+    try {
+      return new OpenedState(target, kept, await openBase(target, kept));
+    } catch (error) {
+      target.parts.close();
+      throw error;
+    }
+  }
+
+  private constructor(target: OpenedTarget, kept: Kept, base: Base) {
     this.target = target;
+    this.#base = Promise.resolve(base);
+    this.#hasAwayTexts = base.collection.counts.hasAwayTexts;
     this.#kept = kept;
     this.cache = vectorCache(kept.budget);
     const { model } = target.parts.manifest;
@@ -111,9 +124,9 @@ export class OpenedState {
     return this.#closing;
   }
 
-  get layout(): ChunkLayout {
-    this.#layout ??= layOut(this.target.parts.catalogue);
-    return this.#layout;
+  /** What questions are asked of. */
+  async collection(): Promise<OpenCollection> {
+    return (await this.#workingBase()).collection;
   }
 
   /** The engine if it is there already; null if nothing asked for it yet. */
@@ -140,42 +153,63 @@ export class OpenedState {
     return wanted;
   }
 
-  /** What a query reads: a new look at the texts. */
-  async searchable(): Promise<Searchable> {
-    const text = await this.#kept.services.text();
+  /** Answers with what a question reads of this state. */
+  async ask<T>(use: (asked: Asked) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { collection } = await this.#workingBase();
     const said = new Set(this.target.notes);
-    const passages = this.passages(said);
-    return {
-      text,
-      layout: this.layout,
-      passages,
-      notes: () => [...said],
-      hasVectors: this.target.parts.engine !== null,
-      engine: async (signal) => (await waitFor(this.#workingEngine(), signal)).index,
-      questionVector: (question, signal) => this.#questionVector(question, signal),
-      supply: (search, counts, signal) => this.#supply(search, passages, said, counts, signal),
-      rankWords: (query, best) => this.#rankWords(query, best),
-      alone: this.#alone,
-      bytesFetched: () => this.#kept.meter.bytes,
-    };
+    const isAsked = this.vectorSource === "server";
+    const { parts } = this.target;
+    const vectors = new ChunkVectors({
+      dim: parts.manifest.model.dim,
+      cache: this.cache,
+      embedder: isAsked ? null : this.model.embedder,
+      elsewhere: this.#elsewhere,
+      said,
+      signal,
+    });
+    this.#sessions.count++;
+    try {
+      return await use({
+        collection,
+        hasVectors: parts.engine !== null,
+        texts: this.texts(said, signal),
+        store: parts.texts,
+        vectors,
+        words: await waitFor(this.#words(), signal),
+        said,
+        engine: (wish) => waitFor(this.#workingEngine(), wish),
+        questionVector: (question, wish) => this.#questionVector(question, wish),
+        alone: this.#alone,
+        bytesFetched: () => this.#kept.meter.bytes,
+      });
+    } finally {
+      this.#sessions.count--;
+    }
+  }
+
+  /** Reads chunks for as long as `use` runs. */
+  async read<T>(
+    ids: readonly number[],
+    use: (reader: ChunkReader, texts: TextSource) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const reader = (await this.collection()).read(ids);
+    const texts = this.texts(new Set(), signal);
+    this.#sessions.count++;
+    try {
+      for (let needs = reader.needs(); needs.length > 0; needs = reader.needs()) {
+        for (const need of needs) await texts.supply(reader, need);
+      }
+      return await use(reader, texts);
+    } finally {
+      reader.free();
+      this.#sessions.count--;
+    }
   }
 
   /** A new look at the texts; what is to be known of a server that is away goes to `said`. */
-  passages(said = new Set<string>()): Passages {
-    const { parts } = this.target;
-    return new Passages(parts.catalogue, parts.texts, this.#chunkAsker(said));
-  }
-
-  /** Says of each chunk whether a filter lets it through; undefined without a filter. */
-  allowed(filter: string | undefined): Uint8Array | undefined {
-    if (filter === undefined) return undefined;
-    const known = this.#allowed.get(filter);
-    if (known) return known;
-    const documents = allowedDocuments(this.target.parts.catalogue, parseFilter(filter));
-    const allowed = this.layout.numbersOf(documents);
-    if (this.#allowed.size >= MOST_FILTERS) this.#allowed.clear();
-    this.#allowed.set(filter, allowed);
-    return allowed;
+  texts(said = new Set<string>(), signal?: AbortSignal): TextSource {
+    return new TextSource(this.target.parts.texts, this.#elsewhere, said, signal);
   }
 
   async setBudget(bytes: number): Promise<void> {
@@ -237,16 +271,14 @@ export class OpenedState {
     const opening = await this.#engine.begun?.catch(() => null);
     opening?.tiers?.close(); // ends what optimises the cache
     await this.#alone(async () => {
-      const opened = await this.#engine.begun?.catch(() => null);
-      opened?.index.free();
+      (await this.#base).collection.free();
       await this.target.flush();
       this.target.parts.close();
     });
   }
 
   #computed(): VectorSource {
-    const isAway = this.layout.hasAwayTexts && this.target.server !== null;
-    return isAway ? "server" : "recompute";
+    return this.#hasAwayTexts && this.target.server !== null ? "server" : "recompute";
   }
 
   async #openEngine(): Promise<OpenedEngine> {
@@ -254,9 +286,10 @@ export class OpenedState {
     if (!container) throw new GossamerError("Empty", "the index holds nothing yet; add something to it");
     const source = this.vectorSource;
     const isOutside = source === "stored" || source === "ranges";
-    const { engine, index } = await this.#openIndex(this.#kept.services.newEngine(), container);
-    const ownBytes = engine.memoryBytes();
-    if (!isOutside) return { engine, index, ownBytes, tiers: null };
+    const base = await this.#workingBase();
+    const index = await this.#openIndex(base.collection, container);
+    const ownBytes = base.engine.memoryBytes();
+    if (!isOutside) return { ...base, index, ownBytes, tiers: null };
     const { loadEviction, openVectors, storedRows } = await loadPart(import("../tiers/tiers.ts"));
     const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
     const { budget, watch, options } = this.#kept;
@@ -265,7 +298,18 @@ export class OpenedState {
       this.#kept.budget = bytes;
     };
     const tiers = openVectors(index, rows, { budget, watch, onBudget, eviction });
-    return { engine, index, ownBytes, tiers };
+    return { ...base, index, ownBytes, tiers };
+  }
+
+  /** Another one where that which there was failed in a way that it does not survive. */
+  async #workingBase(): Promise<Base> {
+    const base = await this.#base;
+    if (!base.collection.isBroken || this.isRetired) return base;
+    if ((await this.#base) === base) {
+      this.#base = openBase(this.target, this.#kept);
+      this.#words = once(() => this.#attachWords());
+    }
+    return this.#base;
   }
 
   /** The engine; another one where that which there was failed in a way that it does not survive. */
@@ -274,7 +318,6 @@ export class OpenedState {
     if (!opened.index.isBroken || this.isRetired) return opened;
     if ((await this.#engine.begun) === opened) {
       opened.tiers?.close();
-      opened.index.free();
       this.#engine = once(() => this.#openEngine());
     }
     return this.#engine();
@@ -286,25 +329,28 @@ export class OpenedState {
     const { parts, isLocal, folder } = this.target;
     const opened = await this.#engine.begun;
     if (!opened?.tiers || !parts.engine || !(isLocal || folder) || opened.index.isBroken) return;
-    const { engine, index, ownBytes, tiers } = opened;
+    const { engine, collection: before, ownBytes, tiers } = opened;
     const used = ownBytes + tiers.stats.wasm.bytes;
     if (engine.memoryBytes() < Math.max(2 * used, used + WORTH_MOVING)) return;
-    const { index: next } = await this.#openIndex(Promise.resolve(engine), parts.engine);
-    tiers.moveTo(next);
-    index.free();
-    const moved = { engine, index: next, ownBytes, tiers };
+    const collection = engine.openCollection(parts.origin);
+    const index = await this.#openIndex(collection, parts.engine);
+    if (this.#sessions.count > 0) return collection.free(); // questions hold on to what there was
+    tiers.moveTo(index);
+    before.free();
+    const moved = { engine, collection, index, ownBytes, tiers };
+    this.#base = Promise.resolve(moved);
+    this.#words = once(() => this.#attachWords());
     this.#engine = once(async () => moved);
     await this.#engine();
   }
 
-  async #openIndex(loading: Promise<Engine>, container: Container): Promise<{ engine: Engine; index: EngineIndex }> {
+  async #openIndex(collection: OpenCollection, container: Container): Promise<EngineIndex> {
     const needsPack = container.sectionAt(SECTIONS.codes) && !container.sectionAt(SECTIONS.codebook);
-    const [engine, parts, pack] = await Promise.all([
-      loading,
+    const [parts, pack] = await Promise.all([
       openEngineParts(container, { withVectors: false }),
       needsPack ? this.model.file() : Promise.resolve(null),
     ]);
-    return { engine, index: engine.open(parts, { ...(pack ? { pack } : {}), residentBytes: 0 }) };
+    return collection.openIndex(parts, { ...(pack ? { pack } : {}), residentBytes: 0 });
   }
 
   async #questionVector(question: string, signal?: AbortSignal): Promise<Float32Array> {
@@ -317,52 +363,21 @@ export class OpenedState {
     return vector;
   }
 
-  async #supply(
-    search: EngineSearch,
-    passages: Passages,
-    said: Set<string>,
-    counts: SupplyCounts,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const { index, tiers } = await this.#engine();
-    if (tiers) {
-      const before = tiers.stats;
-      await tiers.run(search, signal);
-      const { wasm, js, storage } = tiers.stats;
-      counts.read += storage.rows - before.storage.rows;
-      counts.cached += wasm.hits + js.hits - before.wasm.hits - before.js.hits;
-      return;
-    }
-    const isAsked = this.vectorSource === "server";
-    const suppliers = {
-      dim: index.dim,
-      cache: this.cache,
-      passages,
-      embedder: isAsked ? null : this.model.embedder,
-      ask: isAsked ? this.#vectorAsker(said) : null,
-    };
-    await supplyAll(search, suppliers, counts, signal);
-  }
-
-  async #rankWords(query: Query, best: number): Promise<WordRanking | null> {
-    const text = await this.#kept.services.text();
+  /** The postings, of which the collection has the beginning; what ranks by words without them. */
+  async #attachWords(): Promise<ByteSource | null | "none"> {
     const { parts, isLocal } = this.target;
-    const { question, allowed, signal } = query;
-    if (parts.words) {
-      const { bytes } = this.layout;
-      return rankByPostings(text, parts.words, { question, best, bytes, allowed, signal });
-    }
-    if (!isLocal && this.layout.textBytes > MOST_DOWNLOADED) return null;
-    return rankByScan(text, parts.texts, this.layout, { question, best, allowed, signal });
+    const collection = await this.collection();
+    const { words } = parts;
+    if (!words) return !isLocal && collection.counts.textBytes > MOST_DOWNLOADED ? "none" : null;
+    const start = await words.read(0, Math.min(words.size, FIRST_WORDS));
+    const needed = collection.postingsHead(start, words.size);
+    const head = needed <= start.length ? start.subarray(0, needed) : await words.read(0, needed);
+    collection.attachPostings(head, words.size);
+    return words;
   }
+}
 
-  #vectorAsker(said: Set<string>): AskVectors | null {
-    const elsewhere = this.#elsewhere;
-    return elsewhere && ((ids, signal) => elsewhere.vectors(ids, said, signal));
-  }
-
-  #chunkAsker(said: Set<string>): AskChunks | null {
-    const elsewhere = this.#elsewhere;
-    return elsewhere && ((ids, signal) => elsewhere.chunks(ids, said, signal));
-  }
+async function openBase(target: OpenedTarget, { services }: Kept): Promise<Base> {
+  const engine = await services.newEngine();
+  return { engine, collection: engine.openCollection(target.parts.origin) };
 }

@@ -1,5 +1,6 @@
 // An index as the worker holds it: opened, searched, changed, closed. It also runs directly in node.
 
+import type { ChunkReader, Passage } from "../core/query.ts";
 import { GossamerError } from "../errors.ts";
 import { readManifest } from "../format/manifest.ts";
 import type { OpenOptions, OptimiseOptions, StoredName } from "../options.ts";
@@ -11,11 +12,12 @@ import { queue } from "./once.ts";
 import { OpenedState } from "./opened.ts";
 import type { Kept } from "./opened.ts";
 import { checkOpenOptions } from "./options.ts";
-import { checkQuery, runQuery } from "./run.ts";
-import type { Query } from "./run.ts";
+import { askQuestion, checkQuery } from "./question.ts";
+import type { Query } from "./question.ts";
 import type { Services } from "./services.ts";
 import { MOST_TRIES, explainedLoss, isLoss, openTarget } from "./targets.ts";
 import type { TargetTools } from "./targets.ts";
+import type { TextSource } from "./texts.ts";
 
 const DEFAULT_BUDGET = 32 * 1024 * 1024;
 const LEAST_BUDGET = 64 * 1024;
@@ -67,7 +69,7 @@ export class WebIndex {
     const kept: Kept = { options, services, meter: makeMeter(), budget, watch: null };
     const storage = await services.storage();
     const opened = await openTarget(target, options, toolsOf(kept, storage));
-    const state = new OpenedState(opened, kept);
+    const state = await OpenedState.open(opened, kept);
     if (options.warm) void state.use(() => state.warm()).catch(() => undefined); // searches say what is wrong
     return new WebIndex(target, state, kept, storage, isUnnamed);
   }
@@ -95,10 +97,8 @@ export class WebIndex {
     checkQuery({ question, k, mode, recall });
     this.#latest.push(question);
     this.#latest.splice(0, this.#latest.length - MOST_LATEST);
-    const results = await this.#withState(async (state) => {
-      const allowed = state.allowed(filter);
-      return this.#run(state, { question, k: atMost(k, state), mode, recall, allowed, signal });
-    });
+    const asked = { question, k, mode, recall, filter: filterOf(filter), signal };
+    const results = await this.#withState((state) => this.#run(state, asked));
     this.#tune();
     return results;
   }
@@ -108,20 +108,17 @@ export class WebIndex {
     const { k = DEFAULT_K, recall = DEFAULT_RECALL, filter, signal } = options;
     checkQuery({ question: "similar", k, mode: "semantic", recall });
     return this.#withState(async (state) => {
-      const passage = await this.#passage(state, id, signal);
+      const passage = await this.#passage(state, id, signal, async (one) => one);
       const embedder = await state.model.embedder();
       const vector = (await embedder.embed([passage.embedded], signal)).slice(0, embedder.dim);
-      const before = state.allowed(filter);
-      const allowed = Uint8Array.from(state.layout.ids, (other, number) =>
-        other === id ? 0 : (before?.[number] ?? 1),
-      );
-      const question = passage.body;
       return this.#run(state, {
-        question,
-        k: atMost(k, state),
+        question: passage.body,
+        k,
         mode: "semantic",
         recall,
-        allowed,
+        filter: filterOf(filter),
+        excluded: [id],
+        highlight: "",
         vector,
         signal,
       });
@@ -133,24 +130,22 @@ export class WebIndex {
     if (!(margin >= 0 && margin <= MOST_MARGIN)) {
       throw new GossamerError("InvalidArgument", `margin must be 0 to ${MOST_MARGIN} bytes, got ${margin}`);
     }
-    return this.#withState(async (state) => {
-      const passage = await this.#passage(state, id, signal);
-      const [before, after] = await state.passages().textAround(passage, Math.floor(margin), signal);
-      return { before, text: passage.body, after };
-    });
+    return this.#withState((state) =>
+      this.#passage(state, id, signal, async ({ body, is_away, around }, texts) => {
+        const spans = is_away ? [] : await texts.read(around[0].documents);
+        const [before, after] = [0, 1].map((place) => decodeWhole(spans[place] ?? new Uint8Array()));
+        return { before: before ?? "", text: body, after: after ?? "" };
+      }, Math.floor(margin)),
+    );
   }
 
   /** Titles of documents at even distances; a document without text has none. */
   async titles(most: number, signal?: AbortSignal): Promise<string[]> {
     return this.#withState(async (state) => {
-      const { catalogue } = state.target.parts;
-      const step = Math.max(1, Math.floor(catalogue.documentCount / most));
-      const runs = Array.from({ length: most }, (_, at) => at * step)
-        .filter((row) => row < catalogue.documentCount)
-        .map((row) => catalogue.chunksIn(row));
-      const ids = runs.flatMap(({ first, count }) => (count > 0 ? [first] : []));
-      const found = await state.passages().read(ids, false, signal);
-      return [...new Set(found.flatMap((passage) => passage?.title || []))];
+      const ids = (await state.collection()).sample(most);
+      const titlesOf = async (reader: ChunkReader) =>
+        ids.flatMap((id) => reader.passage(id, 0)?.title || []);
+      return [...new Set(await state.read(ids, titlesOf, signal))];
     });
   }
 
@@ -159,6 +154,7 @@ export class WebIndex {
     const state = await this.state();
     const { parts, origin, folder, isLocal } = state.target;
     const opened = await state.loadedEngine?.catch(() => null);
+    const { counts } = await state.collection();
     const text = await this.#kept.services.text();
     const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
     const files = (await folder?.files()) ?? [];
@@ -170,8 +166,8 @@ export class WebIndex {
       follows: isLocal && origin !== "",
       model: parts.manifest.model.name,
       dim: parts.manifest.model.dim,
-      chunks: parts.catalogue.chunkCount,
-      documents: parts.catalogue.documentCount,
+      chunks: counts.chunks,
+      documents: counts.documents,
       vectors: state.vectorSource,
       memoryBytes: wasmBytes + jsBytes,
       wasmBytes,
@@ -204,7 +200,7 @@ export class WebIndex {
       // What is kept of a remote file is in use as long as it is open, and may have to go.
       if (!old.target.isLocal) await old.retire();
       const opened = await openTarget(this.#target, this.#kept.options, toolsOf(this.#kept, this.#storage));
-      const state = new OpenedState(opened, this.#kept);
+      const state = await OpenedState.open(opened, this.#kept);
       if (this.#isClosed) return state.close();
       this.#state = state;
       void old.retire().catch(() => undefined);
@@ -219,23 +215,33 @@ export class WebIndex {
   }
 
   async #run(state: OpenedState, query: Query): Promise<Results> {
-    const results = await runQuery(await state.searchable(), query);
+    const { chunks } = (await state.collection()).counts;
+    const asked = { ...query, k: Math.min(query.k, Math.max(1, chunks)) };
+    const results = await state.ask((index) => askQuestion(index, asked), query.signal);
     void state.target.flush().catch(() => undefined); // storage that fails keeps nothing, and says so
     return results;
   }
 
-  async #passage(state: OpenedState, id: number, signal?: AbortSignal) {
+  /** What `use` makes of a chunk, with where so many bytes around it are. */
+  async #passage<T>(
+    state: OpenedState,
+    id: number,
+    signal: AbortSignal | undefined,
+    use: (passage: Passage, texts: TextSource) => Promise<T>,
+    margin = 0,
+  ): Promise<T> {
     if (!Number.isSafeInteger(id) || id < 0) {
       throw new GossamerError("UnknownId", `there is no chunk ${id} in the index`);
     }
-    const passages = state.passages();
-    const [passage] = await passages.read([id], false, signal);
-    if (passage) return passage;
-    if (passages.isAway(id)) {
-      const said = `the text of chunk ${id} is not kept here, and its server is away`;
-      throw new GossamerError("Unreachable", said);
-    }
-    throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
+    return state.read([id], async (reader, texts) => {
+      const passage = reader.passage(id, margin);
+      if (passage) return use(passage, texts);
+      if (reader.isOutOfReach(id)) {
+        const said = `the text of chunk ${id} is not kept here, and its server is away`;
+        throw new GossamerError("Unreachable", said);
+      }
+      throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
+    }, signal);
   }
 
   async #withState<T>(work: (state: OpenedState) => Promise<T>): Promise<T> {
@@ -299,8 +305,16 @@ function busy(name: string): GossamerError {
   return new GossamerError("Locked", `the index ${name} changed faster than it could be read; ${how}`);
 }
 
-function atMost(k: number, state: OpenedState): number {
-  return Math.min(k, Math.max(1, state.layout.ids.length));
+/** A filter as the core takes it. */
+function filterOf(where: string | undefined): object | undefined {
+  return where === undefined ? undefined : { where };
+}
+
+/** The text of bytes that may begin or end within a character. */
+function decodeWhole(bytes: Uint8Array): string {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(start), { stream: true });
 }
 
 function checkBudget(bytes: number): number {

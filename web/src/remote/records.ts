@@ -1,6 +1,7 @@
 // What a server says, and what it means in the words of this package.
 
-import type { Explanation, Hit, Mode, Results, Span } from "../records.ts";
+import { explanationOf, hitOf, type ExplanationRecord, type HitRecord } from "../answers.ts";
+import type { Results } from "../records.ts";
 
 /** What a server's index holds and takes, as it writes it. */
 export interface ServerStatus {
@@ -35,15 +36,13 @@ export interface Conflict {
   readonly lost: string;
 }
 
-export type ServerHit = Omit<Hit, "source"> & { readonly path: string };
-
 export interface ServerResults {
   readonly question: string;
   readonly took_ms: number;
-  readonly hits: readonly ServerHit[];
+  readonly hits: readonly HitRecord[];
   readonly stale: readonly string[];
   readonly notes: readonly string[];
-  readonly explanation: Readonly<Record<string, unknown>>;
+  readonly explanation: ExplanationRecord;
 }
 
 const STALE_NAMED = 5;
@@ -56,41 +55,6 @@ export function resultsOf(said: ServerResults): Results {
     explanation: explanationOf(said.explanation),
     notes: [...said.notes, ...staleNotes(said.stale)],
     tookMs: said.took_ms,
-  };
-}
-
-/** Spans of characters as Python counts them, as spans of UTF-16. */
-export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
-  const starts: number[] = [];
-  let length = 0;
-  for (const character of text) {
-    starts.push(length);
-    length += character.length;
-  }
-  return spans.map(([start, end]) => [starts[start] ?? length, starts[end] ?? length]);
-}
-
-function hitOf({ path, ...hit }: ServerHit): Hit {
-  return { ...hit, source: path, highlights: spansInUtf16(hit.snippet, hit.highlights) };
-}
-
-function explanationOf(said: ServerResults["explanation"]): Explanation {
-  const number = (name: string) => Number(said[name] ?? 0);
-  const numbers = (name: string) => (said[name] ?? {}) as Record<string, number>;
-  return {
-    mode: said["mode"] as Mode,
-    strategy: String(said["strategy"] ?? ""),
-    chunks: number("chunks"),
-    allowedChunks: said["allowed_chunks"] === null ? null : number("allowed_chunks"),
-    codesTouched: number("codes_touched"),
-    chunksEmbedded: number("chunks_embedded"),
-    chunksCached: number("chunks_cached"),
-    chunksRead: 0,
-    chunksAsked: number("chunks_asked"),
-    rounds: number("rounds"),
-    bytesFetched: 0,
-    lexicalTerms: numbers("lexical_terms"),
-    stages: numbers("stages"),
   };
 }
 

@@ -1,5 +1,5 @@
 // The server of an index, during searches: what is not here is asked for there. The twin of
-// python/gossamer/sync/elsewhere.py.
+// python/gossamer/sync/remote_chunks.py.
 
 import { GossamerError } from "../errors.ts";
 import { loadPart } from "../lazy.ts";

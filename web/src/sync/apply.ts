@@ -11,8 +11,8 @@ import { readCatalogue } from "../format/catalogue_view.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
-import { joinSegments } from "../format/parts.ts";
-import type { IndexParts } from "../format/parts.ts";
+import { joinSegments } from "../format/edit.ts";
+import type { ChangeParts } from "../format/edit.ts";
 import { keyOfName } from "../format/put.ts";
 import type { SourceName } from "../format/put.ts";
 import { randomName } from "../random.ts";
@@ -121,7 +121,7 @@ export async function renameOrigin(folder: Folder, url: string, epoch: string): 
 /** A package and what it is put to. */
 interface Step {
   readonly pkg: Package;
-  readonly old: IndexParts | null;
+  readonly old: ChangeParts | null;
   readonly before: OldState; // the old state, or nothing
   readonly core: ChunkCore;
   readonly stamp: ModelStamp;
@@ -131,7 +131,7 @@ interface Step {
   readonly conflicts: readonly Conflict[];
 }
 
-function readStep(pkg: Package, old: IndexParts | null, core: ChunkCore): Step {
+function readStep(pkg: Package, old: ChangeParts | null, core: ChunkCore): Step {
   const before = old ?? { segments: [], ...joinSegments(core, []) };
   const removed = unpackRemoved(pkg.read("removed", MOST_JSON_BYTES)).flatMap(({ isFile, path }) => {
     const row = before.catalogue.find(isFile, path);

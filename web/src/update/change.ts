@@ -6,7 +6,7 @@ import type { Engine } from "../core/engine.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { readManifest, type Manifest } from "../format/manifest.ts";
-import { joinSegments, type IndexParts } from "../format/parts.ts";
+import { joinSegments, type ChangeParts } from "../format/edit.ts";
 import type { ChunkedDocument } from "../format/put.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
@@ -100,7 +100,7 @@ export async function applyChange(
 async function openParts(
   state: OpenState | null,
   { folder, chunks, embedder, signal }: ChangeTools,
-): Promise<IndexParts | null> {
+): Promise<ChangeParts | null> {
   const bytes = await folder.readManifest();
   const manifest = bytes === null ? null : readManifest(bytes);
   if (state && state.manifest.uuid !== manifest?.uuid) {
@@ -131,7 +131,7 @@ function checkFits({ model, origin }: Manifest, embedder: ChunkEmbedder): void {
 }
 
 async function run(
-  parts: IndexParts | null,
+  parts: ChangeParts | null,
   change: Change,
   tools: ChangeTools,
   files: NewFiles,
@@ -179,7 +179,7 @@ class Updater {
   readonly chunkTokens: number;
 
   constructor(
-    parts: IndexParts | null,
+    parts: ChangeParts | null,
     private readonly tools: ChangeTools,
     readonly chunks: ChunkCore,
     readonly vectors: GrowingVectors,
@@ -288,7 +288,7 @@ class Updater {
 }
 
 async function commit(
-  parts: IndexParts | null,
+  parts: ChangeParts | null,
   tools: ChangeTools,
   files: NewFiles,
   updater: Updater,

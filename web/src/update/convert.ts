@@ -4,7 +4,8 @@ import type { ChunkCore } from "../core/chunks.ts";
 import { GossamerError } from "../errors.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { filesOfKind } from "../format/manifest.ts";
-import { partsOfFolder, textOfDocument, type IndexParts } from "../format/parts.ts";
+import { textOfDocument, withCatalogue, type ChangeParts } from "../format/edit.ts";
+import { partsOfFolder } from "../format/parts.ts";
 import type { Folder } from "../storage/storage.ts";
 import { replaceManifest } from "./commit.ts";
 import { newFiles } from "./files.ts";
@@ -17,18 +18,20 @@ export async function openToChange(
   folder: Folder,
   chunks: () => Promise<ChunkCore>,
   signal?: AbortSignal,
-): Promise<IndexParts> {
-  const parts = await partsOfFolder(folder, { chunks }, signal);
-  if (!("bytes" in parts.catalogue.origin)) return parts;
+): Promise<ChangeParts> {
+  const core = await chunks();
+  const open = async () => withCatalogue(core, await partsOfFolder(folder, { text: chunks }, signal));
+  const parts = await open();
+  if (!("bytes" in parts.origin)) return parts;
   const catalogue = parts.catalogue as TravelCatalogue;
-  await convert(folder, await chunks(), { ...parts, catalogue }, signal).finally(parts.close);
-  return partsOfFolder(folder, { chunks }, signal);
+  await convert(folder, core, { ...parts, catalogue }, signal).finally(parts.close);
+  return open();
 }
 
 async function convert(
   folder: Folder,
   core: ChunkCore,
-  { manifest, catalogue, texts }: IndexParts & { catalogue: TravelCatalogue },
+  { manifest, catalogue, texts }: ChangeParts & { catalogue: TravelCatalogue },
   signal?: AbortSignal,
 ): Promise<void> {
   const files = await newFiles(folder);

@@ -11,7 +11,8 @@ import type { Catalogue } from "../format/catalogue.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
 import { containerHead, openContainer, SECTIONS, SINGLE_KINDS, type Container } from "../format/container.ts";
 import { writeSingleManifest } from "../format/manifest.ts";
-import { ENGINE_KINDS, openEngineParts, textOfDocument, type IndexParts } from "../format/parts.ts";
+import { textOfDocument, withCatalogue } from "../format/edit.ts";
+import { ENGINE_KINDS, openEngineParts, type IndexParts } from "../format/parts.ts";
 import type { OnProgress } from "../records.ts";
 import { countsOf } from "./manifest.ts";
 import { makePause, safeProgress, type Pause } from "./pause.ts";
@@ -36,7 +37,7 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   const tell = safeProgress(tools.onProgress);
   const pause = makePause(signal);
   const core = await tools.chunks();
-  const catalogue = portable(core, parts.catalogue);
+  const catalogue = portable(core, withCatalogue(core, parts).catalogue);
   const segment = await segmentOf(parts, catalogue, core.draft(), tell, pause, signal);
   const isEmpty = !parts.engine || catalogue.chunkCount === 0;
   const sections = new Map<number, Uint8Array>(isEmpty ? [] : await engineSections(parts.engine, tools));
@@ -44,7 +45,7 @@ export async function exportFile(parts: IndexParts, tools: ExportTools): Promise
   sections.set(SECTIONS.manifest, manifestOf(parts, catalogue));
   tell({ phase: "words", done: 0, total: 0 });
   const counted = { catalogue, texts: parts.texts };
-  sections.set(SECTIONS.words, await countWords(counted, core.countWords(), pause, signal));
+  sections.set(SECTIONS.words, await countWords(counted, core.countWords(catalogue.origin.bytes), pause, signal));
   throwIfAborted(signal);
   tell({ phase: "writing", done: 0, total: 0 });
   return blobOf(sections, segment);

@@ -18,7 +18,8 @@ import {
   type Container,
 } from "../format/container.ts";
 import { readManifest, type FileEntry, type Manifest } from "../format/manifest.ts";
-import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, textOfDocument, type TextStore } from "../format/parts.ts";
+import { textOfDocument, withCatalogue } from "../format/edit.ts";
+import { ENGINE_KINDS, partsOfFile, SINGLE_SEGMENT, type TextStore } from "../format/parts.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { Folder } from "../storage/storage.ts";
@@ -111,8 +112,8 @@ async function bringIn(source: ByteSource, { folder, files, old, ...tools }: Bri
   const pause = makePause(signal);
   const container = await openContainer(source, signal);
   const core = await tools.chunks();
-  const readers = { text: tools.chunks, chunks: tools.chunks };
-  const { manifest, catalogue, texts } = await partsOfFile(source, readers, signal);
+  const parts = withCatalogue(core, await partsOfFile(source, { text: async () => core }, signal));
+  const { manifest, catalogue, texts } = parts;
   checkSettings(manifest);
   checkCatalogue(catalogue, manifest.nextChunkId);
   tell({ phase: "texts", done: 0, total: 3 });

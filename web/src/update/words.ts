@@ -1,25 +1,25 @@
 // The words of all chunks, counted for a single file.
 
 import type { WordCounter } from "../core/words.ts";
-import type { IndexParts } from "../format/parts.ts";
-import { layOut } from "../query/layout.ts";
+import { textOfDocument, type ChangeParts } from "../format/edit.ts";
 import type { Pause } from "./pause.ts";
 
 /** The words of an index: which chunks hold a term, and how often, as the lexical pass counts. */
 export async function countWords(
-  { catalogue, texts }: Pick<IndexParts, "catalogue" | "texts">,
+  parts: Pick<ChangeParts, "catalogue" | "texts">,
   counter: WordCounter,
   pause: Pause,
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const layout = layOut(catalogue);
+  const { catalogue } = parts;
   try {
-    for (const { segment, begin, end, numbers, starts, ends } of layout.pieces()) {
+    for (let row = 0; row < catalogue.documentCount; row += 1) {
+      const { first, count } = catalogue.chunksIn(row);
       await pause();
-      const bytes = await texts.read(segment, begin, end, signal);
-      numbers.forEach((number, place) => counter.add(number, bytes.subarray(starts[place], ends[place])));
+      const text = count > 0 ? await textOfDocument(parts, row, signal) : null;
+      if (text) counter.add(first, text);
     }
-    return counter.finish(layout.ids.length);
+    return counter.finish();
   } finally {
     counter.free();
   }

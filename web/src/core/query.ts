@@ -1,0 +1,219 @@
+// Questions in the core: a collection, sessions over it, and chunks that are read. A session says what it
+// needs, as JSON (core/query/session.h); whoever asks supplies it.
+
+import { joinBytes } from "../bytes/join.ts";
+import { decodeText, encodeText } from "../text/text.ts";
+import type { EngineIndex, EngineSearch } from "./engine.ts";
+import { once, type Core } from "./memory.ts";
+
+/** A document, and which spans of its text are to be read. */
+export interface DocumentNeed {
+  readonly segment: number;
+  readonly offset: number; // of its text, in the segment
+  readonly spans: readonly (readonly [start: number, end: number])[];
+}
+
+/** What a session needs next. */
+export type Need =
+  | { readonly need: "question" }
+  | { readonly need: "words"; readonly pieces: number }
+  | { readonly need: "postings"; readonly ranges: readonly (readonly [at: number, length: number])[] }
+  | { readonly need: "vectors"; readonly ids: readonly number[]; readonly away: boolean }
+  | { readonly need: "rows" }
+  | { readonly need: "texts"; readonly documents: readonly DocumentNeed[] }
+  | { readonly need: "embeddings"; readonly ids: readonly number[]; readonly texts: readonly string[] }
+  | { readonly need: "chunks"; readonly ids: readonly number[] };
+
+/** A chunk as a server gives it. */
+export interface AwayText {
+  readonly id: number;
+  readonly title: string;
+  readonly body: string;
+  readonly embedded: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What becomes of a vector that was asked for. */
+export const SUPPLIED = { given: 0, embed: 1, missing: 2, outOfReach: 3 } as const;
+
+/** What may need texts. */
+export interface TextUser {
+  needs(): Need[];
+  /** Every span that was asked for, in order; null for one that is not there. */
+  supplyTexts(spans: readonly (Uint8Array | null)[]): void;
+  /** One for each chunk that was asked for. */
+  supplyChunks(chunks: readonly (AwayText | null)[], isAnswered: boolean): void;
+}
+
+/** One question. */
+export interface QuerySession extends TextUser {
+  supplyQuestion(index: EngineIndex, vector: Float32Array): void;
+  /** A piece of text to be counted; finishWords() after the last one. */
+  piece(number: number): { segment: number; begin: number; end: number };
+  count(number: number, text: Uint8Array): void;
+  finishWords(): void;
+  supplyPostings(ranges: readonly Uint8Array[]): void;
+  supplyVectors(states: Uint8Array, rows: Float32Array): void;
+  /** The search that wants rows; it goes with the session. */
+  search(index: EngineIndex): EngineSearch;
+  finishRows(): void;
+  supplyEmbeddings(rows: Float32Array): void;
+  /** Hits and how they were found, once nothing is needed. */
+  answer(): unknown;
+  free(): void;
+}
+
+/** A chunk that was read. */
+export interface Passage {
+  readonly title: string;
+  readonly body: string;
+  readonly embedded: string;
+  readonly is_away: boolean;
+  readonly around: readonly [{ readonly documents: readonly DocumentNeed[] }];
+}
+
+export interface ChunkReader extends TextUser {
+  /** A chunk, and where so many bytes around it are; null if its text is not what was indexed. */
+  passage(id: number, margin: number): Passage | null;
+  /** Whether only a server has its text, which did not answer. */
+  isOutOfReach(id: number): boolean;
+  free(): void;
+}
+
+/** What a collection holds. */
+export interface CollectionCounts {
+  readonly sources: number;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly textBytes: number; // of chunks whose text is here
+  readonly hasAwayTexts: boolean;
+}
+
+/** What questions are asked of. */
+export interface Collection {
+  readonly counts: CollectionCounts;
+  /** How many bytes of words must be at hand, by the first of so many. */
+  postingsHead(start: Uint8Array, size: number): number;
+  attachPostings(head: Uint8Array, size: number): void;
+  session(query: object, hasVectors: boolean): QuerySession;
+  read(ids: readonly number[]): ChunkReader;
+  /** The first chunks of so many documents, at even distances. */
+  sample(count: number): number[];
+}
+
+/** A collection in the memory of a module, by its address. */
+export function collectionAt(core: Core, address: number): Collection {
+  let counts: CollectionCounts | null = null;
+  return {
+    get counts() {
+      counts ??= countsOf(core, address);
+      return counts;
+    },
+    postingsHead: (start, size) =>
+      core.lend([start], (at) => core.call("postings_head", at as number, start.length, size)),
+    attachPostings: (head, size) => {
+      core.lend([head], (at) =>
+        core.call("collection_attach_postings", address, at as number, head.length, size),
+      );
+    },
+    session: (query, hasVectors) => {
+      const asked = encodeText(JSON.stringify(query));
+      const session = core.lend([asked], (at) =>
+        core.call("session_new", address, hasVectors ? 1 : 0, at as number, asked.length),
+      );
+      return sessionAt(core, session);
+    },
+    read: (ids) => {
+      const reader = core.lend([Float64Array.from(ids)], (at) =>
+        core.call("reader_new", address, at as number, ids.length),
+      );
+      return readerAt(core, reader);
+    },
+    sample: (count) => Array.from(core.numbers(core.call("collection_sample", address, count))),
+  };
+}
+
+function countsOf(core: Core, address: number): CollectionCounts {
+  core.call("collection_counts", address);
+  const [sources, documents, chunks, textBytes, away] = core.numbers(5) as unknown as [
+    number, number, number, number, number,
+  ];
+  return { sources, documents, chunks, textBytes, hasAwayTexts: away === 1 };
+}
+
+function sessionAt(core: Core, session: number): QuerySession {
+  const floats = (name: string, rows: Float32Array) =>
+    void core.lend([rows], (at) => core.call(name, session, at as number, rows.length));
+  return {
+    ...textUser(core, "session", session),
+    supplyQuestion: (index, vector) => {
+      core.lend([vector], (at) =>
+        core.call("session_question", session, index.handle, at as number, vector.length),
+      );
+    },
+    piece: (number) => {
+      core.call("session_piece", session, number);
+      const [segment, begin, end] = core.numbers(3) as unknown as [number, number, number];
+      return { segment, begin, end };
+    },
+    count: (number, text) => {
+      core.lend([text], (at) => core.call("session_count", session, number, at as number, text.length));
+    },
+    finishWords: () => void core.call("session_finish_words", session),
+    supplyPostings: (ranges) => lendParts(core, "session_postings", session, ranges),
+    supplyVectors: (states, rows) => {
+      core.lend([states, rows], (flags, values) =>
+        core.call("session_vectors", session, flags as number, states.length, values as number, rows.length),
+      );
+    },
+    search: (index) => index.searchAt(core.call("session_search", session)),
+    finishRows: () => void core.call("session_finish_rows", session),
+    supplyEmbeddings: (rows) => floats("session_embeddings", rows),
+    answer: () => readJson(core, core.call("session_answer", session)),
+    free: freed(core, "session_free", session),
+  };
+}
+
+function readerAt(core: Core, reader: number): ChunkReader {
+  return {
+    ...textUser(core, "reader", reader),
+    passage: (id, margin) =>
+      readJson(core, core.call("reader_passage", reader, id, margin)) as Passage | null,
+    isOutOfReach: (id) => core.call("reader_is_out_of_reach", reader, id) === 1,
+    free: freed(core, "reader_free", reader),
+  };
+}
+
+function textUser(core: Core, kind: "session" | "reader", address: number): TextUser {
+  return {
+    needs: () => readJson(core, core.call(`${kind}_needs`, address)) as Need[],
+    supplyTexts: (spans) => lendParts(core, `${kind}_texts`, address, spans),
+    supplyChunks: (chunks, isAnswered) => {
+      const said = encodeText(JSON.stringify(chunks));
+      core.lend([said], (at) =>
+        core.call(`${kind}_chunks`, address, at as number, said.length, isAnswered ? 1 : 0),
+      );
+    },
+  };
+}
+
+/** Calls a function with bytes one behind the other; a part that is null has the length -1. */
+function lendParts(core: Core, name: string, address: number, parts: readonly (Uint8Array | null)[]): void {
+  const lengths = Float64Array.from(parts, (part) => part?.length ?? -1);
+  const bytes = joinBytes(parts.filter((part) => part !== null));
+  core.lend([bytes, lengths], (at, sizes) =>
+    core.call(name, address, at as number, sizes as number, parts.length),
+  );
+}
+
+function readJson(core: Core, size: number): unknown {
+  return JSON.parse(decodeText(core.bytes(size)) ?? "null");
+}
+
+/** Frees once; a module that is broken holds nothing any more. */
+function freed(core: Core, name: string, address: number): () => void {
+  return once(() => {
+    if (!core.isBroken()) core.call(name, address);
+  });
+}
