@@ -2,6 +2,7 @@
 //
 // Bytes below 32 stand for words of queries, so that many inputs are some.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -48,6 +49,8 @@ constexpr const char* kWords[] = {"\"question\":\"tea rent\"",
                                   "]",
                                   ","};
 
+constexpr std::size_t kMostBytes = 1 << 12;
+
 std::string spell(const std::uint8_t* data, std::size_t size) {
   std::string json = "{";
   for (std::size_t i = 0; i < size; ++i)
@@ -64,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const SmallLibrary library;
   static const Collection collection(library.catalogue(), {kFolder});
   try {
-    const Query query = Query::read(spell(data, size));
+    const Query query = Query::read(spell(data, std::min(size, kMostBytes)));
     if (query.words == WordSource::kPostings) return 0;
     QueryHost host(library);
     const JsonTree answer = host.ask(collection, query);

@@ -20,6 +20,7 @@ using namespace gossamer::testing;
 
 namespace {
 
+constexpr int kMostWrong = 200;   // things that are done
 constexpr int kMostSteps = 1000;  // that a session takes which is supplied rightly
 constexpr const char* kQuestions[] = {"The lease ends in March.", "tea rent landlord", "", "\xFF",
                                       "Nobody drinks tea there."};
@@ -285,7 +286,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Choices choices(data, size);
   const Query query = read_query(choices, world);
   Run run(world, query, choices);
-  while (!choices.empty()) run.do_anything();
+  for (int i = 0; i < kMostWrong && !choices.empty(); ++i) run.do_anything();
   run.finish();
   const std::string answer = run.session().answer();
   check(read_back(answer), world, query);

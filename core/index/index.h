@@ -297,8 +297,8 @@ class IndexSearch {
   // The nearest of one query, nearest first: min(k, what may be returned and can be had) once the
   // search is over.
   std::vector<Hit> nearest(std::size_t query) const;
-  // The `best` nearest by their codes alone, out of what a search for one query has scanned; nothing
-  // if that was less.
+  // The `best` nearest by their codes alone, out of what a search for one query has scanned;
+  // nothing if that was less.
   std::vector<std::uint64_t> estimated(std::size_t best) const;
   SearchCounters counters() const { return batch_->counters(); }
   Strategy strategy() const { return strategy_; }

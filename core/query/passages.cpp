@@ -109,6 +109,7 @@ void PassageReader::begin(std::span<const std::uint64_t> ids, bool with_places) 
   }
   std::map<std::size_t, Reading> by_document;
   for (ChunkFacts& chunk : collection_.find(wanted)) {
+    chunk.document = documents_.try_emplace(chunk.document->row, chunk.document).first->second;
     if (chunk.document->is_away()) {
       away_.push_back(chunk.id);
       continue;

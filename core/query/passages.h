@@ -90,6 +90,7 @@ class PassageReader {
   void keep(Passage passage);
 
   const Collection& collection_;
+  std::map<std::size_t, std::shared_ptr<const DocumentFacts>> documents_;  // that were asked for
   std::map<std::uint64_t, Passage> passages_;
   std::map<std::uint64_t, Passage> unreachable_;
   std::set<std::size_t> stale_;

@@ -87,7 +87,8 @@ std::optional<std::size_t> Segment::chunk_of(std::uint64_t id) const {
   const IdMap& known = ids();
   if (!do_ids_rise_) {
     const std::lock_guard lock(mutex_);
-    ids_->prepare_lookup(Bitmap(chunk_count()));
+    if (!has_lookup_) ids_->prepare_lookup(Bitmap(chunk_count()));
+    has_lookup_ = true;
     return ids_->find(id);
   }
   std::size_t low = 0, high = chunk_count();

@@ -102,6 +102,7 @@ class Segment {
   mutable Mutex mutex_;
   mutable std::optional<IdMap> ids_;
   mutable bool do_ids_rise_ = false;
+  mutable bool has_lookup_ = false;  // of ids that do not rise
   mutable bool are_codes_verified_ = false;
 };
 

@@ -109,6 +109,17 @@ TEST_CASE("lines of what was read before are counted without reading it again") 
   CHECK(reading.reader.is_over());
 }
 
+TEST_CASE("what is known of a document is held once, however often it is read") {
+  const SmallLibrary library;
+  Reading reading(library);
+  const std::uint64_t tea = library.id_of("tea");
+
+  reading.read({tea});
+  reading.read({tea + 1});
+
+  CHECK(reading.reader.find(tea)->chunk.document == reading.reader.find(tea + 1)->chunk.document);
+}
+
 TEST_CASE("lines before a chunk are counted in steps, however long the text is") {
   Library library;
   std::string text;

@@ -149,3 +149,18 @@ TEST_CASE("an empty list is an empty catalogue") {
   CHECK(!catalogue.find({"a", false}));
   CHECK(reason_of([&] { catalogue.chunk(1); }) == "unknown id");
 }
+
+TEST_CASE("headings of a stranger's chunk are not longer together than a chunk can be") {
+  SourceRecord record = source_of("", "a", 1);
+  DocumentRecord& document = record.documents[0];
+  document.length = 1 << 17;
+  const ChunkSpan place{{100'000, 100'010}, std::vector<TextSpan>(17, {0, 60'000})};
+  document.chunks = {{place, 1}, {place, 2}};
+  const Bytes just = list_of({record}).pack(kRuns);
+  document.chunks[1].place.context.push_back({0, 60'000});
+  const Bytes more = list_of({record}).pack(kRuns);
+
+  CHECK(reason_of([&] { SourceList::read(just, Origin::kOther, kRuns); }) == "none");
+  CHECK(reason_of([&] { SourceList::read(more, Origin::kOther, kRuns); }) == "damaged");
+  CHECK(reason_of([&] { SourceList::read(more, Origin::kOwn, kRuns); }) == "none");
+}
