@@ -29,10 +29,10 @@ from gossamer.errors import (
 )
 from gossamer.store import hash_of_bytes
 from gossamer.sync.client import Client, clean_url
-from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.following import Following, read_following
 from gossamer.sync.outbox import Outbox, Waiting, count_waiting
 from gossamer.sync.records import Mode, PushItem, PushResult
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.signing import NONCE, SIGNATURE, Answered, Asked, sign
 from gossamer.sync.state import base_hash
 from gossamer.update.prepare import GivenText, hash_of_given

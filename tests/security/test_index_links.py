@@ -16,9 +16,9 @@ from gossamer.files import open_to_append, read_small
 from gossamer.index import Index
 from gossamer.server.ranges import OpenFile
 from gossamer.sync.cache import PackageCache
-from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.outbox import Outbox
 from gossamer.sync.records import PushItem
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.uploads import Uploads
 
 ITEM = PushItem("op", "a", "", text={"id": "a", "text": "b"})

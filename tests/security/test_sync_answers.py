@@ -20,11 +20,11 @@ from gossamer.index import Index
 from gossamer.store.folder import read_manifest
 from gossamer.sync import remote_chunks
 from gossamer.sync.client import Client
-from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.follow import Edge
 from gossamer.sync.following import base_of
 from gossamer.sync.outbox import count_waiting
 from gossamer.sync.records import Base, Mode, PushItem
+from gossamer.sync.remote_chunks import ServerChunks, Speeds
 from gossamer.sync.send import Outgoing, push
 from gossamer.sync.signing import NONCE, SIGNATURE, Answered, Asked, is_nonce, is_signed, sign
 from gossamer.web import Answer

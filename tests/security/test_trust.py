@@ -341,7 +341,9 @@ class TestAccepting:
         change(folder, roots=((tmp_path / "notes").as_posix(),))
         run("trust", folder)
         looked: list[str] = []
-        monkeypatch.setattr("gossamer.query.texts._is_same_file", lambda one: looked.append(one["path"]))
+        monkeypatch.setattr(
+            "gossamer.query.texts._is_same_file", lambda one: looked.append(one["path"])
+        )
 
         index = Index.open(folder)
         assert any("page" in hit.text for hit in index.search("lease page"))

@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
-from gossamer.chunking import embedded_text
+from gossamer.chunking import context_line, embedded_text
 from gossamer.errors import GossamerError
 from gossamer.filters import parse
 from gossamer.filters.comparisons import date_of
 from gossamer.lexical import find_terms, terms_of
-from gossamer.chunking import context_line
 from gossamer.query.fusion import fuse
 from gossamer.query.scope import _extension, _moment
 from gossamer.query.snippet import choose_snippet

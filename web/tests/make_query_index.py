@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gossamer import Index
-from gossamer.query.results import record_results
-from gossamer.query.results import Results
+from gossamer.query.results import Results, record_results
 from gossamer.single.engine import EngineChoice
 from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.single.importing import import_single_file

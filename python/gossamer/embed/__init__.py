@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.embed.options import EmbedOptions
 from gossamer.errors import InvalidArgument
 from gossamer.text.tokenizer import Tokenizer
 
@@ -60,19 +61,6 @@ class Embedder(Protocol):
     def embed_question(self, text: str) -> NDArray[np.float32]:
         """Give the vector of a question; one beyond `max_tokens` is averaged over its pieces."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedOptions:
-    """What can be chosen besides the model; what does not apply to its kind is ignored."""
-
-    threads: int = 0  # of the CPU; 0: as many as this process may use
-    device: str = "auto"  # "cpu", "gpu", or "auto": a GPU if there is one
-    # Of a server; GOSSAMER_API_KEY if empty, for the host that GOSSAMER_API_HOST names alone.
-    api_key: str = ""
-    batch: int = 64  # texts in one request to a server
-    max_tokens: int = 0  # of a server's model; 0: a cautious default
-    timeout_s: float = 120.0  # for one answer of a server
 
 
 def load_embedder(spec: str, threads: int = 0, options: EmbedOptions | None = None) -> Embedder:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.embed import EmbedOptions
+from gossamer.embed.options import EmbedOptions
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows
 from gossamer.errors import InvalidArgument, NotFinite, Unreachable
 from gossamer.text.tokenizer import Tokenizer, bert_uncased

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gossamer.evaluate.records import Evaluation, RecallRow
 from gossamer.files import write_file
-from gossamer.store.unwritable import explaining
+from gossamer.io_errors import explaining
 from gossamer.targets import check_vacant
 
 __all__ = ["render_svg", "save_plot"]

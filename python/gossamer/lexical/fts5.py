@@ -30,10 +30,10 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.files import make_file
+from gossamer.io_errors import explaining
 from gossamer.journals import journal_of, refuse_foreign_journal
 from gossamer.lexical.fts5_sum import WordsSum, crc_of_words, read_sum, sum_of, write_sum
 from gossamer.lexical.terms import terms_of
-from gossamer.store.unwritable import explaining
 
 __all__ = ["FtsIndex", "Interrupted"]
 

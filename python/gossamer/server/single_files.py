@@ -12,11 +12,11 @@ import gossamer
 from gossamer.errors import Cancelled
 from gossamer.files import make_folder, open_regular
 from gossamer.index import Index
+from gossamer.io_errors import explaining
 from gossamer.query.opened import OpenedState
 from gossamer.server.ranges import OpenFile
 from gossamer.single.container import read_tag
 from gossamer.single.export import ExportOptions, write_single_file
-from gossamer.store.unwritable import explaining
 from gossamer.sync.history import SYNC
 from gossamer.sync.records import Building
 

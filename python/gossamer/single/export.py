@@ -17,6 +17,7 @@ import numpy as np
 from gossamer import _core
 from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
+from gossamer.io_errors import explaining
 from gossamer.progress import ProgressCallback
 from gossamer.query.opened import OpenedState
 from gossamer.single.container import Container, Section, container_parts, sections_of
@@ -29,7 +30,6 @@ from gossamer.store.changes import Changes
 from gossamer.store.codecs import SINGLE, SINGLE_BLOCK_BYTES
 from gossamer.store.ratio import least_packed
 from gossamer.store.segments import NO_CODES, SegmentCatalogue
-from gossamer.store.unwritable import explaining
 from gossamer.sync.served import Encoded, Served
 
 __all__ = ["ExportOptions", "ExportReport", "write_single_file"]

@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from gossamer.errors import InvalidArgument, WrongState
 from gossamer.files import sync_folder, write_file
+from gossamer.io_errors import explaining
 from gossamer.models.hashes import hash_file
 from gossamer.single.model_file import model_file_of
 from gossamer.single.overwriting import objection_to_export
 from gossamer.store import Manifest, ModelStamp
 from gossamer.store.manifest import MANIFEST
-from gossamer.store.unwritable import explaining
 from gossamer.targets import REPLACING, check_place
 
 __all__ = ["MARKER", "ModelCopy", "Site", "model_copy", "page_file", "page_folder", "site_of"]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from gossamer.store.changes import Changes
 from gossamer.store.folder import Snapshot
 from gossamer.store.records import AWAY, VERBATIM
 
-if TYPE_CHECKING:
-    from gossamer.store.writer import Writer
-
-__all__ = ["convert"]
+__all__ = ["take_all"]
 
 
-def convert(writer: Writer, snapshot: Snapshot) -> None:
-    """Write all of an index as one segment; the file of its vectors stays as it is."""
-    manifest, catalogue = snapshot.manifest, snapshot.whole
+def take_all(changes: Changes, snapshot: Snapshot) -> None:
+    """Put all that an index of version 1 holds into changes from nothing."""
+    catalogue = snapshot.whole
     segments, offsets = catalogue.text_places
     lengths = catalogue.text_lengths
 
@@ -26,13 +23,4 @@ def convert(writer: Writer, snapshot: Snapshot) -> None:
         start = int(offsets[row])
         return snapshot.texts.pieces(int(segments[row]), start, start + int(lengths[row]))
 
-    changes = writer.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
     changes.take(catalogue, text_of)
-    writer.commit(
-        changes,
-        save_vectors=None,
-        model=manifest.model,
-        settings=manifest.settings,
-        roots=manifest.roots,
-        keep_journal=True,
-    )

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gossamer.errors import Damaged
 from gossamer.files import make_file, map_file, open_regular
+from gossamer.io_errors import explaining
 from gossamer.store.hashes import HASH_BYTES, digest_of
-from gossamer.store.unwritable import explaining
 
 __all__ = ["JOURNAL", "Journal", "as_kept", "fits"]
 

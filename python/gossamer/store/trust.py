@@ -17,9 +17,9 @@ from pathlib import Path
 
 from gossamer.errors import Untrusted, Unwritable
 from gossamer.files import write_file
+from gossamer.io_errors import explaining, reason_of
 from gossamer.places import config_folder
 from gossamer.store.manifest import Json, Manifest
-from gossamer.store.unwritable import explaining, reason_of
 
 __all__ = [
     "Claims",

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from gossamer import _core
 from gossamer.errors import Damaged, GossamerError, InvalidArgument, NoIndex, Unwritable
 from gossamer.files import file_mode, make_private_folder, map_file, sync_folder, write_file
+from gossamer.io_errors import explaining
 from gossamer.store.changes import Changes
 from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
-from gossamer.store.convert import convert
+from gossamer.store.convert import take_all
 from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
 from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, Journal
@@ -37,7 +38,6 @@ from gossamer.store.manifest import (
 )
 from gossamer.store.segments import NO_CODES, SegmentCatalogue, stamp_of
 from gossamer.store.trust import claims_of, is_trusted, refuse, remember
-from gossamer.store.unwritable import explaining
 from gossamer.vectors.codes import Codebook
 
 __all__ = [
@@ -115,7 +115,7 @@ class Writer:
         self._journal: Journal | None = None
         self._journal_at = 0.0  # when an earlier build last wrote to it
         if self.snapshot is not None and not isinstance(self.snapshot.catalogue, SegmentCatalogue):
-            convert(self, self.snapshot)
+            self._convert(self.snapshot)
 
     def changes(
         self,
@@ -154,6 +154,20 @@ class Writer:
                 self._journal_at = _time_of(self.folder / JOURNAL)
                 self._journal = Journal(self.folder / JOURNAL, fingerprint, dim, max_bytes)
             return self._journal
+
+    def _convert(self, snapshot: Snapshot) -> None:
+        """Write all of an index of version 1 as one segment; its file of vectors stays as it is."""
+        manifest = snapshot.manifest
+        changes = self.changes(from_nothing=True, next_chunk_id=manifest.next_chunk_id)
+        take_all(changes, snapshot)
+        self.commit(
+            changes,
+            save_vectors=None,
+            model=manifest.model,
+            settings=manifest.settings,
+            roots=manifest.roots,
+            keep_journal=True,
+        )
 
     def commit(
         self,

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 from gossamer.files import make_folder
-from gossamer.store.unwritable import explaining
+from gossamer.io_errors import explaining
 
 __all__ = ["PACKAGES", "PackageCache"]
 

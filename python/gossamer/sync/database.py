@@ -19,8 +19,8 @@ from gossamer.errors import (
     Unwritable,
 )
 from gossamer.files import make_file, make_folder
+from gossamer.io_errors import explaining
 from gossamer.journals import refuse_foreign_journal
-from gossamer.store.unwritable import explaining
 
 __all__ = ["Database"]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from gossamer.errors import Damaged, Unreachable, Unwritable
 from gossamer.files import open_to_append, read_small, write_file
+from gossamer.io_errors import explaining
 from gossamer.progress import ProgressCallback
-from gossamer.store.unwritable import explaining
 from gossamer.sync.client import Client
 from gossamer.sync.records import Base
 from gossamer.web import Answer, NoAnswer, parse_json, retry_after

@@ -25,6 +25,7 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.files import make_folder, make_private_folder
+from gossamer.io_errors import explaining
 from gossamer.progress import ProgressCallback
 from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.hot import HOT
@@ -37,7 +38,6 @@ from gossamer.store.trust import (
     named_servers,
     refuse,
 )
-from gossamer.store.unwritable import explaining
 from gossamer.store.vacant import check_is_free
 from gossamer.sync.apply import Applied, apply_package, rename
 from gossamer.sync.client import Client, clean_url

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from gossamer.errors import Damaged
 from gossamer.files import read_small, write_file
+from gossamer.io_errors import explaining
 from gossamer.models.registry import names_place
 from gossamer.store import Manifest
 from gossamer.store.trust import named_servers
-from gossamer.store.unwritable import explaining
 from gossamer.sync.records import Base
 from gossamer.web import parse_json
 

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from gossamer.errors import WrongState
 from gossamer.files import check_plain_name, make_folder
+from gossamer.io_errors import explaining
 from gossamer.store import Catalogue, Snapshot
-from gossamer.store.unwritable import explaining
 from gossamer.sync.database import Database
 from gossamer.sync.sections import Key
 from gossamer.sync.stamps import Stamps, decode_path, encode_path, first_chunks, key_number

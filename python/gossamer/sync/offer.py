@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 import gossamer
 from gossamer.errors import InvalidArgument, Locked, WrongState
 from gossamer.files import make_folder
-from gossamer.index import Index
+from gossamer.io_errors import explaining
 from gossamer.records import RemoteChunk
 from gossamer.store.lock import LOCK, try_lock
-from gossamer.store.unwritable import explaining
 from gossamer.sync.cache import PACKAGES, PackageCache
 from gossamer.sync.conflicts import Conflicts
 from gossamer.sync.estimate import Estimator
 from gossamer.sync.history import SYNC, ChangedKeys, History
 from gossamer.sync.package import write_package
 from gossamer.sync.packing import Contents, Engine, MovedOn, head_of, sections_of, without_source
-from gossamer.sync.push import Pusher
+from gossamer.sync.push import OpenFolder, Pusher
 from gossamer.sync.records import (
     PROTOCOL,
     Base,
@@ -67,7 +66,7 @@ class Offer:
 
     def __init__(
         self,
-        index: Index,
+        index: OpenFolder,
         *,
         token: str = "",
         history_bytes: int = 64_000_000,

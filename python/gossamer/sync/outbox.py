@@ -13,9 +13,9 @@ from typing import Any
 
 from gossamer.errors import Damaged
 from gossamer.files import check_plain_name, make_folder, read_small, write_file
+from gossamer.io_errors import explaining
 from gossamer.store import hash_of_bytes
 from gossamer.store.lock import hold_lock
-from gossamer.store.unwritable import explaining
 from gossamer.sync.following import SYNC
 from gossamer.sync.records import PushItem, PushResult
 from gossamer.sync.state import base_hash

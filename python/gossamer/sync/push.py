@@ -13,10 +13,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from gossamer.errors import Damaged, GossamerError, InvalidArgument
 from gossamer.files import check_plain_name
-from gossamer.index import Index
+from gossamer.query.opened import OpenedIndex
 from gossamer.store import Catalogue, Snapshot, SourceRecord, Writer, begin, hash_of_bytes
 from gossamer.sync.conflicts import Conflicts, Lost
 from gossamer.sync.history import History
@@ -76,10 +77,26 @@ class _Change:
         return Path(self.key[1])
 
 
+class OpenFolder(Protocol):
+    """An open index: what of it is used here."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        ...
+
+    @property
+    def opened(self) -> OpenedIndex:
+        """Its current state, and its model."""
+        ...
+
+
 class Pusher:
     """Makes pushed changes, one push at a time."""
 
-    def __init__(self, index: Index, history: History, conflicts: Conflicts, uploads: Path) -> None:
+    def __init__(
+        self, index: OpenFolder, history: History, conflicts: Conflicts, uploads: Path
+    ) -> None:
         self._index = index
         self._history = history
         self._database = history.database

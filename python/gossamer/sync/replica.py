@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from gossamer.errors import Cancelled, GossamerError, WrongState
 from gossamer.files import make_folder
+from gossamer.io_errors import explaining
 from gossamer.store.journal import Journal
-from gossamer.store.unwritable import explaining
 from gossamer.sync.history import History, ReplicaRecord
 from gossamer.sync.records import Building, Mode
 from gossamer.sync.served import Donor, Served

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from gossamer.errors import Damaged, InvalidArgument
 from gossamer.files import absolute, make_folder, open_regular, write_file
+from gossamer.io_errors import explaining
 from gossamer.sources.folder import WalkOptions
 from gossamer.sources.junk import INDEX_MARKER
 from gossamer.store import SourceRecord, Status
-from gossamer.store.unwritable import explaining
 
 __all__ = ["UPLOADED", "UPLOADS", "Uploads", "check_name", "why_left_out"]
 
