@@ -140,7 +140,7 @@ class Question {
       : this.#stages.time("question", () => this.#index.questionVector(question, signal));
     await Promise.allSettled([loading, embedding]);
     const [{ index }, vector] = [await loading, await embedding];
-    this.#stages.timeNow("codes", () => this.#session.supplyQuestion(index, vector));
+    this.#stages.timeNow("codes", () => this.#session.supplyQuestion(index.handle, vector));
   }
 
   /** Vectors that are stored: the search is supplied with rows, one search at a time. */
@@ -151,7 +151,7 @@ class Question {
       const { index, tiers } = await this.#index.engine(signal);
       if (!tiers) throw new GossamerError("WrongState", "the vectors of the index are not at hand; open it again");
       const before = tiers.stats;
-      await this.#stages.time("vectors", () => tiers.run(this.#session.search(index), signal));
+      await this.#stages.time("vectors", () => tiers.run(index.searchAt(this.#session.search()), signal));
       const { wasm, js, storage } = tiers.stats;
       this.#index.vectors.read += storage.rows - before.storage.rows;
       this.#index.vectors.cached += wasm.hits + js.hits - before.wasm.hits - before.js.hits;
