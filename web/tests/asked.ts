@@ -30,6 +30,7 @@ export function stateOf(
 }
 
 /** What a question finds by its words alone. */
-export function askWords(state: OpenedState, question: string, k = 1000): Promise<Results> {
-  return state.ask((asked) => askQuestion(asked, { question, k, mode: "lexical", recall: 0.9 }));
+export function askWords(state: OpenedState, question: string, signal?: AbortSignal): Promise<Results> {
+  const query = { question, k: 1000, mode: "lexical", recall: 0.9, signal } as const;
+  return state.ask((asked) => askQuestion(asked, query), signal);
 }

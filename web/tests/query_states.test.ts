@@ -253,6 +253,38 @@ test("a budget that falls gives memory back, and what it leaves is still there",
   await state.close();
 });
 
+test("an index moves to another instance when no question is under way, and answers as before", async () => {
+  const services = await withModel();
+  let grown = 0;
+  const newEngine = async () => {
+    const engine = await services.newEngine();
+    return { ...engine, memoryBytes: () => engine.memoryBytes() + grown };
+  };
+  const index = await WebIndex.open(new Blob([readFileSync(FILE)]), {}, { ...services, newEngine });
+  const before = await index.search("whales that live in the sea");
+  const state = await index.state();
+  const collection = await state.collection();
+  let go = () => {};
+  const under = new Promise<void>((begun) => {
+    void state.ask(async () => {
+      begun();
+      await new Promise<void>((resolve) => (go = resolve));
+    });
+  });
+  await under;
+  grown = 1 << 28;
+
+  await index.setMemoryBudget(1 << 21);
+  assert.equal(await state.collection(), collection);
+  go();
+  await index.setMemoryBudget(1 << 20);
+
+  assert.notEqual(await state.collection(), collection);
+  assert.equal(collection.isBroken, true);
+  assert.deepEqual((await index.search("whales that live in the sea")).hits, before.hits);
+  assert.equal((await index.search("whales", { mode: "lexical" })).hits[0]?.source, "whales");
+});
+
 test("a budget that is refused is not kept", async () => {
   const { state, kept } = await stateOfVectors(500, 8);
   await state.warm();

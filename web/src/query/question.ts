@@ -38,6 +38,7 @@ interface AnswerRecord {
 export interface Asked {
   readonly collection: Collection;
   readonly hasVectors: boolean; // false while nothing is indexed
+  readonly readsRows: boolean; // vectors that are stored are read; else computed or asked for
   readonly texts: TextSource;
   readonly store: TextStore;
   readonly vectors: VectorSource;
@@ -77,7 +78,7 @@ class Question {
     this.#index = index;
     this.#query = query;
     this.#fetched = index.bytesFetched();
-    const asked = { question, k, mode, recall, filter, excluded, highlight, words };
+    const asked = { question, k, mode, recall, filter, excluded, highlight, words, reads_rows: index.readsRows };
     this.#session = index.collection.session(asked, index.hasVectors);
   }
 
