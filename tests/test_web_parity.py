@@ -16,18 +16,31 @@ from gossamer.single.engine import EngineChoice
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 K = 8
-SEARCHES = (
-    ("how are vectors compressed", None),
-    ("what happens when two people change the same text", None),
-    ("codebook", None),
-    ("which files does the index folder hold?", None),
-    ("choose a model for another language", None),
-    ("recall", 'type == "markdown" and "decisions" in path'),
-    ("byte ranges of a file", 'extension == "md"'),
-    ("words without an index", "size > 2000"),
-    ("graph of neighbors", 'not (path == "nowhere")'),
-    ("nothing passes this", 'type == "pdf"'),
-    ("zzzyqx", None),
+TEXTS = (
+    {"id": "鯨", "text": "鯨は海に住む哺乳類です。😀😀 シロナガスクジラは最大の動物です。"},
+    {
+        "id": "whale 🐋",
+        "text": "😀 Whales 🐋🐋 are the largest mammals 🎉 of the sea. Whales!",
+    },
+)
+SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("how are vectors compressed", {}),
+    ("what happens when two people change the same text", {}),
+    ("codebook", {}),
+    ("which files does the index folder hold?", {}),
+    ("choose a model for another language", {}),
+    ("哺乳類 最大の動物", {}),
+    ("largest whales 🐋", {}),
+    ("recall", {"where": 'type == "markdown" and "decisions" in path'}),
+    ("byte ranges of a file", {"where": 'extension == "md"'}),
+    ("words without an index", {"where": "size > 2000"}),
+    ("graph of neighbors", {"where": 'not (path == "nowhere")'}),
+    ("nothing passes this", {"where": 'type == "pdf"'}),
+    ("model", {"paths": ["decisions/*.md", "!*browser*"]}),
+    ("mammals", {"types": [".TXT", "text"]}),
+    ("format of the file", {"after": "2020-01-01", "types": ["markdown"]}),
+    ("format of the file", {"before": "2020"}),
+    ("zzzyqx", {}),
 )
 MODES = ("hybrid", "semantic", "lexical")
 ENGINES = {
@@ -40,9 +53,9 @@ _SEARCH = """async (gossamer, target, options, searches, k, isPicked) => {
   const from = isPicked ? await (await fetch(target)).blob() : target;
   const index = await gossamer.open(from, options);
   const found = [];
-  for (const { question, mode, filter } of searches) {
-    const where = filter === null ? {} : { filter };
-    found.push(await index.search(question, { k, mode, ...where }));
+  for (const { question, mode, where, ...rest } of searches) {
+    const filter = where === undefined ? {} : { filter: where };
+    found.push(await index.search(question, { k, mode, ...filter, ...rest }));
   }
   const status = await index.status();
   await index.close();
@@ -56,7 +69,7 @@ class Asked:
 
     question: str
     mode: str
-    filter: str | None
+    options: dict[str, Any]
     hits: list[dict[str, Any]]
 
 
@@ -65,6 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaticSite]:
     folder = tmp_path_factory.mktemp("parity")
     index = Index.create(folder / "index", model=MODEL)
     index.add_paths([DOCS])
+    index.add_texts(TEXTS)
     public = folder / "public"
     public.mkdir()
     write_package(public)
@@ -84,9 +98,9 @@ def asked(site: StaticSite, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 def ask(index: Index) -> list[Asked]:
     asked = []
-    for question, where in SEARCHES:
+    for question, options in SEARCHES:
         for mode in MODES:
-            results = index.search(question, K, mode=mode, where=where)
+            results = index.search(question, K, mode=mode, **options)
             described = record_results(question, results).hits
             hits = [
                 {
@@ -105,7 +119,7 @@ def ask(index: Index) -> list[Asked]:
                 }
                 for hit, one in zip(results, described, strict=True)
             ]
-            asked.append(Asked(question, mode, where, hits))
+            asked.append(Asked(question, mode, options, hits))
     return asked
 
 
@@ -128,7 +142,7 @@ def page(browser: Browser, site: StaticSite) -> Page:
 def test_a_page_finds_what_python_finds(
     page: Page, asked: dict[str, list[Asked]], file: str, vectors: str
 ) -> None:
-    questions = [{"question": a.question, "mode": a.mode, "filter": a.filter} for a in asked[file]]
+    questions = [{"question": a.question, "mode": a.mode, **a.options} for a in asked[file]]
 
     answer = call(page, _SEARCH, f"./{file}.gossamer", {"vectors": vectors}, questions, K)
 
@@ -142,7 +156,7 @@ def test_a_page_finds_what_python_finds(
 def test_a_file_that_was_picked_gives_the_same_hits_also_from_storage(
     page: Page, asked: dict[str, list[Asked]], file: str, name: str | None
 ) -> None:
-    questions = [{"question": a.question, "mode": a.mode, "filter": a.filter} for a in asked[file]]
+    questions = [{"question": a.question, "mode": a.mode, **a.options} for a in asked[file]]
     options = {"model": "./pocket.model.gossamer"} | ({"name": f"{name} {file}"} if name else {})
 
     answer = call(page, _SEARCH, f"./{file}.gossamer", options, questions, K, True)
@@ -153,7 +167,7 @@ def test_a_file_that_was_picked_gives_the_same_hits_also_from_storage(
 
 
 def compare(asked: Asked, hits: list[dict[str, Any]]) -> None:
-    said = f"{asked.question} ({asked.mode}, {asked.filter})"
+    said = f"{asked.question} ({asked.mode}, {asked.options})"
     assert [hit["id"] for hit in hits] == [hit["id"] for hit in asked.hits], said
     for hit, expected in zip(hits, asked.hits, strict=True):
         assert shown(hit) == expected["shown"], said

@@ -48,7 +48,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
   search_ = vectors_.search(question_.data(), 1, std::move(request));
   strategy_ = search_->strategy();
   has_searched_ = true;
-  if (vectors_.is_detached())
+  if (vectors_.is_detached() && query.reads_rows)
     stage_ = Stage::kRows;
   else
     next_round();

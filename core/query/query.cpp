@@ -59,9 +59,9 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
     if (!value.is(Kind::kList)) refuse(name, "a list of ids");
     for (const std::size_t id : json.items(name_at + 1))
       query.excluded.push_back(whole_number(name, json.values()[id]));
-  } else if (name == "shows_whole") {
+  } else if (name == "shows_whole" || name == "reads_rows") {
     if (!value.is(Kind::kBool)) refuse(name, "true or false");
-    query.shows_whole = value.integer != 0;
+    (name == "reads_rows" ? query.reads_rows : query.shows_whole) = value.integer != 0;
   } else {
     fail(Reason::kInvalidArgument, "a query has no field '" + std::string(name) + "'");
   }

@@ -28,6 +28,7 @@ struct Query {
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's
   bool shows_whole = false;              // snippets are whole chunks
+  bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
 
   // Reads a JSON object of these fields by name; kInvalidArgument for anything else.
   static Query read(std::string_view text);

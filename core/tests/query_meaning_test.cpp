@@ -312,4 +312,7 @@ TEST_CASE("where vectors are stored beside the index, the host supplies the sear
 
   CHECK(Ids(search.ids().begin(), search.ids().end()) == meaning.nearest(kQuestion, 3));
   CHECK(reason_of([&] { search.finish_rows(); }) == "wrong state");
+  meaning.query.reads_rows = false;
+  search.begin(meaning.query, meaning.scope);
+  CHECK(search.stage() == MeaningSearch::Stage::kVectors);
 }

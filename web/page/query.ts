@@ -1,6 +1,6 @@
 // What is asked for, and how the address of the page carries it.
 
-import type { Mode } from "../src/records.ts";
+import type { Mode, SearchOptions } from "../src/records.ts";
 
 export interface Query {
   readonly question: string;
@@ -46,16 +46,18 @@ export function writeQuery(query: Query, target: Readonly<Record<string, string>
   return text ? `?${text}` : location.pathname;
 }
 
-/** The patterns of paths that a query asks for: what is no pattern may stand anywhere in a path. */
-export function pathsOf({ path }: Query): string[] {
-  if (path === "") return [];
-  return [/[*?[]|^(?:[!/~]|\.\.?\/)/.test(path) ? path : `*${path}*`];
-}
-
-/** The kinds or extensions that a query asks for. */
-export function typesOf({ type }: Query): string[] {
-  const types = type.split(",").map((kind) => kind.trim().toLowerCase().replace(/^\.+/, ""));
-  return types.filter((kind) => kind !== "");
+/** What a query asks of an index, besides its question. What is no pattern may stand anywhere in a path. */
+export function optionsOf({ k, path, type, after, before, where }: Query): SearchOptions {
+  const isPattern = /[*?[]|^(?:[!/~]|\.\.?\/)/.test(path);
+  const types = type.split(",").map((kind) => kind.trim());
+  return {
+    k,
+    paths: path === "" ? [] : [isPattern ? path : `*${path}*`],
+    types: types.filter((kind) => kind !== ""),
+    ...(after ? { after } : {}),
+    ...(before ? { before } : {}),
+    ...(where ? { filter: where } : {}),
+  };
 }
 
 /** Whether there is a word to look for. */

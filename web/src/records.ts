@@ -76,7 +76,12 @@ export interface SearchOptions {
   readonly k?: number; // 10
   readonly recall?: number; // 0.9
   readonly mode?: Mode; // "hybrid"
-  readonly filter?: string; // as in Python: `type == "markdown" and "docs" in path`
+  // All of these must hold, as in Python.
+  readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
+  readonly paths?: readonly string[]; // patterns: `notes/**/*.md`; `!` before one leaves out
+  readonly types?: readonly string[]; // kinds of documents or extensions of their files
+  readonly after?: string; // the first day (month, year, minute) that counts: 2024-05-31
+  readonly before?: string; // the first that does not
   readonly signal?: AbortSignal;
 }
 

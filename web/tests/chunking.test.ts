@@ -108,3 +108,25 @@ test("a page cuts the same text at the same places", async () => {
   const { crc32c } = await loadText(builtWasm);
   assert.deepEqual([words.length, crc32c(new Uint8Array(Uint32Array.from(words).buffer))], [4296, 1317009352]);
 });
+
+test("a document's line is its title, or the end of its path", () => {
+  assert.equal(CHUNKS.contextLine("docs/a/b/c.md", ""), "a/b/c.md");
+  assert.equal(CHUNKS.contextLine("a//b/./c", ""), "a/b/c");
+  assert.equal(CHUNKS.contextLine("c.md", "A title"), "A title");
+  assert.equal(CHUNKS.contextLine("", ""), "");
+  assert.equal(CHUNKS.contextLine("a/\ud800.md", ""), "a/\ud800.md");
+});
+
+test("line, headings and body are embedded, each on its own line, and a long line is cut between words", () => {
+  const embedded = (line: string, headings: string[], body: string) => {
+    const bytes = [...headings, body].map((part) => new TextEncoder().encode(part));
+    const [last = new Uint8Array()] = bytes.splice(-1);
+    return new TextDecoder().decode(CHUNKS.embeddedText(line, bytes, last));
+  };
+
+  assert.equal(embedded("  A   title\x85of\u3000words ", ["One", "Two"], "body\nlines"), "A title of words\nOne\nTwo\nbody\nlines");
+  assert.equal(embedded("", [], "body"), "body");
+  assert.equal(embedded("A title", [""], "body"), "body", "an empty heading leaves the line out");
+  assert.equal(embedded("long ".repeat(40), ["H"], "body"), `${"long ".repeat(24).trim()}\nH\nbody`);
+  assert.equal(embedded("ünbröken".repeat(30), [], ""), "ünbröken".repeat(12));
+});

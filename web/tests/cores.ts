@@ -4,7 +4,9 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { loadChunks } from "../src/core/load.ts";
 import type { Catalogue } from "../src/format/catalogue.ts";
 import { readCatalogue as read } from "../src/format/catalogue_view.ts";
-import { openSegment, type OpenSegment } from "../src/format/parts.ts";
+import { withCatalogue, type ChangeParts } from "../src/format/edit.ts";
+import { openSegment, partsOfFile, partsOfFolder, type OpenSegment } from "../src/format/parts.ts";
+import type { Folder } from "../src/storage/storage.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 export const CHUNKS = await loadChunks(builtWasm);
@@ -13,6 +15,16 @@ export const READERS = { text: loadReader, chunks: loadReader };
 
 export function readCatalogue(bytes: Uint8Array): Catalogue {
   return read(CHUNKS, bytes);
+}
+
+/** What a folder holds, open for changes. */
+export async function folderParts(folder: Folder): Promise<ChangeParts> {
+  return withCatalogue(CHUNKS, await partsOfFolder(folder, READERS));
+}
+
+/** The same of a single file in memory. */
+export async function fileParts(bytes: Uint8Array): Promise<ChangeParts> {
+  return withCatalogue(CHUNKS, await partsOfFile(memorySource(bytes), READERS));
 }
 
 /** A file in memory as a segment of this number. */

@@ -27,7 +27,7 @@ let model: StaticModel;
 let embedder: Embedder;
 
 before(async () => {
-  const wasm = await readFile(new URL("../wasm/built/gossamer-text.wasm", HERE));
+  const wasm = await readFile(new URL("../wasm/built/gossamer.wasm", HERE));
   const module = await WebAssembly.compile(wasm);
   text = wasmText(startCore(module), () => startCore(module));
   model = text.model(file);

@@ -6,10 +6,11 @@ import type { SegmentDraft } from "../src/core/segments.ts";
 import type { Catalogue, SourceRecord } from "../src/format/catalogue.ts";
 import { catalogueDigest } from "../src/format/changes.ts";
 import { writeContainer } from "../src/format/container.ts";
-import { joinSegments, type OpenSegment } from "../src/format/parts.ts";
+import { joinSegments } from "../src/format/edit.ts";
+import type { OpenSegment } from "../src/format/parts.ts";
 import { checkPut, recordsOf, type ChunkedDocument, type PutSource } from "../src/format/put.ts";
 import { checkOf, hashOfBytes, hexOf } from "../src/bytes/hashes.ts";
-import { loadText } from "../src/core/load.ts";
+import { loadEngine } from "../src/core/load.ts";
 import { joinBytes } from "../src/bytes/join.ts";
 import { CHUNKS, readCatalogue, segmentIn } from "./cores.ts";
 import { builtWasm } from "./wasm_files.ts";
@@ -120,27 +121,30 @@ test("a document has as many places as its rows, and what is made here is not a 
   const segment = await segmentOf((draft) => draft.addRecords(recordsOf([{ put, first: 1 }])));
 
   assert.equal(joinSegments(CHUNKS, [segment]).catalogue.document(0).places.length, 100_000);
-  assert.throws(() => CHUNKS.readSegment(segment), reason("Damaged")); // a heading of 100,000 bytes
+  assert.throws(() => CHUNKS.readTables({ file: segment }), reason("Damaged")); // a heading of 100,000 bytes
 });
 
 test("segments that are refused leave nothing in the memory of a search", async () => {
-  const text = await loadText(builtWasm);
-  const before = text.memoryBytes();
+  const engine = await loadEngine(builtWasm);
   const segment = await segmentOf((draft) => addAll(draft, "many.gsc"));
   const groups = (segment.sections.get(50) as Uint8Array).slice();
   groups[groups.length >> 1]! ^= 1;
   const damaged = { ...segment, sections: new Map([...segment.sections, [50, groups]]) };
 
-  for (let i = 0; i < 200; ++i) assert.throws(() => text.readSegment(damaged));
+  for (let i = 0; i < 200; ++i) assert.throws(() => engine.openCollection({ file: damaged }), GossamerError);
 
-  assert.equal(text.memoryBytes(), before);
+  assert.equal(engine.memoryBytes(), 0);
 });
 
-test("a single file's segment says in the module of searches what it says in that of changes", async () => {
-  const text = await loadText(builtWasm);
+test("a single file's segment holds in the module of searches what it holds in that of changes", async () => {
   const segment = await segmentOf((draft) => addAll(draft, "varied.gsc"));
+  const { catalogue } = joinSegments(CHUNKS, [segment]);
 
-  assert.deepEqual(text.readSegment(segment), CHUNKS.readSegment(segment));
+  const { counts } = (await loadEngine(builtWasm)).openCollection({ file: segment });
+
+  const { sourceCount: sources, documentCount: documents, chunkCount: chunks } = catalogue;
+  assert.deepEqual([counts.sources, counts.documents, counts.chunks], [sources, documents, chunks]);
+  assert.ok(chunks > 0);
 });
 
 test("hashes are those of Python", () => {
@@ -161,7 +165,7 @@ test("a segment that unpacks to much more than its bytes is padded as far as rea
   const segment = await segmentOf((draft) => draft.addRecords(recordsOf(puts)));
 
   assert.equal(joinSegments(CHUNKS, [segment]).catalogue.chunkCount, 12 * 60_000);
-  assert.equal(CHUNKS.readSegment(segment).tables.count, 12);
+  assert.equal(CHUNKS.readTables({ file: segment }).tables.count, 12);
 });
 
 test("damaged segments are refused, or say something, and never end otherwise", async () => {
@@ -171,7 +175,7 @@ test("damaged segments are refused, or say something, and never end otherwise", 
       const sections = new Map([...segment.sections, [kind, bytes]]);
       const file = writeContainer([...sections].map(([one, data]) => ({ kind: one, bytes: data })));
       const changed = await segmentIn(file);
-      return [CHUNKS.readSegment(changed).tables.count, joinSegments(CHUNKS, [changed]).catalogue.paths];
+      return [CHUNKS.readTables({ file: changed }).tables.count, joinSegments(CHUNKS, [changed]).catalogue.paths];
     };
     await readHostile(whole, read, 150);
   }

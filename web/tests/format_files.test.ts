@@ -16,8 +16,7 @@ import {
 } from "../src/format/manifest.ts";
 import type { OpenSegment } from "../src/format/parts.ts";
 import { openOldTexts, openTexts, type Texts } from "../src/format/texts.ts";
-import { openWords, type Postings } from "../src/format/words.ts";
-import { CHUNKS, segmentIn } from "./cores.ts";
+import { CHUNKS, readCatalogue, segmentIn } from "./cores.ts";
 import { dataFile, expected, readDamaged, readHostile } from "./format_parts.ts";
 
 const CHECK = new TextEncoder().encode("123456789");
@@ -196,99 +195,22 @@ test("damaged texts are refused", async () => {
 });
 
 async function textsIn(segment: OpenSegment): Promise<Texts> {
-  return openTexts(segment.container.slice(SECTIONS.blocks), CHUNKS.readSegment(segment).blocks);
+  return openTexts(segment.container.slice(SECTIONS.blocks), CHUNKS.blocksOf(segment));
 }
 
-test("words are found where Python finds them", async () => {
-  const words = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);
-  const terms = Object.keys(expected.words);
-
-  const found = await words.find(terms);
-
-  for (const { term, chunks, counts } of found) {
-    assert.deepEqual([[...chunks], [...counts]], expected.words[term], term);
-  }
-  assert.equal(words.chunks, 151);
-});
-
-test("words are found with one read for blocks and one for postings", async () => {
-  const { source, reads } = counted(dataFile("words.gsw"));
-  const words = await openWords(source, CHUNKS);
-
-  await words.find(["tea", "leaf", "nowhere"]);
-
-  assert(reads.length <= 1 + 3 + 2);
-});
-
-test("words that are written come back, blocks of them and none", async () => {
-  for (const count of [0, 1, 128, 129, 1000]) {
-    const lists = Array.from({ length: count }, (_, i) => ({
-      term: `term${(i * 7919) % 1000}x`,
-      chunks: Uint32Array.of(i, i + 300, 100_000 + 3 * i),
-      counts: Uint32Array.of(1, 2, 200 + i),
-    }));
-
-    const words = await openWords(memorySource(wordsOf(200_000, lists)), CHUNKS);
-
-    const all = [...lists, { term: "other", chunks: Uint32Array.of(7), counts: Uint32Array.of(1) }];
-    assert.deepEqual(await words.find(all.map(({ term }) => term)), all);
-    assert.equal((await words.find(["nowhere"]))[0]?.chunks.length, 0);
-    words.close();
-  }
-});
-
-test("words that are closed while they are read say so, and nothing else is freed", async () => {
-  const other = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);
-  const before = await other.find(["tea"]);
-  const words = await openWords(memorySource(dataFile("words.gsw")), CHUNKS);
-
-  const found = words.find(["tea", "leaf"]);
-  words.close();
-  words.close();
-
-  await assert.rejects(found, { reason: "WrongState" });
-  await assert.rejects(words.find(["tea"]), { reason: "WrongState" });
-  assert.deepEqual(await other.find(["tea"]), before);
-});
-
 test("words are counted to the end though another job fails", () => {
-  const counter = CHUNKS.countWords();
-  counter.add(0, new TextEncoder().encode("tea"));
+  const bytes = CHUNKS.edit({ bytes: dataFile("many.gsc") }, (list) => list.pack());
+  const counter = CHUNKS.countWords(bytes);
+  const catalogue = readCatalogue(bytes);
 
   assert.throws(() => CHUNKS.readSources(new Uint8Array(9)), { reason: "NotGossamer" });
 
-  assert.ok(counter.finish(1).length > 40);
+  const text = new Uint8Array(catalogue.textLengths[0]!).fill(32);
+  text.set(new TextEncoder().encode("tea"), catalogue.spans(catalogue.chunkIds).starts[0]);
+  counter.add(catalogue.chunkIds[0]!, text);
+  assert.ok(counter.finish().length > 40);
   counter.free();
 });
-
-test("damaged words are refused", async () => {
-  const terms = Object.keys(expected.words);
-  const read = async (bytes: Uint8Array) => {
-    const words = await openWords(memorySource(bytes), CHUNKS);
-    const found = await words.find(terms);
-    return found.map(({ chunks, counts }) => [[...chunks], [...counts]]);
-  };
-
-  const [chunks, counts] = [Uint32Array.of(1, 5), Uint32Array.of(1, 9)];
-  const small = wordsOf(9, terms.slice(0, 9).map((term) => ({ term, chunks, counts })));
-
-  await readDamaged(small, read);
-  await readDamaged(dataFile("words.gsw"), read, 211);
-  await readHostile(small, read, 300);
-});
-
-/** Words as the core counts them; one more stands in chunk 7. */
-function wordsOf(chunks: number, lists: readonly Postings[]): Uint8Array {
-  const counter = CHUNKS.countWords();
-  const add = (chunk: number, text: string) => counter.add(chunk, new TextEncoder().encode(text));
-  for (const { term, chunks: numbers, counts } of lists) {
-    numbers.forEach((chunk, i) => add(chunk, `${term} `.repeat(counts[i] ?? 0)));
-  }
-  add(7, "other");
-  const bytes = counter.finish(chunks);
-  counter.free();
-  return bytes;
-}
 
 function engineFile(name: string): Uint8Array {
   const url = new URL(`../../tests/data/format/v1/${name}.gossamer`, import.meta.url);

@@ -2,22 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
+import type { ByteRange } from "../src/bytes/source.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer, SECTIONS, writeContainer } from "../src/format/container.ts";
 import { checkOf, digestOf } from "../src/bytes/hashes.ts";
 import { writeManifest } from "../src/format/manifest.ts";
 import { openEngineParts, partsOfFile, partsOfFolder } from "../src/format/parts.ts";
-import type { IndexParts } from "../src/format/parts.ts";
+import type { ChangeParts } from "../src/format/edit.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { exportFile } from "../src/update/export.ts";
 import { importFile } from "../src/update/import.ts";
 import { dataFile, readDamaged } from "./format_parts.ts";
-import { loadReader, READERS } from "./cores.ts";
+import { askWords, stateOf } from "./asked.ts";
+import { fileParts, folderParts, loadReader, READERS } from "./cores.ts";
 
 for (const version of [1, 2]) {
 test(`a single file of version ${version} has all texts of its chunks, as they were embedded`, async () => {
-  const parts = await fileParts(version);
+  const parts = await partsOf(version);
 
   const texts = await chunkTexts(parts);
 
@@ -29,15 +31,17 @@ test(`a single file of version ${version} has all texts of its chunks, as they w
 });
 
 test(`words of a single file of version ${version} are in the chunks that it says`, async () => {
-  const parts = await fileParts(version);
+  const parts = await partsOf(version);
   const texts = await chunkTexts(parts);
+  assert(parts.words);
 
-  const [leaf, nowhere] = await parts.words!.find(["leaf", "nowhere"]);
+  const { hits, explanation } = await askWords(await stateOf(parts), "leaf nowhere");
 
+  const found = new Map(hits.map((hit) => [hit.id, hit.text]));
   const holding = [...texts.keys()].filter((number) => / leaf /.test(` ${texts[number]} `));
   assert(holding.length > 0);
-  assert(holding.every((number) => leaf!.chunks.includes(number)));
-  assert.equal(nowhere!.chunks.length, 0);
+  for (const number of holding) assert.equal(found.get(parts.catalogue.chunkIds[number]!), texts[number]);
+  assert.deepEqual(explanation.lexicalTerms, { leaf: hits.length, nowher: 0 });
 });
 }
 
@@ -55,9 +59,9 @@ test("the engine gets its own sections, without vectors unless they are asked fo
 test("a folder of version 1 is opened by its manifest, and only whole", async () => {
   const folder = await folderWith("index");
 
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
 
-  assert.deepEqual(await chunkTexts(parts), await chunkTexts(await fileParts()));
+  assert.deepEqual(await chunkTexts(parts), await chunkTexts(await partsOf(1)));
   assert.equal(parts.words, null);
   parts.close();
 
@@ -84,9 +88,12 @@ test("a file of vectors alone is no index to search", async () => {
 
 test("damage to a single file is found before anything is made of it", async () => {
   const read = async (bytes: Uint8Array) => {
-    const parts = await partsOfFile(memorySource(bytes), READERS);
-    const [tea] = await parts.words!.find(["tea"]);
-    return [await chunkTexts(parts), [...tea!.chunks], parts.manifest];
+    const parts = await fileParts(bytes);
+    const state = await stateOf(parts);
+    const { hits } = await askWords(state, "tea");
+    const found = [await chunkTexts(parts), hits, parts.manifest];
+    await state.close();
+    return found;
   };
 
   await readDamaged(dataFile("single.gossamer"), read, 97);
@@ -101,13 +108,31 @@ test("what could not be fetched is asked for again", async () => {
     return bytes.slice(at, at + length);
   };
   const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined }, READERS);
+  const state = await stateOf(parts);
 
   await assert.rejects(parts.texts.read(1, 0, 10), { reason: "Unreachable" });
-  await assert.rejects(parts.words!.find(["tea"]), { reason: "Unreachable" });
+  await assert.rejects(askWords(state, "tea"), { reason: "Unreachable" });
   isBroken = false;
 
   assert.equal((await parts.texts.read(1, 0, 10)).length, 10);
-  assert((await parts.words!.find(["tea"]))[0]!.chunks.length > 0);
+  assert((await askWords(state, "tea")).hits.length > 0);
+});
+
+test("words are found with one read of where they lie, one of blocks and one of postings", async () => {
+  const parts = await partsOf(2);
+  const words = parts.words!;
+  let reads = 0;
+  const readMany = (ranges: readonly ByteRange[]) => {
+    reads += 1;
+    return Promise.all(ranges.map(({ at, length }) => words.read(at, length)));
+  };
+  const read = async (at: number, length: number) => (await readMany([{ at, length }]))[0]!;
+  const state = await stateOf({ ...parts, words: { ...words, read, readMany } });
+
+  const { hits } = await askWords(state, "tea leaf nowhere");
+
+  assert(hits.length > 0);
+  assert.equal(reads, 3);
 });
 
 /** The single file with so much before words and texts that they are not in its start. */
@@ -123,8 +148,8 @@ async function longFile(): Promise<{ bytes: Uint8Array; farAt: number }> {
   return { bytes, farAt: 1 << 16 };
 }
 
-async function fileParts(version = 1): Promise<IndexParts> {
-  return partsOfFile(memorySource(version === 1 ? dataFile("single.gossamer") : await newFile()), READERS);
+async function partsOf(version: number): Promise<ChangeParts> {
+  return fileParts(version === 1 ? dataFile("single.gossamer") : await newFile());
 }
 
 /** The single file of version 1 as this release writes it. */
@@ -137,7 +162,7 @@ async function newFile(): Promise<Uint8Array> {
   return new Uint8Array(await file.arrayBuffer());
 }
 
-async function chunkTexts(parts: IndexParts): Promise<string[]> {
+async function chunkTexts(parts: ChangeParts): Promise<string[]> {
   const { catalogue } = parts;
   const rows = catalogue.documentRows(catalogue.chunkIds);
   const { starts, ends } = catalogue.spans(catalogue.chunkIds);
@@ -169,6 +194,6 @@ async function folderWith(name: string): Promise<Folder> {
     size: bytes.length,
     digest: digestOf(bytes),
   }));
-  await folder.writeManifest(writeManifest({ ...(await fileParts()).manifest, files: entries }));
+  await folder.writeManifest(writeManifest({ ...(await partsOf(1)).manifest, files: entries }));
   return folder;
 }

@@ -16,7 +16,6 @@ export interface Expected {
   catalogues: Record<string, ExpectedCatalogue>;
   hashes: { text: string; check: number; hash: string }[];
   texts: { offset: number; length: number; digest: string }[];
-  words: Record<string, [chunks: number[], counts: number[]]>;
 }
 
 export interface ExpectedCatalogue {

@@ -6,14 +6,17 @@ python web/tests/make_query_index.py
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 from gossamer import Index
-from gossamer.query.results import Results, record_results
+from gossamer.query.results import Results
 from gossamer.single.engine import EngineChoice
 from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.single.importing import import_single_file
+from gossamer.store.changes import Changes
 
 FOLDER = Path(__file__).parent / "data" / "query"
 DECISIONS = Path(__file__).parents[2] / "docs" / "decisions"
@@ -38,21 +41,36 @@ TEXTS = (
         "metadata": {"lang": "ja"},
     },
 )
-SEARCHES = (
-    ("how are vectors compressed to codes", None),
-    ("whales that live in the sea", None),
-    ("codebook model pack", None),
-    ("who wins when two edges change the same text", None),
-    ("鯨 海", None),
-    ("größte Tier", 'lang == "de"'),
-    ("recall effort calibration", 'type == "markdown"'),
-    ("text", '"decisions" in path and extension == "md"'),
-    ("mammals", "year >= 2020"),
-    ("scan or walk the graph", 'not (type == "text")'),
-    ("anything at all", 'lang == "xx"'),
-    ("zzzyqx unheard", None),
+STALE = {
+    "id": "walrus",
+    "text": "A walrus has tusks, and walruses lie on the ice.",
+}
+SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
+    ("how are vectors compressed to codes", {}),
+    ("whales that live in the sea", {}),
+    ("codebook model pack", {}),
+    ("who wins when two edges change the same text", {}),
+    ("鯨 海", {}),
+    ("Säugetiere 😀 Blauwal", {}),
+    ("哺乳類 最大 動物", {}),
+    ("walrus tusks", {}),
+    ("größte Tier", {"where": 'lang == "de"'}),
+    ("recall effort calibration", {"where": 'type == "markdown"'}),
+    ("text", {"where": '"decisions" in path and extension == "md"'}),
+    ("mammals", {"where": "year >= 2020"}),
+    ("scan or walk the graph", {"where": 'not (type == "text")'}),
+    ("anything at all", {"where": 'lang == "xx"'}),
+    ("codes of vectors", {"paths": ["decisions/000*.md", "!*-codebooks-*"]}),
+    ("files of an index", {"types": [".MD", "pdf"]}),
+    ("whales", {"types": ["text"]}),
+    ("browser", {"after": "2023-11-14", "before": "2023-11-15"}),
+    ("browser", {"before": "2023"}),
+    ("model", {"types": ["markdown"], "paths": ["*model*"], "where": "size > 100"}),
+    ("zzzyqx unheard", {}),
 )
 MODES = ("hybrid", "semantic", "lexical")
+HIT = ("id", "location", "line", "first", "last", "title", "snippet", "score", "distance")
+_ADD_TEXT = Changes.add_text
 
 
 def main() -> None:
@@ -65,7 +83,7 @@ def main() -> None:
             os.utime(path, (1_700_000_000, 1_700_000_000))
         index = Index.create(folder / "index", model=MODEL, chunk_tokens=96)
         index.add_paths([folder / "decisions"])
-        index.add_texts(TEXTS)
+        index.add_texts([*TEXTS, STALE])
         _write(index, folder, "index", ExportOptions(replaces=True))
         _write(
             index,
@@ -75,20 +93,21 @@ def main() -> None:
         )
 
 
-def _write(index: Index, folder: Path, name: str, options: ExportOptions) -> None:
+def _write(index: Index, folder: Path, name: str, export: ExportOptions) -> None:
     """Export, and search what was exported: the same file that the page reads."""
     path = FOLDER / f"{name}.gossamer"
-    write_single_file(index.opened.state, path, options)
+    with patch.object(Changes, "add_text", _add_other_text):
+        write_single_file(index.opened.state, path, export)
     import_single_file(path, folder / name / "imported")
     imported = Index.open(folder / name / "imported")
     found = [
         {
             "question": question,
             "mode": mode,
-            "filter": where,
-            "hits": _hits(question, imported.search(question, 6, mode=mode, where=where)),
+            "options": _options_of_page(options),
+            **_found(imported.search(question, 6, mode=mode, **options)),
         }
-        for question, where in SEARCHES
+        for question, options in SEARCHES
         for mode in MODES
     ]
     first = imported.search("whales", 1).hits[0].id
@@ -96,27 +115,33 @@ def _write(index: Index, folder: Path, name: str, options: ExportOptions) -> Non
     before, hit, after = imported.context(first, 40)
     around = {"before": before, "text": hit.text, "after": after}
     value = {"searches": found, "similar": {"id": first, "ids": similar}, "context": around}
-    text = json.dumps(value, ensure_ascii=True, indent=1, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = text.replace('{"question"', '\n{"question"')
     (FOLDER / f"{name}.json").write_text(text + "\n", "ascii")
 
 
-def _hits(question: str, results: Results) -> list[dict[str, object]]:
-    described = record_results(question, results).hits
-    return [
+def _options_of_page(options: Mapping[str, object]) -> dict[str, object]:
+    """Name what is asked for as the page's package does."""
+    return {"filter" if name == "where" else name: value for name, value in options.items()}
+
+
+def _add_other_text(changes: Changes, text: bytes) -> tuple[int, int]:
+    """Keep another text than was indexed of what is to be stale."""
+    is_stale = text == STALE["text"].encode()
+    return _ADD_TEXT(changes, b"-" * len(text) if is_stale else text)
+
+
+def _found(results: Results) -> dict[str, object]:
+    hits = [
         {
-            "id": hit.id,
-            "location": record.location,
-            "first": hit.first,
-            "last": hit.last,
-            "title": hit.title,
-            "score": hit.score,
-            "distance": hit.distance,
+            **{name: getattr(hit, name) for name in HIT},
+            "shown": [hit.snippet[start:end] for start, end in hit.highlights],
             "ranks": dict(hit.ranks),
-            "snippet": record.snippet,
             "metadata": dict(hit.metadata),
         }
-        for hit, record in zip(results, described, strict=True)
+        for hit in results
     ]
+    return {"hits": hits, "stale": results.stale}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes what Python answers, for the tests of the Wasm modules: tests/data/wasm/*.json.
 
-Run it as `python web/tests/make_wasm_data.py` when the golden files or the words change.
+Run it as `python web/tests/make_wasm_data.py` when the golden files or the tokens change.
 """
 
 import base64
@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import Codebook, Effort, VectorIndex, _core
-from gossamer.lexical import find_terms, terms_of
+from gossamer import Codebook, Effort, VectorIndex
 from gossamer.text.tokenizer import WordPiece
 
 FOLDER = Path(__file__).parent / "data" / "wasm"
@@ -31,15 +30,6 @@ TEXTS = (
     "e\u0301te\u0301 a\u0323\u0307 \u1e69 😀👩‍👩‍👧 \ufffd\x00 [MASK] ##ing [unk] 3.14 sha256Hash",
     "",
 )
-QUESTIONS = (
-    "when does the lease end",
-    "facade strasse привет",
-    "日本語 分词 한국",
-    "ไทย हिन्दी العربية",
-    "x_axis server sha256 ete",
-    "the of and",
-    "...",
-)
 
 
 def main() -> None:
@@ -54,7 +44,7 @@ def main() -> None:
         "answers": {name: answers_of(name, vectors, queries) for name in names},
     }
     write("golden.json", golden)
-    write("text.json", {"texts": TEXTS, "questions": questions(), "tokens": tokens()})
+    write("text.json", {"texts": TEXTS, "tokens": tokens()})
 
 
 def write(name: str, value: dict[str, Any]) -> None:
@@ -89,27 +79,6 @@ def answers_of(name: str, vectors: np.ndarray, queries: np.ndarray) -> dict[str,
         )
         answers[strategy] = [found.ids.tolist(), found.distances.astype(float).round(7).tolist()]
     return answers
-
-
-def questions() -> list[dict[str, Any]]:
-    """Give each question's terms, where they stand and how chunks rank."""
-    found = []
-    for question in QUESTIONS:
-        bounds = np.cumsum([0, *(len(text.encode()) for text in TEXTS)]).astype(np.uint64)
-        lexical_pass = _core.LexicalPass(question.encode(), None)
-        whole = np.frombuffer("".join(TEXTS).encode(), dtype=np.uint8)
-        numbers = np.arange(len(TEXTS), dtype=np.uint32) * 3
-        lexical_pass.add_buffer(whole, bounds[:-1], bounds[1:], numbers)
-        best, scores, chunks_with = lexical_pass.top(10)
-        found.append(
-            {
-                "question": question,
-                "terms": list(terms_of(question)),
-                "spans": [[list(span) for span in find_terms(t.encode(), question)] for t in TEXTS],
-                "top": [best.tolist(), scores.astype(float).round(6).tolist(), list(chunks_with)],
-            }
-        )
-    return found
 
 
 def tokens() -> list[dict[str, Any]]:

@@ -1,66 +1,90 @@
-// The filters of the page, as an index in the page takes them.
+// The filters of the page, as an index in the page or a server takes them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { filterOf } from "../page/local/filter.ts";
-import { pathsOf, readQuery, typesOf } from "../page/query.ts";
-import { parseFilter } from "../src/query/filters/expression.ts";
+import { optionsOf, readQuery } from "../page/query.ts";
+import { makeServices } from "../src/query/services.ts";
+import { WebIndex } from "../src/query/web_index.ts";
+import { memoryStorage } from "../src/storage/memory.ts";
+import { applyChange } from "../src/update/change.ts";
+import { CHUNKS } from "./cores.ts";
+import { fakeEmbedder, fakeEngine } from "./update_fakes.ts";
+import { builtWasm } from "./wasm_files.ts";
 
-const NOTE = {
-  ...{ path: "/home/ann/notes/2024/lease.md", type: "markdown", extension: "md" },
-  ...{ modified: "2024-05-31T10:00:00+00:00", lang: "en" },
-};
+const index = await indexOf("home/ann/notes/2024/lease.md", "---\nlang: en\n---\nThe lease is due.");
 
-function letsThrough(said: Record<string, string>, fields = NOTE): boolean {
-  const filter = filterOf(readQuery(new URLSearchParams(said).toString()));
-  return filter === "" || parseFilter(filter).matches(fields);
+/** An index of one file that was changed in the morning of the last of May. */
+async function indexOf(path: string, text: string): Promise<WebIndex> {
+  const storage = memoryStorage();
+  const folder = await storage.folder("notes");
+  const file = { path, bytes: new TextEncoder().encode(text), mtime: Date.parse("2024-05-31T10:00Z") };
+  const tools = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
+  await applyChange(null, { adds: [file] }, { folder, embedder: fakeEmbedder(), ...tools });
+  return WebIndex.open("notes", {}, makeServices(builtWasm, storage));
 }
 
-test("without filters everything is let through", () => {
-  assert.equal(filterOf(readQuery("?q=lease")), "");
+function optionsFor(said: Record<string, string>) {
+  return optionsOf(readQuery(new URLSearchParams(said).toString()));
+}
+
+async function letsThrough(said: Record<string, string>): Promise<boolean> {
+  const { hits } = await index.search("lease", { ...optionsFor(said), mode: "lexical" });
+  return hits.length > 0;
+}
+
+test("without filters everything is let through", async () => {
+  const { explanation } = await index.search("lease", { ...optionsFor({}), mode: "lexical" });
+
+  assert.equal(explanation.allowedChunks, null);
+  assert.ok(await letsThrough({}));
 });
 
-test("paths are what they hold, or patterns", () => {
-  for (const path of ["lease", "notes/", "notes/2024", "*.md", "notes/**/*.md", "lea?e", "/home/**", "!*.pdf"])
-    assert.ok(letsThrough({ path }), path);
+test("paths are what they hold, or patterns", async () => {
+  for (const path of ["lease", "notes/", "notes/2024", "*.md", "notes/**/*.md", "lea?e*", "/home/**", "!*.pdf"])
+    assert.ok(await letsThrough({ path }), path);
   for (const path of ["rent", "notes/2023", "*.pdf", "letters/**", "!notes/**", '"quoted"', "back\\slash"])
-    assert.ok(!letsThrough({ path }), path);
+    assert.ok(!(await letsThrough({ path })), path);
+  assert.ok(!(await letsThrough({ path: "home/*.md" })), "a star stays within a name");
 });
 
-test("types are kinds or extensions, whatever their letters", () => {
-  for (const type of ["markdown", "pdf, Markdown", ".md", "MD,"]) assert.ok(letsThrough({ type }), type);
-  for (const type of ["pdf", "mark"]) assert.ok(!letsThrough({ type }), type);
+test("types are kinds or extensions, whatever their letters", async () => {
+  for (const type of ["markdown", "pdf, Markdown", ".md", "MD,"]) assert.ok(await letsThrough({ type }), type);
+  for (const type of ["pdf", "mark"]) assert.ok(!(await letsThrough({ type })), type);
 });
 
-test("the first day counts, and the last one does not", () => {
-  assert.ok(letsThrough({ after: "2024-05-31", before: "2024-06-01" }));
-  assert.ok(!letsThrough({ after: "2024-06-01" }));
-  assert.ok(!letsThrough({ before: "2024-05-31" }));
+test("the first day counts, and the last one does not", async () => {
+  assert.ok(await letsThrough({ after: "2024-05-31", before: "2024-06-01" }));
+  assert.ok(!(await letsThrough({ after: "2024-06-01" })));
+  assert.ok(!(await letsThrough({ before: "2024-05-31" })));
 });
 
-test("what is no date is no filter", () => {
-  assert.equal(filterOf(readQuery("?after=yesterday&before=2024")), "");
+test("what is no date is no filter of the page, and refused by an index", async () => {
+  assert.ok(await letsThrough({ after: "yesterday", before: "2024" }));
+  await assert.rejects(index.search("lease", { after: "yesterday" }), {
+    reason: "InvalidArgument",
+    message: /expected a date such as 2024-05-31 or 2024, not 'yesterday'/,
+  });
 });
 
-test("all filters hold at once, whatever stands in one of them", () => {
+test("all filters hold at once, whatever stands in one of them", async () => {
   const where = 'lang == "en" or lang == "de"';
 
-  assert.ok(letsThrough({ path: "lease", type: "md", where }));
-  assert.ok(!letsThrough({ path: "rent", type: "md", where }));
-  assert.ok(!letsThrough({ type: "pdf", where }));
+  assert.ok(await letsThrough({ path: "lease", type: "md", where }));
+  assert.ok(!(await letsThrough({ path: "rent", type: "md", where })));
+  assert.ok(!(await letsThrough({ type: "pdf", where })));
 });
 
-test("an expression alone stays as it was typed", () => {
-  assert.equal(filterOf(readQuery("?where=size+%3D+3")), "size = 3");
+test("a message about an expression points at its characters", async () => {
+  await assert.rejects(letsThrough({ type: "md", where: "size = 3" }), { message: /write ==/ });
 });
 
-test("a server is asked for what stands anywhere in a path, or for the pattern as it is", () => {
-  const pathsFor = (path: string) => pathsOf(readQuery(`?path=${encodeURIComponent(path)}`));
+test("what is no pattern may stand anywhere in a path, and a pattern stays as it is", () => {
+  const pathsFor = (path: string) => optionsFor({ path }).paths;
 
   assert.deepEqual(pathsFor(""), []);
   assert.deepEqual(pathsFor("lease"), ["*lease*"]);
   assert.deepEqual(pathsFor(".md"), ["*.md*"]);
   for (const path of ["*.md", "notes/**", "~/notes", "./a", "!old"]) assert.deepEqual(pathsFor(path), [path]);
-  assert.deepEqual(typesOf(readQuery("?type=pdf,%20.MD,")), ["pdf", "md"]);
+  assert.deepEqual(optionsFor({ type: "pdf, .MD," }).types, ["pdf", ".MD"]);
 });

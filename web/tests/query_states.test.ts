@@ -6,25 +6,20 @@ import { test } from "node:test";
 
 import { memorySource } from "../src/bytes/memory.ts";
 import { loadBuilder } from "../src/core/load.ts";
-import type { EngineSearch } from "../src/core/engine.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer } from "../src/format/container.ts";
-import { makeMeter } from "../src/query/meter.ts";
+import type { IndexParts } from "../src/format/parts.ts";
 import { keepModel } from "../src/query/models.ts";
-import { OpenedState } from "../src/query/opened.ts";
-import type { Kept } from "../src/query/opened.ts";
+import type { Kept, OpenedState } from "../src/query/opened.ts";
 import { makeServices } from "../src/query/services.ts";
 import type { Services } from "../src/query/services.ts";
-import { supplyAll } from "../src/query/supply.ts";
-import { vectorCache } from "../src/query/vector_cache.ts";
-import type { Passages } from "../src/query/passages.ts";
-import type { OpenedTarget } from "../src/query/targets.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import { makeHandlers } from "../src/worker/handlers.ts";
 import type { Handlers } from "../src/worker/handlers.ts";
 import type { Job } from "../src/worker/job.ts";
 import type { TextInput } from "../src/update/inputs.ts";
+import { keptFor, stateOf } from "./asked.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));
@@ -121,7 +116,7 @@ test("a search under way keeps the state that it began with until it is over", a
   let go = () => {};
   const using = state.use(async (used) => {
     await new Promise<void>((resolve) => (go = resolve));
-    return (await used.searchable()).engine();
+    return used.ask(async (asked) => (await asked.engine()).index);
   });
 
   await handlers.add(jobOf([note(1)]), handle);
@@ -214,39 +209,13 @@ test("an engine that failed too often is replaced by another one", async () => {
   const index = await WebIndex.open(new Blob([readFileSync(FILE)]), {}, await withModel());
   await index.search("whales");
   const state = await index.state();
-  const engine = await (await state.searchable()).engine();
+  const { index: engine } = await state.ask((asked) => asked.engine());
   const query = new Float32Array(engine.dim);
   const ask = () => engine.search(query, { k: 1, recall: 0.9, allowed: [999_999] });
   for (let i = 0; i < 300 && !engine.isBroken; i++) assert.throws(ask, GossamerError);
 
   assert.equal(engine.isBroken, true);
   assert.equal((await index.search("whales that live in the sea", { k: 1 })).hits[0]?.source, "whales");
-});
-
-test("chunks that were removed are passed over where vectors are computed or asked for", async () => {
-  const given: { missing: number[] }[] = [];
-  let wanted = [1, 404, 2];
-  const search = {
-    wanted: () => wanted,
-    supply: (_: Float32Array, missing: Uint8Array) => {
-      given.push({ missing: [...missing] });
-      wanted = [];
-    },
-  } as unknown as EngineSearch;
-  const passages = { has: (id: number) => id !== 404 } as unknown as Passages;
-  const asked: number[][] = [];
-  const ask = async (ids: readonly number[]) => {
-    asked.push([...ids]);
-    return { mask: new Uint8Array(ids.length).fill(1), rows: new Float32Array(ids.length * 2).fill(1) };
-  };
-  const counts = { embedded: 0, cached: 0, read: 0, asked: 0, outOfReach: 0 };
-  const cache = vectorCache(1 << 20);
-
-  await supplyAll(search, { dim: 2, cache, passages, embedder: null, ask }, counts);
-
-  assert.deepEqual(asked, [[1, 2]]);
-  assert.deepEqual(given, [{ missing: [0, 1, 0] }]);
-  assert.deepEqual([counts.asked, counts.outOfReach], [2, 0]);
 });
 
 /** A state over vectors alone. */
@@ -257,12 +226,9 @@ async function stateOfVectors(count: number, dim: number): Promise<{ state: Open
   built.free();
   const engine = await openContainer(memorySource(file));
   const manifest = { model: { name: "", fingerprint: "", dim }, settings: { keep: "all" } };
-  const parts = { manifest, engine, close: () => {} };
-  const target = { parts, name: "", origin: "", folder: null, isLocal: true, server: null, notes: [] };
-  const services = makeServices(builtWasm, memoryStorage());
-  const kept: Kept = { options: {}, services, meter: makeMeter(), budget: 1 << 16, watch: null };
-  const flush = async () => {};
-  return { state: new OpenedState({ ...target, flush } as unknown as OpenedTarget, kept), kept };
+  const parts = { manifest, engine, origin: { files: [] }, words: null, close: () => {} };
+  const kept = keptFor(1 << 16);
+  return { state: await stateOf(parts as unknown as IndexParts, {}, kept), kept };
 }
 
 test("a budget that falls gives memory back, and what it leaves is still there", async () => {
@@ -285,6 +251,38 @@ test("a budget that falls gives memory back, and what it leaves is still there",
   assert.equal(opened?.index.isBroken, false);
   assert.equal(opened?.index.resident?.used, 1024);
   await state.close();
+});
+
+test("an index moves to another instance when no question is under way, and answers as before", async () => {
+  const services = await withModel();
+  let grown = 0;
+  const newEngine = async () => {
+    const engine = await services.newEngine();
+    return { ...engine, memoryBytes: () => engine.memoryBytes() + grown };
+  };
+  const index = await WebIndex.open(new Blob([readFileSync(FILE)]), {}, { ...services, newEngine });
+  const before = await index.search("whales that live in the sea");
+  const state = await index.state();
+  const collection = await state.collection();
+  let go = () => {};
+  const under = new Promise<void>((begun) => {
+    void state.ask(async () => {
+      begun();
+      await new Promise<void>((resolve) => (go = resolve));
+    });
+  });
+  await under;
+  grown = 1 << 28;
+
+  await index.setMemoryBudget(1 << 21);
+  assert.equal(await state.collection(), collection);
+  go();
+  await index.setMemoryBudget(1 << 20);
+
+  assert.notEqual(await state.collection(), collection);
+  assert.equal(collection.isBroken, true);
+  assert.deepEqual((await index.search("whales that live in the sea")).hits, before.hits);
+  assert.equal((await index.search("whales", { mode: "lexical" })).hits[0]?.source, "whales");
 });
 
 test("a budget that is refused is not kept", async () => {

@@ -6,13 +6,12 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer } from "../src/format/container.ts";
 import { AWAY } from "../src/format/catalogue.ts";
-import { partsOfFolder } from "../src/format/parts.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { baseOf, manifestIn } from "../src/server/following.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { apply, committed, contentOf, isReason, newEdge, PACK, type TestEdge } from "./sync_edge.ts";
 import { expected, headIn, recorded, remade, TOKEN, type ExpectedStep } from "./sync_packages.ts";
-import { READERS } from "./cores.ts";
+import { folderParts } from "./cores.ts";
 
 const QUESTION = "which animals live in the sea";
 const STEPS = expected.steps;
@@ -59,7 +58,7 @@ test("an edge without texts is in the same state as one with them", async () => 
     await checkStep(edge, step);
     assert.equal(await stateIn(edge), headIn(recorded(`codes-${number}`))["state"]);
   }
-  const parts = await partsOfFolder(edge.folder, READERS);
+  const parts = await folderParts(edge.folder);
 
   assert.ok(parts.catalogue.textPlaces.segments.every((segment) => segment === AWAY));
 });
@@ -106,7 +105,7 @@ test("a document whose text the server could not read is there without it", asyn
   const whole = await readPackage(bytes, TOKEN);
   const texts = whole.read("texts", 1 << 20);
   await apply(edge, bytes);
-  const parts = await partsOfFolder(edge.folder, READERS);
+  const parts = await folderParts(edge.folder);
   const row = parts.catalogue.documentRows([first ?? 0])[0] ?? 0;
   const starts = Array.from(parts.catalogue.textLengths).slice(0, row);
   const at = starts.reduce((sum, length) => sum + length, 0);
@@ -118,7 +117,7 @@ test("a document whose text the server could not read is there without it", asyn
   await apply(other, remade(bytes, { sections: { texts: rest, absent } }));
 
   await checkStep(other, STEPS[0] as ExpectedStep);
-  const segments = (await partsOfFolder(other.folder, READERS)).catalogue.textPlaces.segments;
+  const segments = (await folderParts(other.folder)).catalogue.textPlaces.segments;
   assert.equal(segments.filter((segment) => segment === 2 ** 31).length, 1);
 });
 

@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { loadText } from "../src/core/load.ts";
 import { GossamerError, type Reason } from "../src/errors.ts";
 import { compareTexts } from "../src/text/text.ts";
-import { partsOfFolder } from "../src/format/parts.ts";
 import { keepModel } from "../src/query/models.ts";
 import { makeServices, type Services } from "../src/query/services.ts";
 import { makeDisk, memoryStorage, type MemoryDisk } from "../src/storage/memory.ts";
@@ -16,7 +15,7 @@ import { readPackage } from "../src/sync/package.ts";
 import type { ExpectedStep } from "./sync_packages.ts";
 import { TOKEN } from "./sync_packages.ts";
 import { builtWasm } from "./wasm_files.ts";
-import { READERS } from "./cores.ts";
+import { folderParts } from "./cores.ts";
 
 const MODEL = new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url);
 export const PACK = new Uint8Array(readFileSync(MODEL));
@@ -55,7 +54,7 @@ export async function apply(
 
 /** What an edge holds, in the words of the recorded steps. */
 export async function contentOf({ folder }: TestEdge): Promise<Omit<ExpectedStep, "hits">> {
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const { catalogue } = parts;
   const rows = [...catalogue.paths.keys()].sort((one, other) =>
     compareTexts(catalogue.paths[one] ?? "", catalogue.paths[other] ?? ""),

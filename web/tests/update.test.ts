@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { loadChunks } from "../src/core/load.ts";
 import { openEngineParts, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
-import { Passages } from "../src/query/passages.ts";
 import type { Progress } from "../src/records.ts";
 import { makeDisk, memoryStorage, type MemoryDisk } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
@@ -15,10 +13,9 @@ import {
   type Input,
 } from "../src/update/change.ts";
 import { codeOf, codesIn, fakeEmbedder, fakeEngine, type FakeEmbedder } from "./update_fakes.ts";
-import { builtWasm } from "./wasm_files.ts";
-import { READERS } from "./cores.ts";
+import { stateOf } from "./asked.ts";
+import { CHUNKS, folderParts, READERS } from "./cores.ts";
 
-const CHUNKS = await loadChunks(builtWasm);
 const TOOLS = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
 
 interface Bench {
@@ -39,14 +36,16 @@ async function bench(): Promise<Bench> {
 
 /** What can be found: the text of each chunk as it was embedded, by id; codes must fit the texts. */
 async function contentOf(folder: Folder): Promise<Map<number, string>> {
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const ids = [...parts.catalogue.chunkIds];
-  const passages = await new Passages(parts.catalogue, parts.texts).read(ids, false);
   const codes = await codesOf(parts);
   assert.deepEqual([...codes.keys()].sort((a, b) => a - b), ids);
-  const found = new Map(passages.map((passage, place) => [ids[place] ?? 0, passage?.embedded ?? ""]));
+  const state = await stateOf(parts);
+  const found = await state.read(ids, async (reader) =>
+    new Map(ids.map((id) => [id, reader.passage(id, 0)?.embedded ?? ""])),
+  );
   for (const [id, text] of found) assert.deepEqual(codes.get(id), codeOf(text));
-  parts.close();
+  await state.close();
   return found;
 }
 
@@ -376,7 +375,7 @@ test("an index that was closed holds no file open, whatever was under way", asyn
       return { ...source, close: () => void open.delete(name) };
     },
   };
-  const parts = await partsOfFolder(counted, READERS);
+  const parts = await folderParts(counted);
   const { segment } = parts.catalogue.document(0);
   const whileOpen = [...open].map((name) => name.split("-")[0]);
 
@@ -424,7 +423,7 @@ test("a file with another time and the same content is touched, not embedded", a
 
   const report = await change({ adds: [file("a/x.txt", "words", 2000)] });
 
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   assert.equal(report.unchanged, 1);
   assert.equal(embedder.texts.length, 1);
   assert.equal(parts.catalogue.source(0).mtimeNs, 2_000_000_000n);

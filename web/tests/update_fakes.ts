@@ -50,6 +50,9 @@ export function fakeEngine(): Engine {
   return {
     kernels: "simd",
     canBuild: true,
+    openCollection: () => {
+      throw new GossamerError("WrongState", "the fake answers nothing");
+    },
     open: (parts) => fakeIndex(codesIn(parts)),
     create: () => fakeIndex(new Map()),
     build: () => {

@@ -12,14 +12,13 @@ import { travelCatalogue } from "../src/format/changes.ts";
 import { SINGLE_KINDS } from "../src/format/container.ts";
 import { crc32 } from "../src/bytes/hashes.ts";
 import { readManifest, readSingleManifest, writeManifest, writeSingleManifest } from "../src/format/manifest.ts";
-import { partsOfFile, partsOfFolder } from "../src/format/parts.ts";
 import { rawZstdFrame } from "./zstd_frames.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
 import { importFile } from "../src/update/import.ts";
-import { CHUNKS, READERS, loadReader } from "./cores.ts";
+import { CHUNKS, fileParts, folderParts, loadReader } from "./cores.ts";
 
 const SEGMENT_KINDS = [...SINGLE_KINDS, SECTIONS.blocks];
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
@@ -45,7 +44,7 @@ function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const builder = () => loadBuilder(FILES);
   const blob = await exportFile(parts, { chunks: loadReader, builder, pack: async () => PACK });
   parts.close();
@@ -125,7 +124,7 @@ test("an empty index is exported and imported too", async () => {
 
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.equal((await partsOfFolder(other, READERS)).catalogue.chunkCount, 0);
+  assert.equal((await folderParts(other)).catalogue.chunkCount, 0);
 });
 
 test("an imported file is another index than the one that was exported", async () => {
@@ -135,7 +134,7 @@ test("an imported file is another index than the one that was exported", async (
 
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader });
 
-  assert.notEqual((await partsOfFolder(other, READERS)).manifest.uuid, (await partsOfFolder(folder, READERS)).manifest.uuid);
+  assert.notEqual((await folderParts(other)).manifest.uuid, (await folderParts(folder)).manifest.uuid);
 });
 
 test("a damaged index can be replaced, one that follows a server cannot", async () => {
@@ -147,7 +146,7 @@ test("a damaged index can be replaced, one that follows a server cannot", async 
 
   await importFile(memorySource(file), folder, { chunks: loadReader, replaces: true });
 
-  assert.equal((await partsOfFolder(folder, READERS)).catalogue.sourceCount, 3);
+  assert.equal((await folderParts(folder)).catalogue.sourceCount, 3);
   await folder.writeManifest(writeManifest({ ...manifest, origin: { url: "http://server" } }));
   await assert.rejects(importFile(memorySource(file), folder, { chunks: loadReader, replaces: true }), { reason: "WrongState" });
 });
@@ -164,7 +163,7 @@ test("a listener that throws, also after all is written, does no harm", async ()
   await importFile(memorySource(await exported(folder)), other, { chunks: loadReader, onProgress });
 
   for (const one of [folder, other]) {
-    const parts = await partsOfFolder(one, READERS);
+    const parts = await folderParts(one);
     assert.equal((await parts.texts.read(parts.catalogue.document(0).segment, 0, 4)).length, 4);
   }
 });
@@ -202,7 +201,7 @@ test("parts that do not belong together are refused, though each is whole", asyn
   await change(folder, { adds: [...TEXTS, { id: "dog", text: "Our dog barks at the moon." }] });
   await change(folder, { removes: ["tea"] });
   const file = await exported(folder);
-  const { catalogue } = await partsOfFile(memorySource(file), READERS);
+  const { catalogue } = await fileParts(file);
   const { bytes } = travelCatalogue(CHUNKS, catalogue, [0, 1, 2], (root) => root).origin;
   const offsets = [0, 1, 2].map((row) => catalogue.textPlaces.offsets[row]!);
   const withTexts = async (size: number, rows: number[], begins: number[]) => {
@@ -233,7 +232,7 @@ test("parts that do not belong together are refused, though each is whole", asyn
 
 /** The same sources as a file of version 1, with other texts. */
 async function asOld(file: Uint8Array, texts: Uint8Array): Promise<Uint8Array> {
-  const { catalogue, manifest } = await partsOfFile(memorySource(file), READERS);
+  const { catalogue, manifest } = await fileParts(file);
   const rows = [...catalogue.paths.keys()];
   const { bytes } = travelCatalogue(CHUNKS, catalogue, rows, (root) => root).origin;
   const old = new TextDecoder().decode(writeSingleManifest(manifest)).replaceAll(/("version"|"single"):2/g, "$1:1");

@@ -8,14 +8,14 @@ import { openContainer, SECTIONS } from "../src/format/container.ts";
 import { catalogueDigest } from "../src/format/changes.ts";
 import { digestOf, hexOf } from "../src/bytes/hashes.ts";
 import { filesOfKind, readManifest, writeManifest, type FileEntry } from "../src/format/manifest.ts";
-import { joinSegments, partsOfFile, partsOfFolder } from "../src/format/parts.ts";
+import { joinSegments, type ChangeParts } from "../src/format/edit.ts";
 import type { PutSource } from "../src/format/put.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { openToChange } from "../src/update/convert.ts";
 import { newFiles } from "../src/update/files.ts";
 import { NewSegments, settleSegments } from "../src/update/segments.ts";
-import { CHUNKS, loadReader, READERS } from "./cores.ts";
+import { CHUNKS, fileParts, folderParts, loadReader } from "./cores.ts";
 import { dataFile } from "./format_parts.ts";
 
 const LARGE = (1 << 25) + 1;
@@ -124,7 +124,7 @@ test("a damaged text of version 1 does not keep a folder from being changed", as
 
 test("a folder of version 1 becomes one of segments with the first change, and loses nothing", async () => {
   const folder = await oldFolder();
-  const before = await partsOfFolder(folder, READERS);
+  const before = await folderParts(folder);
   const old = { ...(await contentOf(before)), manifest: decoded(await folder.readManifest()) };
   before.close();
 
@@ -161,7 +161,7 @@ function putOf(name: string, size: number, offset: number): PutSource {
 async function oldFolder(damage: (texts: Uint8Array) => void = () => undefined): Promise<Folder> {
   const folder = await newFolder();
   const container = await openContainer(memorySource(dataFile("single.gossamer")));
-  const { manifest } = await partsOfFile(memorySource(dataFile("single.gossamer")), READERS);
+  const { manifest } = await fileParts(dataFile("single.gossamer"));
   const named: FileEntry[] = [];
   const texts = (await container.section(SECTIONS.oldTexts)).slice();
   damage(texts);
@@ -179,7 +179,7 @@ async function oldFolder(damage: (texts: Uint8Array) => void = () => undefined):
   return folder;
 }
 
-async function contentOf({ catalogue, texts }: Awaited<ReturnType<typeof partsOfFolder>>): Promise<{ digest: string; texts: string[] }> {
+async function contentOf({ catalogue, texts }: ChangeParts): Promise<{ digest: string; texts: string[] }> {
   const digest = hexOf(catalogueDigest(CHUNKS, catalogue));
   const found: string[] = [];
   for (let row = 0; row < catalogue.documentCount; row += 1) {

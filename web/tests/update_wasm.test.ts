@@ -3,17 +3,18 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { memorySource } from "../src/bytes/memory.ts";
 import { loadBuilder, loadText } from "../src/core/load.ts";
 import { staticEmbedder } from "../src/embed/static.ts";
 import { travelCatalogue } from "../src/format/changes.ts";
 import { SECTIONS } from "../src/format/container.ts";
-import { openEngineParts, partsOfFile, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
+import type { ChangeParts } from "../src/format/edit.ts";
+import { openEngineParts } from "../src/format/parts.ts";
 import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
-import { CHUNKS, READERS, loadReader } from "./cores.ts";
+import { askWords, stateOf } from "./asked.ts";
+import { CHUNKS, fileParts, folderParts, loadReader } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
 const BUILT = new URL("../wasm/built/", import.meta.url);
@@ -39,7 +40,7 @@ function change(folder: Folder, wanted: Change): Promise<ChangeReport> {
 }
 
 /** The source of the chunk whose code is nearest to a question. */
-async function nearest(parts: IndexParts, question: string): Promise<string> {
+async function nearest(parts: ChangeParts, question: string): Promise<string> {
   assert.ok(parts.engine);
   const engine = await loadBuilder(FILES);
   const index = engine.open(await openEngineParts(parts.engine, { withVectors: true }), { pack: PACK });
@@ -50,7 +51,7 @@ async function nearest(parts: IndexParts, question: string): Promise<string> {
 }
 
 async function exported(folder: Folder): Promise<Uint8Array> {
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const blob = await exportFile(parts, EXPORT);
   parts.close();
   return new Uint8Array(await blob.arrayBuffer());
@@ -59,13 +60,13 @@ async function exported(folder: Folder): Promise<Uint8Array> {
 test("what is added is found by its meaning, and what is removed is not", async () => {
   const folder = await newFolder();
   await change(folder, { adds: TEXTS });
-  const before = await nearest(await partsOfFolder(folder, READERS), "a hot drink");
+  const before = await nearest(await folderParts(folder), "a hot drink");
 
   const report = await change(folder, { removes: ["tea"], adds: [{ id: "rail", text: "A boat to Crete." }] });
 
   assert.equal(before, "tea");
   assert.deepEqual([report.removed, report.replaced, report.chunks], [1, 1, 2]);
-  assert.equal(await nearest(await partsOfFolder(folder, READERS), "sailing to an island"), "rail");
+  assert.equal(await nearest(await folderParts(folder), "sailing to an island"), "rail");
 });
 
 test("chunks of a changed file keep their codes", async () => {
@@ -78,7 +79,7 @@ test("chunks of a changed file keep their codes", async () => {
   const second = await change(folder, { adds: [file(`${sections.join("")}# Boats\n\nAll about boats.\n`)] });
 
   assert.ok(second.embedded < first.embedded);
-  assert.equal(await nearest(await partsOfFolder(folder, READERS), "boats"), "docs/x.md");
+  assert.equal(await nearest(await folderParts(folder), "boats"), "docs/x.md");
 });
 
 test("an exported file opens with its words, and is the same each time", async () => {
@@ -87,10 +88,11 @@ test("an exported file opens with its words, and is the same each time", async (
 
   const file = await exported(folder);
 
-  const parts = await partsOfFile(memorySource(file), READERS);
-  const [vienna, titled] = (await parts.words?.find(["vienna", "tea"])) ?? [];
-  assert.deepEqual([...(vienna?.chunks ?? [])], [1]);
-  assert.deepEqual([...(titled?.counts ?? [])], [2]);
+  const parts = await fileParts(file);
+  assert.ok(parts.words);
+  const state = await stateOf(parts);
+  assert.deepEqual((await askWords(state, "vienna")).hits.map(({ source }) => source), ["rail"]);
+  assert.deepEqual((await askWords(state, "tea")).explanation.lexicalTerms, { tea: 1 });
   assert.equal(await nearest(parts, "a hot drink"), "tea");
   assert.deepEqual(await exported(folder), file);
 });
@@ -111,7 +113,7 @@ test("of a file given twice in one change the last counts, and what both share i
     adds: [{ ...text, metadata: { year: 2 } }, { ...text, metadata: { year: 3 } }],
   });
 
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   assert.deepEqual([report.added, again.replaced, again.embedded], [2, 1, 0]);
   assert.equal(await nearest(parts, "boats"), "docs/x.md");
   assert.deepEqual(parts.catalogue.document(0).metadata, { year: 3 });
@@ -123,7 +125,7 @@ test("nothing of what was removed is in an exported file", async () => {
   await change(folder, { adds });
   await change(folder, { removes: adds.slice(1).map(({ id }) => id) });
 
-  const parts = await partsOfFile(memorySource(await exported(folder)), READERS);
+  const parts = await fileParts(await exported(folder));
 
   assert.ok(parts.engine);
   assert.equal(parts.engine.sectionAt(SECTIONS.deleted), null);
@@ -134,19 +136,19 @@ test("nothing of what was removed is in an exported file", async () => {
 test("no folder of a machine is in an exported file", async () => {
   const folder = await newFolder();
   await change(folder, { adds: ["x", "y"].map((name) => file(`docs/${name}.md`, `Words of ${name}.`)) });
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const { catalogue } = parts;
   const elsewhere = travelCatalogue(CHUNKS, catalogue, [0, 1], (root) => (root === "docs" ? "/home/ada/work/docs" : root));
   const model = { ...parts.manifest.model, name: "C:\\Users\\ada\\model" };
   const followed = {
     ...parts,
     manifest: { ...parts.manifest, model, roots: ["/home/ada/work/docs"] },
-    catalogue: elsewhere,
+    origin: elsewhere.origin,
   };
 
   const whole = new Uint8Array(await (await exportFile(followed, EXPORT)).arrayBuffer());
 
-  const found = await partsOfFile(memorySource(whole), READERS);
+  const found = await fileParts(whole);
   assert.deepEqual(found.catalogue.paths, ["docs/x.md", "docs/y.md"]);
   assert.deepEqual([found.manifest.model.name, found.manifest.roots], ["model", []]);
   assert.ok(!Buffer.from(whole).includes("ada"));
@@ -157,7 +159,7 @@ test("an export lets others run, and ends when it is cancelled", async (context)
   await change(folder, { adds: TEXTS });
   let now = 0;
   context.mock.method(performance, "now", () => (now += 1000)); // each step takes long
-  const parts = await partsOfFolder(folder, READERS);
+  const parts = await folderParts(folder);
   const stop = new AbortController();
   setTimeout(() => stop.abort()); // as a message that comes meanwhile
 

@@ -2,6 +2,7 @@
 // models have their tokenizers elsewhere.
 
 #include "chunking/chunks.h"
+#include "chunking/context.h"
 #include "exports.h"
 
 namespace gossamer::wasm {
@@ -16,6 +17,13 @@ std::vector<std::uint32_t> ask_for_tokens(std::string_view text) {
   expect(memory != nullptr, Reason::kWrongState, "nobody says where the tokens of a text begin");
   const auto* words = reinterpret_cast<const std::uint32_t*>(memory.get());
   return {words + 1, words + 1 + words[0]};
+}
+
+std::size_t give_text(std::string_view text) {
+  Bytes& bytes = given().bytes;
+  bytes.assign(text.begin(), text.end());
+  given().first = bytes.data();
+  return bytes.size();
 }
 
 }  // namespace
@@ -41,6 +49,22 @@ std::size_t chunk_document_of(const std::uint8_t* text, std::size_t size, std::s
   }
   given().first = words.data();
   return words.size();
+}
+
+// The title stands behind the name.
+GOSSAMER_EXPORT(context_line)
+std::size_t context_line_of(const std::uint8_t* name, std::size_t size, std::size_t title_size) {
+  return give_text(context_line(text_of(name, size), text_of(name + size, title_size)));
+}
+
+// The parts stand one behind the other: the line, the headings, the body.
+GOSSAMER_EXPORT(embedded_text)
+std::size_t embedded_text_of(const std::uint8_t* parts, const std::uint32_t* sizes,
+                             std::size_t count) {
+  std::vector<std::string_view> texts;
+  for (std::size_t i = 0; i < count; parts += sizes[i++]) texts.push_back(text_of(parts, sizes[i]));
+  const std::span headings = std::span(texts).subspan(1, count - 2);
+  return give_text(embedded_text(shorten_line(texts.front()), headings, texts.back()));
 }
 
 }  // namespace gossamer::wasm

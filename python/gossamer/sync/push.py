@@ -80,10 +80,7 @@ class _Change:
 class OpenFolder(Protocol):
     """An open index: what of it is used here."""
 
-    @property
-    def folder(self) -> Path:
-        """Where it is."""
-        ...
+    folder: Path
 
     @property
     def opened(self) -> OpenedIndex:

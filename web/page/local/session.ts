@@ -5,11 +5,11 @@ import type { Gossamer, GossamerIndex, IndexStatus, OpenOptions } from "../../sr
 import { loadPart } from "../../src/lazy.ts";
 import type { Opened } from "../backend.ts";
 import { recall, remember } from "../memory.ts";
+import { optionsOf } from "../query.ts";
 import { SITE, absolute, hostOf } from "../site.ts";
 import type { Target } from "../site.ts";
 import { knownToken, renewToken } from "../token.ts";
 import { reasonOf } from "../words.ts";
-import { filterOf } from "./filter.ts";
 
 /** An index that is open in the worker. */
 export interface LocalIndex extends Opened {
@@ -141,11 +141,7 @@ async function openPlain(target: Target, options: OpenOptions): Promise<LocalInd
 
 function questionsTo(index: GossamerIndex): Pick<Opened, "search" | "context" | "titles"> {
   return {
-    search: (query, mode, signal) => {
-      const filter = filterOf(query);
-      const options = { k: query.k, mode, signal, ...(filter === "" ? {} : { filter }) };
-      return index.search(query.question, options);
-    },
+    search: (query, mode, signal) => index.search(query.question, { ...optionsOf(query), mode, signal }),
     context: (id, margin) => index.context(id, margin),
     titles: () => index.titles(),
   };

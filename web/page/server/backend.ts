@@ -7,7 +7,7 @@ import { find, make } from "../dom.ts";
 import type { Child } from "../dom.ts";
 import type { Collected } from "../files.ts";
 import { job, showNote, showReport } from "../job.ts";
-import { pathsOf, typesOf } from "../query.ts";
+import { optionsOf } from "../query.ts";
 import { SITE, absolute } from "../site.ts";
 import { knownToken, renewToken } from "../token.ts";
 import { counted, isPassing, messageOf } from "../words.ts";
@@ -34,15 +34,7 @@ const opened: ServerIndex = {
   status: null,
   problem: null,
   isWordsOnly: false,
-  search: (query, mode, signal) => {
-    const { question, k, after, before, where } = query;
-    return index.search(question, {
-      ...{ k, mode, signal, paths: pathsOf(query), types: typesOf(query) },
-      ...(after ? { after } : {}),
-      ...(before ? { before } : {}),
-      ...(where ? { filter: where } : {}),
-    });
-  },
+  search: (query, mode, signal) => index.search(query.question, { ...optionsOf(query), mode, signal }),
   context: (id, margin) => index.context(id, margin),
   titles: () => index.titles(),
 };

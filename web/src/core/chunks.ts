@@ -5,6 +5,7 @@ import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
+import { decodeText, encodeText } from "../text/text.ts";
 import type { Core } from "./memory.ts";
 import { segmentWriter } from "./segments.ts";
 import type { SegmentWriter } from "./segments.ts";
@@ -25,6 +26,11 @@ export interface ChunkOptions {
 export interface ChunkCore extends SourceEditor, SegmentWriter {
   /** Counts the words of a catalogue in one piece, for a single file. */
   countWords(catalogue: Uint8Array): WordCounter;
+  /** The line that is embedded before every chunk of a document: its title, or the end of its path below the
+   * folder that was added; "" for a name of no file. */
+  contextLine(name: string, title: string): string;
+  /** What is embedded and hashed of a chunk: line, headings, body. */
+  embeddedText(line: string, headings: readonly Uint8Array[], body: Uint8Array): Uint8Array;
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
    *
    * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
@@ -45,6 +51,22 @@ export function wasmChunks(start: () => Core): ChunkCore {
     ...segmentWriter(start),
     // Instances of their own: these stay, and any other call that fails ends the common one.
     countWords: (catalogue) => countWords(start(), catalogue),
+    contextLine(name, title) {
+      const now = core();
+      const [path, words] = [encodeText(name), encodeText(title)];
+      const line = now.lend([joinBytes([path, words])], (at) =>
+        now.bytes(now.call("context_line", at as number, path.length, words.length)),
+      );
+      return decodeText(line) ?? "";
+    },
+    embeddedText(line, headings, body) {
+      const now = core();
+      const parts = [encodeText(line), ...headings, body];
+      const sizes = Uint32Array.from(parts, ({ length }) => length);
+      return now.lend([joinBytes(parts), sizes], (...at) =>
+        now.bytes(now.call("embedded_text", ...at, parts.length)),
+      );
+    },
     cut(text, tokenStarts, { size, markup, line = "" }) {
       try {
         return spansOf(cutWith(core(), text, tokenStarts, { size, markup, line }));

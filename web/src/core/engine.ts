@@ -138,7 +138,7 @@ export interface Engine {
   readonly canBuild: boolean;
   /** What a catalogue holds, as questions see it. Not in the engine that builds. */
   openCollection(origin: CatalogueOrigin): OpenCollection;
-    open(parts: EngineParts, options?: OpenEngineOptions): EngineIndex;
+  open(parts: EngineParts, options?: OpenEngineOptions): EngineIndex;
   /** An index of codes alone that grows by add(); only where canBuild. */
   create(pack: Uint8Array): EngineIndex;
   /** An index over vectors with a graph; only where canBuild. Options are those of docs/vectors.md. */

@@ -3,7 +3,6 @@
 
 import { joinBytes } from "../bytes/join.ts";
 import { decodeText, encodeText } from "../text/text.ts";
-import type { EngineIndex, EngineSearch } from "./engine.ts";
 import { once, type Core } from "./memory.ts";
 
 /** A document, and which spans of its text are to be read. */
@@ -48,15 +47,16 @@ export interface TextUser {
 
 /** One question. */
 export interface QuerySession extends TextUser {
-  supplyQuestion(index: EngineIndex, vector: Float32Array): void;
+  /** `index` is the address of an index in the same memory. */
+  supplyQuestion(index: number, vector: Float32Array): void;
   /** A piece of text to be counted; finishWords() after the last one. */
   piece(number: number): { segment: number; begin: number; end: number };
   count(number: number, text: Uint8Array): void;
   finishWords(): void;
   supplyPostings(ranges: readonly Uint8Array[]): void;
   supplyVectors(states: Uint8Array, rows: Float32Array): void;
-  /** The search that wants rows; it goes with the session. */
-  search(index: EngineIndex): EngineSearch;
+  /** The address of the search that wants rows; it goes with the session. */
+  search(): number;
   finishRows(): void;
   supplyEmbeddings(rows: Float32Array): void;
   /** Hits and how they were found, once nothing is needed. */
@@ -166,7 +166,7 @@ function sessionAt(core: Core, session: number): QuerySession {
     ...textUser(core, "session", session),
     supplyQuestion: (index, vector) => {
       core.lend([vector], (at) =>
-        core.call("session_question", session, index.handle, at as number, vector.length),
+        core.call("session_question", session, index, at as number, vector.length),
       );
     },
     piece: (number) => {
@@ -184,7 +184,7 @@ function sessionAt(core: Core, session: number): QuerySession {
         core.call("session_vectors", session, flags as number, states.length, values as number, rows.length),
       );
     },
-    search: (index) => index.searchAt(core.call("session_search", session)),
+    search: () => core.call("session_search", session),
     finishRows: () => void core.call("session_finish_rows", session),
     supplyEmbeddings: (rows) => floats("session_embeddings", rows),
     answer: () => readJson(core, core.call("session_answer", session)),

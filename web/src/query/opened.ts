@@ -143,7 +143,7 @@ export class OpenedState {
     const isStored = hasVectors && (parts.manifest.settings.keep === "all" || !hasCodes);
     const own = isLocal ? "stored" : "ranges";
     const wanted = options.vectors ?? (isStored ? own : this.#computed());
-    if ((wanted === "stored" || wanted === "ranges") && !isStored) {
+    if (isOutside(wanted) && !isStored) {
       const chosen = `vectors: "${wanted}" was asked for`;
       throw new GossamerError("InvalidArgument", `${chosen}, but this index keeps none; use "recompute"`);
     }
@@ -162,12 +162,12 @@ export class OpenedState {
     const { collection } = await this.#workingBase();
     if (filter) await this.#allow(collection, JSON.stringify(filter));
     const said = new Set(this.target.notes);
-    const isAsked = this.vectorSource === "server";
+    const source = this.vectorSource;
     const { parts } = this.target;
     const vectors = new ChunkVectors({
       dim: parts.manifest.model.dim,
       cache: this.cache,
-      embedder: isAsked ? null : this.model.embedder,
+      embedder: source === "server" ? null : this.model.embedder,
       elsewhere: this.#elsewhere,
       said,
       signal,
@@ -177,6 +177,7 @@ export class OpenedState {
       return await use({
         collection,
         hasVectors: parts.engine !== null,
+        readsRows: isOutside(source),
         texts: this.texts(said, signal),
         store: parts.texts,
         vectors,
@@ -296,12 +297,10 @@ export class OpenedState {
   async #openEngine(): Promise<OpenedEngine> {
     const { engine: container } = this.target.parts;
     if (!container) throw new GossamerError("Empty", "the index holds nothing yet; add something to it");
-    const source = this.vectorSource;
-    const isOutside = source === "stored" || source === "ranges";
     const base = await this.#workingBase();
     const index = await this.#openIndex(base.collection, container);
     const ownBytes = base.engine.memoryBytes();
-    if (!isOutside) return { ...base, index, ownBytes, tiers: null };
+    if (!isOutside(this.vectorSource)) return { ...base, index, ownBytes, tiers: null };
     const { loadEviction, openVectors, storedRows } = await loadPart(import("../tiers/tiers.ts"));
     const rows = storedRows(container.slice(SECTIONS.vectors), 0, index.rowBytes);
     const { budget, watch, options } = this.#kept;
@@ -387,6 +386,11 @@ export class OpenedState {
     collection.attachPostings(head, words.size);
     return words;
   }
+}
+
+/** Whether vectors stay in the file, and are read from there. */
+function isOutside(source: VectorSource): boolean {
+  return source === "stored" || source === "ranges";
 }
 
 async function openBase(target: OpenedTarget, { services }: Kept): Promise<Base> {

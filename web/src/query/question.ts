@@ -38,6 +38,7 @@ interface AnswerRecord {
 export interface Asked {
   readonly collection: Collection;
   readonly hasVectors: boolean; // false while nothing is indexed
+  readonly readsRows: boolean; // vectors that are stored are read; else computed or asked for
   readonly texts: TextSource;
   readonly store: TextStore;
   readonly vectors: VectorSource;
@@ -77,7 +78,7 @@ class Question {
     this.#index = index;
     this.#query = query;
     this.#fetched = index.bytesFetched();
-    const asked = { question, k, mode, recall, filter, excluded, highlight, words };
+    const asked = { question, k, mode, recall, filter, excluded, highlight, words, reads_rows: index.readsRows };
     this.#session = index.collection.session(asked, index.hasVectors);
   }
 
@@ -140,7 +141,7 @@ class Question {
       : this.#stages.time("question", () => this.#index.questionVector(question, signal));
     await Promise.allSettled([loading, embedding]);
     const [{ index }, vector] = [await loading, await embedding];
-    this.#stages.timeNow("codes", () => this.#session.supplyQuestion(index, vector));
+    this.#stages.timeNow("codes", () => this.#session.supplyQuestion(index.handle, vector));
   }
 
   /** Vectors that are stored: the search is supplied with rows, one search at a time. */
@@ -151,7 +152,7 @@ class Question {
       const { index, tiers } = await this.#index.engine(signal);
       if (!tiers) throw new GossamerError("WrongState", "the vectors of the index are not at hand; open it again");
       const before = tiers.stats;
-      await this.#stages.time("vectors", () => tiers.run(this.#session.search(index), signal));
+      await this.#stages.time("vectors", () => tiers.run(index.searchAt(this.#session.search()), signal));
       const { wasm, js, storage } = tiers.stats;
       this.#index.vectors.read += storage.rows - before.storage.rows;
       this.#index.vectors.cached += wasm.hits + js.hits - before.wasm.hits - before.js.hits;

@@ -93,11 +93,11 @@ export class WebIndex {
 
   /** The chunks that answer a question best; fewer than k only where fewer match. */
   async search(question: string, options: SearchOptions = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall = DEFAULT_RECALL, mode = "hybrid", filter, signal } = options;
+    const { k = DEFAULT_K, recall = DEFAULT_RECALL, mode = "hybrid", signal } = options;
     checkQuery({ question, k, mode, recall });
     this.#latest.push(question);
     this.#latest.splice(0, this.#latest.length - MOST_LATEST);
-    const asked = { question, k, mode, recall, filter: filterOf(filter), signal };
+    const asked = { question, k, mode, recall, filter: filterOf(options), signal };
     const results = await this.#withState((state) => this.#run(state, asked));
     this.#tune();
     return results;
@@ -105,7 +105,7 @@ export class WebIndex {
 
   /** Chunks like the one with this id, without itself. */
   async similar(id: number, options: Omit<SearchOptions, "mode"> = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall = DEFAULT_RECALL, filter, signal } = options;
+    const { k = DEFAULT_K, recall = DEFAULT_RECALL, signal } = options;
     checkQuery({ question: "similar", k, mode: "semantic", recall });
     return this.#withState(async (state) => {
       const passage = await this.#passage(state, id, signal, async (one) => one);
@@ -116,7 +116,7 @@ export class WebIndex {
         k,
         mode: "semantic",
         recall,
-        filter: filterOf(filter),
+        filter: filterOf(options),
         excluded: [id],
         highlight: "",
         vector,
@@ -305,9 +305,12 @@ function busy(name: string): GossamerError {
   return new GossamerError("Locked", `the index ${name} changed faster than it could be read; ${how}`);
 }
 
-/** A filter as the core takes it. */
-function filterOf(where: string | undefined): object | undefined {
-  return where === undefined ? undefined : { where };
+/** A filter as the core takes it; undefined where nothing is asked. */
+function filterOf({ filter: where, paths, types, after, before }: SearchOptions): object | undefined {
+  const given = Object.entries({ where, paths, types, after, before });
+  const isNothing = (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0);
+  const asked = given.filter(([, value]) => !isNothing(value));
+  return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
 /** The text of bytes that may begin or end within a character. */

@@ -12,13 +12,6 @@ import type { Conflict, ServerResults, ServerStatus } from "./records.ts";
 export type { Tokens } from "./connection.ts";
 export type { Conflict, ServerStatus } from "./records.ts";
 
-export interface RemoteSearchOptions extends SearchOptions {
-  readonly paths?: readonly string[]; // patterns
-  readonly types?: readonly string[]; // kinds or extensions
-  readonly after?: string; // the first day that counts
-  readonly before?: string; // the first that does not
-}
-
 /** What became of files that were sent. */
 export type AddReport = Pick<ChangeReport, "added" | "replaced" | "unchanged" | "failed">;
 
@@ -34,7 +27,7 @@ export class RemoteIndex {
   }
 
   /** The chunks that answer a question best. */
-  async search(question: string, options: RemoteSearchOptions = {}): Promise<Results> {
+  async search(question: string, options: SearchOptions = {}): Promise<Results> {
     const { k = 10, filter, signal, ...rest } = options;
     const body = JSON.stringify({ question, k, ...rest, where: filter });
     const headers = { "Content-Type": "application/json" };

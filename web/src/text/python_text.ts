@@ -1,5 +1,4 @@
-// Texts as Python takes them: what white space is, how many characters there are. Where both answer a
-// question, they must agree to the character.
+// What white space is to Python: readers of both must find the same text in a file.
 
 /** The characters that Python strips and splits at, for a class of a regular expression. */
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
@@ -23,21 +22,4 @@ export function stripEnd(text: string): string {
 /** `str.split()`. */
 export function splitWords(text: string): string[] {
   return text.split(SPACES).filter((word) => word !== "");
-}
-
-/** How many characters Python counts. */
-export function countCharacters(text: string): number {
-  let count = text.length;
-  for (let i = 0; i < text.length; i += 1) {
-    if (isHighSurrogate(text, i) && isLowSurrogate(text, i + 1)) count -= 1;
-  }
-  return count;
-}
-
-function isHighSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -16,7 +16,7 @@ import { newFiles, removeUnnamed, type NewFiles } from "./files.ts";
 import { labelOf, type Input } from "./inputs.ts";
 import { nextManifest } from "./manifest.ts";
 import { safeProgress } from "./pause.ts";
-import { embeddedOf, lookAt, withoutText, type Looked, type PreparedDocument } from "./prepare.ts";
+import { embeddedOf, lookAt, withoutText, type Cutter, type Looked, type PreparedDocument } from "./prepare.ts";
 import { NewSegments, type OldState } from "./segments.ts";
 import { Sources } from "./sources.ts";
 import { GrowingVectors, type ChunkEmbedder } from "./vectors.ts";
@@ -227,12 +227,11 @@ class Updater {
 
   private async put({ source, prepare }: Looked, input: Input): Promise<void> {
     const tokenStarts = (text: Uint8Array): Uint32Array => this.tools.embedder.tokenStarts(text);
+    const cut: Cutter["cut"] = (text, markup, line) =>
+      this.chunks.cut(text, tokenStarts, { size: this.chunkTokens, markup, line });
     const prepared = this.orFailed(
       input,
-      () =>
-        prepare((text, markup, line) =>
-          this.chunks.cut(text, tokenStarts, { size: this.chunkTokens, markup, line }),
-        ),
+      () => prepare({ ...this.chunks, cut }),
       (error) => this.sources.leaveOut(withoutText(source, error)),
     );
     if (!prepared) return;
@@ -245,7 +244,7 @@ class Updater {
     for (const document of prepared) {
       for (const span of document.spans) {
         const id = ids[place++] as number;
-        if (!reused.has(id)) await this.vectors.add(id, embeddedOf(document, span));
+        if (!reused.has(id)) await this.vectors.add(id, embeddedOf(this.chunks, document, span));
       }
     }
   }

@@ -4,12 +4,13 @@
 import { checkOf, hashOfBytes } from "../bytes/hashes.ts";
 import { joinBytes } from "../bytes/join.ts";
 import { decoded, utf8, wellFormed } from "../bytes/strings.ts";
+import type { ChunkCore } from "../core/chunks.ts";
 import { GossamerError } from "../errors.ts";
 import type { DocumentRecord, SourceRecord } from "../format/catalogue.ts";
 import { documentOf } from "../readers/documents.ts";
 import { READER_VERSION, readFile } from "../readers/read.ts";
 import type { ChunkSpan, Document } from "../records.ts";
-import { contextLine, embeddedText } from "../text/embedded.ts";
+import { decodeText } from "../text/text.ts";
 import { checkText, hashOfGiven, isFileInput, keyOfFile, type Input } from "./inputs.ts";
 import { READ_AGAIN } from "./sources.ts";
 
@@ -24,14 +25,19 @@ export interface PreparedDocument {
   readonly text: Uint8Array; // the title may stand behind the document's own
 }
 
-/** Divides a text of some markup into chunks that stand under a line. */
-export type Cut = (text: Uint8Array, markup: string, line: string) => ChunkSpan[];
+type Embedding = Pick<ChunkCore, "embeddedText">;
+
+/** What documents become chunks by. */
+export interface Cutter extends Embedding, Pick<ChunkCore, "contextLine"> {
+  /** Divides a text of some markup into chunks that stand under a line. */
+  cut(text: Uint8Array, markup: string, line: string): ChunkSpan[];
+}
 
 /** A source whose content is known and whose chunks are not made yet. */
 export interface Looked {
   readonly source: SourceRecord;
   /** Reads and cuts it; Unreadable or LeftOut says why that cannot be. */
-  prepare(cut: Cut): PreparedDocument[];
+  prepare(cutter: Cutter): PreparedDocument[];
 }
 
 /** Looks at an input without reading what is in it; InvalidArgument for what is none. */
@@ -52,7 +58,7 @@ export function lookAt(input: Input): Looked {
     readerVersion: READER_VERSION,
   };
   const document = documentOf(text, "text", { markup, title, metadata });
-  return { source, prepare: (cut) => chunked(source, [document], cut) };
+  return { source, prepare: (cutter) => chunked(source, [document], cutter) };
 }
 
 /** A source that is left out, and why; what failed is tried again whenever it is come across. */
@@ -68,8 +74,9 @@ export function withoutText(source: SourceRecord, error: GossamerError): SourceR
 }
 
 /** The text to embed for a chunk; made when it is needed, as all take much memory. */
-export function embeddedOf(document: PreparedDocument, span: ChunkSpan): string {
-  return embedded(document.line, document.text, span);
+export function embeddedOf(core: Embedding, { line, text }: PreparedDocument, span: ChunkSpan): string {
+  const bytes = embedded(core, line, text, span);
+  return decodeText(bytes) ?? decoded(bytes);
 }
 
 function lookAtFile(path: string, bytes: Uint8Array, mtime = 0): Looked {
@@ -86,17 +93,17 @@ function lookAtFile(path: string, bytes: Uint8Array, mtime = 0): Looked {
     reason: "",
     readerVersion: READER_VERSION,
   };
-  return { source, prepare: (cut) => chunked(source, readFile(path, bytes), cut) };
+  return { source, prepare: (cutter) => chunked(source, readFile(path, bytes), cutter) };
 }
 
 function chunked(
   source: SourceRecord,
   documents: readonly Document[],
-  cut: Cut,
+  cutter: Cutter,
 ): PreparedDocument[] {
   const name = source.root ? source.name : "";
   try {
-    return documents.map((document) => chunkOne(name, document, cut));
+    return documents.map((document) => chunkOne(name, document, cutter));
   } catch (error) {
     if (error instanceof GossamerError) throw error;
     const said = error instanceof Error ? error.message.slice(0, 200) : String(error);
@@ -104,11 +111,11 @@ function chunked(
   }
 }
 
-function chunkOne(name: string, document: Document, cut: Cut): PreparedDocument {
+function chunkOne(name: string, document: Document, cutter: Cutter): PreparedDocument {
   // Half a pair of surrogates cannot be stored; what is embedded must be what is stored.
   const title = wellFormed(document.title);
-  const line = contextLine(name, title);
-  const spans = cut(document.text, document.markup, line);
+  const line = cutter.contextLine(name, title);
+  const spans = cutter.cut(document.text, document.markup, line);
   const { text, titleSpan } = withTitle(document.text, title);
   return {
     record: {
@@ -124,7 +131,7 @@ function chunkOne(name: string, document: Document, cut: Cut): PreparedDocument 
       metadata: document.metadata,
     },
     spans,
-    checks: Uint32Array.from(spans, (span) => checkOf(embedded(line, text, span))),
+    checks: Uint32Array.from(spans, (span) => checkOf(embedded(cutter, line, text, span))),
     line,
     text,
   };
@@ -152,9 +159,9 @@ function indexOfBytes(bytes: Uint8Array, wanted: Uint8Array): number {
   return -1;
 }
 
-function embedded(line: string, text: Uint8Array, span: ChunkSpan): string {
-  const headings = span.context.map(([start, end]) => decoded(text.subarray(start, end)));
-  return embeddedText(line, headings, decoded(text.subarray(span.start, span.end)));
+function embedded(core: Embedding, line: string, text: Uint8Array, span: ChunkSpan): Uint8Array {
+  const headings = span.context.map(([start, end]) => text.subarray(start, end));
+  return core.embeddedText(line, headings, text.subarray(span.start, span.end));
 }
 
 function nanoseconds(milliseconds: number): bigint {
