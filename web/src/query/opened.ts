@@ -155,9 +155,9 @@ export class OpenedState {
 
   /** Answers with what a question reads of this state. */
   async ask<T>(
-    filter: object | undefined,
     use: (asked: Asked) => Promise<T>,
     signal?: AbortSignal,
+    filter?: object,
   ): Promise<T> {
     const { collection } = await this.#workingBase();
     if (filter) await this.#allow(collection, JSON.stringify(filter));

@@ -217,7 +217,7 @@ export class WebIndex {
   async #run(state: OpenedState, query: Query): Promise<Results> {
     const { chunks } = (await state.collection()).counts;
     const asked = { ...query, k: Math.min(query.k, Math.max(1, chunks)) };
-    const results = await state.ask(query.filter, (index) => askQuestion(index, asked), query.signal);
+    const results = await state.ask((index) => askQuestion(index, asked), query.signal, query.filter);
     void state.target.flush().catch(() => undefined); // storage that fails keeps nothing, and says so
     return results;
   }
