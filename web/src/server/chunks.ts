@@ -1,5 +1,5 @@
 // Texts of chunks that only a server keeps. Whoever shows one compares it with the chunk's check and
-// length first (query/passages.ts).
+// length first (core/query/passages.h).
 
 import { objectOf } from "../text/json.ts";
 import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
