@@ -51,7 +51,6 @@ HOT = {
     "core/graph/lists.cpp",
     "core/lexical/counter.cpp",
     "core/search/session.cpp",
-    "core/text/static_model.cpp",
 }
 # What relaxed SIMD changes; the rest is the same in both modules.
 KERNELS = {"core/distance/wasm_simd.cpp"}

@@ -1,5 +1,5 @@
-// gossamer-filters.wasm: which documents of a catalogue a filter lets through. It is loaded with the
-// first filter; what it gives goes to the collection that questions are asked of.
+// gossamer-filters.wasm: which documents of a catalogue a filter lets through. It is loaded with
+// the first filter; what it gives goes to the collection that questions are asked of.
 
 #include <memory>
 

@@ -107,7 +107,8 @@ GOSSAMER_EXPORT(collection_counts) void collection_counts(const Collection* coll
 GOSSAMER_EXPORT(collection_sample)
 std::size_t collection_sample(const Collection* collection, std::size_t count) {
   const std::span<const ChunkLayout::Document> documents = collection->layout().documents();
-  const std::size_t step = std::max<std::size_t>(1, documents.size() / std::max<std::size_t>(1, count));
+  const std::size_t step =
+      std::max<std::size_t>(1, documents.size() / std::max<std::size_t>(1, count));
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < documents.size() && ids.size() < count; i += step)
     ids.push_back(documents[i].first_id);
@@ -272,7 +273,13 @@ std::size_t reader_passage(const PassageReader* reader, double id, double margin
   NeedsWriter needs;
   needs.texts({&around, 1});
   JsonWriter json;
-  json.begin_object().key("title").text(passage->title).key("body").text(passage->body).key("embedded").text(passage->embedded);
+  json.begin_object()
+      .key("title")
+      .text(passage->title)
+      .key("body")
+      .text(passage->body)
+      .key("embedded")
+      .text(passage->embedded);
   json.key("is_away").boolean(passage->chunk.document->is_away()).key("around").raw(needs.take());
   return give_string(json.end_object().take());
 }

@@ -21,8 +21,7 @@ const Codecs& host_codecs();
 
 // The segments of files, oldest first, which are taken over.
 std::vector<std::shared_ptr<const Segment>> take_segments(SegmentFile** files,
-                                                          const double* numbers,
-                                                          std::size_t count);
+                                                          const double* numbers, std::size_t count);
 
 // Of each block: bytes of text, bytes as packed, their checksum, whether it is packed.
 std::size_t give_blocks(std::span<const Block> blocks);
