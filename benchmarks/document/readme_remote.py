@@ -170,10 +170,9 @@ def _reopened(records: Records) -> Line:
 
 def _modules(records: Records) -> Line:
     record = records["browser_bytes"]
-    sizes = [record.ours(f"{name}.wasm, gzip, B") for name in ("gossamer", "gossamer-text")]
-    packed = joined((size / 1e3 for size in sizes), ".0f")
-    what = "[engine / words and model], gzip"
-    return Line(what, "browser_bytes", f"**{packed} KB**", QUOTED_WEBANNS_BYTES)
+    size = record.ours("no vectors, semantic: both, gzip, B") / 1e3
+    what = "[Wasm and JavaScript] of a first question, gzip"
+    return Line(what, "browser_bytes", f"**{size:.0f} KB**", QUOTED_WEBANNS_BYTES)
 
 
 EDGE = Table("", (_delta, _insert, _documents, _apply, _slim_bytes, _slim_speed, _long_run, _load))

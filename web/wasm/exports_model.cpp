@@ -1,4 +1,4 @@
-// gossamer-text.wasm: models that are a table of tokens.
+// Models that are a table of tokens.
 
 #include "exports.h"
 #include "index/model_file.h"
