@@ -16,9 +16,9 @@
 #include "arrays.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "file_reader.h"
 #include "lexical/postings.h"
 #include "query/words.h"
-#include "read_range.h"
 #include "store/schema.h"
 #include "store/text_store.h"
 
@@ -27,15 +27,20 @@ namespace {
 
 using NumberRow = nb::ndarray<const ChunkNumber, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Reads a piece, into the room of its thread where it stands in a file, and counts it.
-void count_piece(WordPass& pass, const WordPiece& piece, const TextStore& texts,
-                 std::vector<char>& room) {
+// What a thread reads files with.
+struct Reading {
+  FileReader files;
+  std::vector<char> room;
+};
+
+// Reads a piece and counts it.
+void count_piece(WordPass& pass, const WordPiece& piece, const TextStore& texts, Reading& own) {
   if (piece.segment == kVerbatim) {
     const auto size = static_cast<std::size_t>(piece.end - piece.begin);
-    if (room.size() < size) room.resize(size);
+    if (own.room.size() < size) own.room.resize(size);
     const std::size_t read =
-        read_range(std::string(pass.path_of(piece)), piece.begin, {room.data(), size});
-    pass.count(piece, {room.data(), read});
+        own.files.read(std::string(pass.path_of(piece)), piece.begin, {own.room.data(), size});
+    pass.count(piece, {own.room.data(), read});
   } else {
     const Bytes text = texts.read(piece.segment, piece.begin, piece.end);
     pass.count(piece, {reinterpret_cast<const char*>(text.data()), text.size()});
@@ -115,11 +120,11 @@ void bind_ranking(nb::module_& m) {
 void count_pieces(WordPass& pass, const TextStore& texts, unsigned threads, Progress* progress) {
   const std::span<const WordPiece> pieces = pass.pieces();
   if (progress) progress->start(pieces.size());
-  std::vector<std::vector<char>> rooms(resolve_threads(threads));
-  const auto workers = static_cast<unsigned>(rooms.size());
+  std::vector<Reading> readings(resolve_threads(threads));
+  const auto workers = static_cast<unsigned>(readings.size());
   parallel_for(pieces.size(), workers, 8, [&](std::size_t i, unsigned worker) {
     if (progress) progress->throw_if_cancelled();
-    count_piece(pass, pieces[i], texts, rooms[worker]);
+    count_piece(pass, pieces[i], texts, readings[worker]);
     if (progress) progress->advance();
   });
 }
