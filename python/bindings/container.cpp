@@ -57,6 +57,13 @@ void bind_container(nb::module_& m) {
                        lengths[nb::int_(static_cast<int>(entry.kind))] = entry.length;
                      return lengths;
                    })
+      .def_prop_ro("offsets",
+                   [](const Container& self) {
+                     nb::typed<nb::dict, int, int> offsets;
+                     for (const Container::Entry& entry : self.entries())
+                       offsets[nb::int_(static_cast<int>(entry.kind))] = entry.offset;
+                     return offsets;
+                   })
       .def(
           "has",
           [](const Container& self, std::uint32_t kind) {

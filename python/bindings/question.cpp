@@ -162,14 +162,26 @@ void bind_collection(nb::module_& m) {
             count_document(self.layout(), first_id, text_of(text), words);
           },
           nb::arg("first_id"), nb::arg("text"), nb::arg("words"))
+      .def_static(
+          "postings_head_bytes",
+          [](const nb::bytes& start, std::uint64_t size) {
+            return PostingsView::head_bytes(view_of(start), size);
+          },
+          nb::arg("start"), nb::arg("size"))
+      .def(
+          "attach_postings",
+          [](Collection& self, const nb::bytes& head, std::uint64_t size) {
+            self.attach_postings(view_of(head), size);
+          },
+          nb::arg("head"), nb::arg("size"))
       .def_prop_ro("has_away_texts",
                    [](const Collection& self) { return layout_of(self).has_away_texts(); });
 }
 
 void bind_session(nb::module_& m) {
   nb::class_<QuerySession>(m, "QuerySession")
-      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"),
-           nb::arg("query"), nb::keep_alive<0, 2>())
+      .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"), nb::arg("query"),
+           nb::keep_alive<0, 2>())
       .def("needs",
            [](const QuerySession& self) { return text_from([&] { return self.needs(); }); })
       .def("answer",
@@ -186,6 +198,15 @@ void bind_session(nb::module_& m) {
       .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),
            nb::arg("chunks_with"))
       .def("read_words", &QuerySession::count_words, Free())
+      .def(
+          "supply_postings",
+          [](QuerySession& self, const std::vector<nb::bytes>& ranges) {
+            std::vector<ByteView> views;
+            for (const nb::bytes& range : ranges) views.push_back(view_of(range));
+            const nb::gil_scoped_release release;
+            self.supply_postings(views);
+          },
+          nb::arg("ranges"))
       .def("allowed_ids", &allowed_ids)
       .def("supply_vectors", &supply_vectors, nb::arg("states"), nb::arg("rows"))
       .def(

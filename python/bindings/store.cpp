@@ -356,6 +356,28 @@ nb::bytes read_text(const TextStore& store, std::int64_t segment, std::int64_t s
   return bytes_of(text);
 }
 
+// The segment that is some of the sections of a file; the others are not its own.
+std::shared_ptr<Segment> segment_in(std::uint64_t number, const ByteRow& file,
+                                    const std::vector<std::uint32_t>& kinds, const Codecs& codecs) {
+  const ByteView bytes(file.data(), file.size());
+  const Container whole = Container::parse(bytes);
+  Container part = Container::parse_head(bytes, bytes.size());
+  for (const std::uint32_t given : kinds) {
+    const auto kind = static_cast<SectionKind>(given);
+    if (whole.has(kind)) part.attach(kind, whole.bytes(kind));
+  }
+  return std::make_shared<Segment>(number, std::move(part), Origin::kOther, codecs);
+}
+
+// Where among the packed blocks of a segment a part of its text is: from where on, how many bytes.
+std::pair<std::uint64_t, std::uint64_t> packed_range(const Segment& segment, std::uint64_t start,
+                                                     std::uint64_t end) {
+  const std::span<const Block> blocks = segment.texts().blocks_between(start, end);
+  if (blocks.empty()) return {0, 0};
+  const std::uint64_t first = blocks.front().at;
+  return {first, blocks.back().at + blocks.back().packed_size - first};
+}
+
 void bind_segments(nb::module_& m) {
   nb::class_<Codecs>(m, "Codecs")
       .def(nb::new_(&make_codecs), nb::arg("pack"), nb::arg("unpack"), nb::arg("pack_text"),
@@ -368,6 +390,9 @@ void bind_segments(nb::module_& m) {
                }),
            nb::arg("number"), nb::arg("file"), nb::arg("is_own"), nb::arg("codecs"),
            nb::keep_alive<0, 3>(), nb::keep_alive<0, 5>())
+      .def_static("of_stranger", &segment_in, nb::arg("number"), nb::arg("file"), nb::arg("kinds"),
+                  nb::arg("codecs"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 4>())
+      .def("packed_range", &packed_range, nb::arg("start"), nb::arg("end"))
       .def_prop_ro("number", &Segment::number)
       .def_prop_ro("text_bytes", [](const Segment& self) { return self.texts().size(); })
       .def_prop_ro("unpacked_bytes",

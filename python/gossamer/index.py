@@ -16,8 +16,9 @@ from gossamer.files import absolute
 from gossamer.filters import combine
 from gossamer.model import Share, shipped_pack, stamp_of
 from gossamer.models import default_model
+from gossamer.places import is_address
 from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedIndex
+from gossamer.query.opened import OpenedIndex, OpenedState
 from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Results
 from gossamer.query.run import Query, run_query
@@ -27,7 +28,7 @@ from gossamer.sources.folder import WalkOptions
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Settings, Writer, begin
 from gossamer.store.check import Finding, check
-from gossamer.store.folder import explaining_damage, open_index, read_manifest
+from gossamer.store.folder import open_index, read_manifest
 from gossamer.store.manifest import MANIFEST, Manifest
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
@@ -63,9 +64,13 @@ class Index:
     that was committed last.
     """
 
-    def __init__(self, folder: Path, opened: OpenedIndex) -> None:
-        self.folder = folder
+    def __init__(self, opened: OpenedIndex) -> None:
         self._opened = opened
+
+    @property
+    def folder(self) -> Path:
+        """Where the index is; WrongState for one that is a file at an address."""
+        return self._opened.folder
 
     @classmethod
     def create(
@@ -135,9 +140,14 @@ class Index:
         One that was neither made nor accepted on this machine (`is_trusted`) is searched by what
         it holds itself: files, paths and addresses that it names are not followed, and what would
         need them raises Untrusted. With `trust` they are.
+
+        For `folder` stands also the address of a file that `export` wrote,
+        "https://host/index.gossamer", on any host that gives byte ranges: of it is fetched what
+        questions need, and kept within a bound. It is searched, and never changed or trusted.
         """
-        opened = OpenedIndex(Path(folder), model, threads, share, trust=trust, connect=_connect)
-        return cls(Path(folder), opened)
+        if isinstance(folder, str) and is_address(folder):
+            return cls(_open_file(folder, model, threads, share, trust))
+        return cls(OpenedIndex(Path(folder), model, threads, share, trust=trust, connect=_connect))
 
     @classmethod
     def follow(
@@ -329,9 +339,12 @@ class Index:
         full: bool = False,
     ) -> Results:
         """Find chunks like the one with this id, or the one at "PATH:LINE", without itself."""
-        state = self._opened.state
-        passage = (
-            state.passage(_check_id(place)) if isinstance(place, int) else state.passage_at(place)
+        passage = self._opened.ask(
+            lambda state: (
+                state.passage(_check_id(place))
+                if isinstance(place, int)
+                else state.passage_at(place)
+            )
         )
         condition = combine(where=where, paths=paths, types=types)
         return self._run(
@@ -353,17 +366,15 @@ class Index:
 
         Unreachable if its text is kept by a server alone that does not answer; so for `context`.
         """
-        with explaining_damage(self.folder):
-            return self._opened.state.passages.hit(_check_id(id))
+        return self._opened.ask(lambda state: state.hit(_check_id(id)))
 
     def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of the text before and after it."""
-        with explaining_damage(self.folder):
-            return self._opened.state.passages.context(_check_id(id), margin)
+        return self._opened.ask(lambda state: state.context(_check_id(id), margin))
 
     def status(self) -> IndexStatus:
         """Say what the index holds, what it takes, and whether its files have changed since."""
-        return read_status(self._opened.state.snapshot)
+        return self._opened.ask(lambda state: read_status(state.snapshot))
 
     def compact(self, *, wait_s: float = 0.0) -> tuple[int, int]:
         """Give all space of what was removed back; say how many bytes there were and are."""
@@ -417,6 +428,7 @@ class Index:
         from gossamer.single.engine import EngineChoice
         from gossamer.single.export import ExportOptions, write_single_file
 
+        self.folder  # noqa: B018 - WrongState where there is none
         options = ExportOptions(
             EngineChoice(vectors, graph), root_name, replaces=replace, is_public=True
         )
@@ -491,7 +503,9 @@ class Index:
     def _run(self, query: Query) -> Results:
         if query.k < 1:
             raise InvalidArgument(f"k must be at least 1, got {query.k}")
-        state = self._opened.state
+        return self._opened.ask(lambda state: self._run_in(state, query))
+
+    def _run_in(self, state: OpenedState, query: Query) -> Results:
         results = run_query(state, query)
         state.save_hot()
         if results.stale and state.snapshot.is_trusted:
@@ -504,6 +518,18 @@ def _connect(folder: Path, manifest: Manifest) -> RemoteChunks | None:
     from gossamer.sync.remote_chunks import remote_chunks_of
 
     return remote_chunks_of(folder, manifest)
+
+
+def _open_file(url: str, model: str, threads: int, share: Share | None, trust: bool) -> OpenedIndex:
+    """Open a file at an address."""
+    from gossamer.remote.opened import OpenedFile
+
+    if trust:
+        raise InvalidArgument(
+            "a file at an address is not trusted, as its host may replace it at any time; fetch it "
+            "and import it, to have an index of your own"
+        )
+    return OpenedFile(url, model, threads, share)
 
 
 def _check_id(id: int) -> int:

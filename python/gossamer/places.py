@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_folder", "config_folder", "indexes_folder", "models_folder"]
+__all__ = ["cache_folder", "config_folder", "indexes_folder", "is_address", "models_folder"]
 
 _APP = "gossamer"
 
@@ -32,6 +32,11 @@ def cache_folder() -> Path:
     """What can be made again; it may not exist yet."""
     home = _home()
     return home / "cache" if home else Path(_platform("cache"))
+
+
+def is_address(place: str) -> bool:
+    """Whether a place is meant to be in the web, right or wrong."""
+    return place.lower().startswith(("http://", "https://"))
 
 
 def _home() -> Path | None:

@@ -48,6 +48,9 @@ class IndexStatus:
     # Of an index that follows a server: its address, the version that was pulled, what is kept,
     # and how many changes wait to be pushed. Empty for others.
     follows: Mapping[str, Json] = field(default_factory=dict)
+    # Of a file at an address: that, its bytes, how many are kept here, and how many were fetched by
+    # how many requests since it was opened. Empty for others.
+    remote: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def total_bytes(self) -> int:
@@ -73,8 +76,8 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
     is_elsewhere = bool(manifest.origin) or not snapshot.is_trusted
     changed, missing = (0, 0) if is_elsewhere else _look_at_files(snapshot)
     return IndexStatus(
-        name=snapshot.folder.name,
-        folder=str(snapshot.folder),
+        name=snapshot.name,
+        folder=snapshot.place,
         model=manifest.model.name,
         generation=manifest.generation,
         created=manifest.created,
@@ -93,6 +96,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         missing_files=missing,
         is_trusted=snapshot.is_trusted,
         follows=_follows(snapshot.folder, manifest),
+        remote=snapshot.remote,
     )
 
 
@@ -147,6 +151,8 @@ def _look_at_files(snapshot: Snapshot) -> tuple[int, int]:
 
 def _bytes_by_part(snapshot: Snapshot) -> dict[str, int]:
     """Give the same with the files of the index by what is in them."""
+    if snapshot.remote:
+        return dict(sorted(snapshot.part_bytes().items(), key=lambda item: -item[1]))
     kinds = {entry.kind for entry in snapshot.manifest.files}
     found = bytes_by_part(snapshot.folder)
     rest = {part: size for part, size in found.items() if part not in kinds}

@@ -46,11 +46,17 @@ never broken.
 | `GOSSAMER_API_KEY` | the key of a server that embeds |
 | `GOSSAMER_API_HOST` | the host that the key is for; `http://HOST` if it may go by plain http |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
+| `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none
 in the usual place.
+
+To `search`, `similar`, `show` and `status` an index may also be the address of a file that `gossamer export`
+wrote, on any host that gives byte ranges: `--index https://host/index.gossamer`. What a question needs of
+it is fetched and kept in the user's cache. It is somebody else's: its model must be known here by name, or
+be given by `--model`. What changes an index takes `gossamer import FILE` first.
 
 Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
 """
@@ -153,6 +159,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "is_fresh": "whether there are none of both",
         "follows": "the server that it follows, the version that was pulled, what is kept, and how "
         "many changes wait to be pushed; empty if it follows none",
+        "remote": "of a file at an address: `url`, `bytes`, how many of them are `cached` here, and "
+        "how many were `fetched` by how many `requests`; empty for a folder",
     },
     "check": {
         "is_damaged": "whether a finding is an error",

@@ -8,7 +8,13 @@ from typing import Any, TypeVar
 import click
 
 from gossamer.cli.failures import ExitCode
-from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.session import (
+    Session,
+    as_json_option,
+    common_options,
+    model_option,
+    pass_session,
+)
 
 __all__ = ["command", "count_option", "filter_options"]
 
@@ -67,6 +73,7 @@ count_option = click.option(
 @click.option("--before", metavar="DATE", help="Only files changed before.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
+@model_option
 @as_json_option
 @common_options()
 @pass_session
@@ -77,6 +84,7 @@ def command(
     full: bool,
     explain: bool,
     as_json: bool,
+    model: str,
     **options: Any,
 ) -> None:
     """Find the places that answer QUESTION: by meaning and by words.
@@ -86,7 +94,7 @@ def command(
     from gossamer.cli.hits import record_results, show_results
 
     asked = " ".join(question)
-    results = session.open_index().search(asked, full=full, **options)
+    results = session.open_index(model).search(asked, full=full, **options)
     found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
     if not found.hits:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gossamer.cli.output import Output
+from gossamer.errors import WrongState
+from gossamer.places import is_address
 
 if TYPE_CHECKING:
     from gossamer.index import Index
 
-__all__ = ["Session", "as_json_option", "common_options", "pass_session"]
+__all__ = ["Session", "as_json_option", "common_options", "model_option", "pass_session"]
 
 _DEFAULT = "default"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -40,6 +42,12 @@ class Session:
         from gossamer.store import default_folder
         from gossamer.store.manifest import MANIFEST
 
+        if is_address(self.index):
+            raise WrongState(
+                f"{self.index} is an address, and this needs an index on this machine; `search`, "
+                "`similar`, `show` and `status` take a file at an address, others what `gossamer "
+                "import FILE` makes of it"
+            )
         here = Path(self.index).expanduser()
         if self.index.startswith((".", "~")) or set(self.index) & set("/\\:"):
             return here
@@ -47,13 +55,15 @@ class Session:
         is_here = (here / MANIFEST).is_file() and not (named / MANIFEST).is_file()
         return here if is_here else named
 
-    def open_index(self) -> Index:
-        """Open the index; NoIndex if there is none."""
+    def open_index(self, model: str = "") -> Index:
+        """Open the index, with its model from another place if one is given; NoIndex if none."""
         from gossamer.index import Index
 
+        if is_address(self.index):
+            return Index.open(self.index, model=model, threads=self.threads, trust=self.trust)
         folder = self.folder
         trust = self.settle_trust(folder)
-        return Index.open(folder, threads=self.threads, trust=trust)
+        return Index.open(folder, model=model, threads=self.threads, trust=trust)
 
     def settle_trust(self, folder: Path) -> bool:
         """Accept the index in a folder if --trust says so, or who moved it says so now.
@@ -112,18 +122,30 @@ def as_json_option(command: Command) -> Command:
     return option(command)
 
 
+def model_option(command: Command) -> Command:
+    """Take --model, where the index does not say itself where its model is."""
+    option = click.option(
+        "--model",
+        default="",
+        metavar="PLACE",
+        help="Where the index's model is, if it was moved or the index is somebody else's.",
+    )
+    return option(command)
+
+
 def _options(is_top: bool) -> list[Callable[[Command], Command]]:
     return [
         click.option(
             "-i",
             "--index",
-            metavar="NAME|PATH",
+            metavar="NAME|PATH|URL",
             # Only once, or the environment would win over what stands before the command.
             envvar="GOSSAMER_INDEX" if is_top else None,
             expose_value=False,
             hidden=not is_top,
             callback=_set_index,
-            help="Which index: a name, or a folder with a slash in its path.",
+            help="Which index: a name, a folder with a slash in its path, or, to search, the "
+            "address of an exported file.",
         ),
         click.option(
             "--threads",

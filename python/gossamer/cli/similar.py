@@ -8,7 +8,13 @@ import click
 
 from gossamer.cli.failures import ExitCode
 from gossamer.cli.search import count_option, filter_options
-from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.session import (
+    Session,
+    as_json_option,
+    common_options,
+    model_option,
+    pass_session,
+)
 
 __all__ = ["command"]
 
@@ -18,17 +24,20 @@ __all__ = ["command"]
 @count_option
 @filter_options
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
+@model_option
 @as_json_option
 @common_options()
 @pass_session
-def command(session: Session, /, place: str, full: bool, as_json: bool, **options: Any) -> None:
+def command(
+    session: Session, /, place: str, full: bool, as_json: bool, model: str, **options: Any
+) -> None:
     """Find chunks like the one at PATH:LINE, or the one with this ID.
 
     Exit code 1 if nothing was found.
     """
     from gossamer.cli.hits import record_results, show_results
 
-    index = session.open_index()
+    index = session.open_index(model)
     results = index.similar(int(place) if place.isdecimal() else place, full=full, **options)
     found = record_results(place, results)
     show_results(session.output, found, as_json, is_explained=False)

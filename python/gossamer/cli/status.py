@@ -28,10 +28,10 @@ _LEFT_OUT_SHOWN = 12
 def command(session: Session, as_json: bool) -> None:
     """Say what is indexed and what not and why, what it takes, and whether it is fresh."""
     from gossamer.status import record_status
-    from gossamer.store.folder import read_manifest
 
-    status = session.open_index().status()
-    manifest = read_manifest(session.folder)
+    index = session.open_index()
+    status = index.status()
+    manifest = index.opened.state.snapshot.manifest
     if as_json:
         session.output.json(record_status(status, manifest))
         return
@@ -42,13 +42,13 @@ def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
     settings = manifest.settings
     rows = [
         ("index", f"{status.name} ({status.folder})"),
-        *_roots(status),
+        *(_fetched(status) if status.remote else _roots(status)),
         ("files", _files(status)),
         ("chunks", f"{status.chunks:,} in {counted(status.documents, 'document')}"),
         ("kinds", ", ".join(f"{kind} {number:,}" for kind, number in status.kinds.items())),
-        _freshness(status),
+        *([] if status.remote else [_freshness(status)]),
         ("changed", f"{when(status.changed)} (generation {status.generation:,})"),
-        *([] if status.is_trusted else [("trusted", _UNTRUSTED)]),
+        *([] if status.is_trusted or status.remote else [("trusted", _UNTRUSTED)]),
         ("model", f"{status.model}, chunks of up to {manifest.model.chunk_tokens} tokens"),
         ("settings", f"keep {settings.keep}, lexical {settings.lexical}{_text_kept(manifest)}"),
     ]
@@ -72,6 +72,15 @@ def _roots(status: IndexStatus) -> list[tuple[str, str]]:
     nothing = "those of the server" if status.follows else "none; texts only, or nothing yet"
     roots = status.roots or (nothing,)
     return [("" if place else "folders", root) for place, root in enumerate(roots)]
+
+
+def _fetched(status: IndexStatus) -> list[tuple[str, str]]:
+    here, fetched, whole = (size(int(str(status.remote[name]))) for name in _REMOTE)
+    requests = counted(int(str(status.remote["requests"])), "request")
+    return [("file", f"{here} of {whole} are kept here; {fetched} came now, by {requests}")]
+
+
+_REMOTE = ("cached", "fetched", "bytes")
 
 
 def _files(status: IndexStatus) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gossamer.errors import InvalidArgument, UnknownId
 from gossamer.files import absolute
@@ -17,8 +17,8 @@ from gossamer.once import once
 from gossamer.query.passages import Passage, Passages
 from gossamer.query.places import chunk_at
 from gossamer.query.remote import RemoteChunks
+from gossamer.records import Hit
 from gossamer.store import HotVectors, Manifest, Snapshot, open_index
-from gossamer.store.folder import explaining_damage
 from gossamer.store.words import open_words
 from gossamer.vectors.vector_index import VectorIndex
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gossamer.lexical.fts5 import FtsIndex
 
 __all__ = ["Connect", "OpenedIndex", "OpenedState"]
+
+T = TypeVar("T")
 
 _SAVE_HOT_EVERY_S = 5.0
 _NUMBER = re.compile("[0-9]{1,18}")
@@ -56,6 +58,15 @@ class OpenedIndex:
         self._lock = Lock()
         snapshot = open_index(folder, trust=trust)
         self._state = OpenedState(snapshot, self._model_of(snapshot), threads, connect)
+
+    @property
+    def folder(self) -> Path:
+        """Where the index is."""
+        return self._folder
+
+    def ask(self, use: Callable[[OpenedState], T]) -> T:
+        """Give what `use` makes of the state that was committed last."""
+        return use(self.state)
 
     @property
     def state(self) -> OpenedState:
@@ -128,7 +139,7 @@ class OpenedState:
     @once
     def vectors(self) -> VectorIndex | None:
         """The engine's index; None while nothing is indexed."""
-        with explaining_damage(self.snapshot.folder):
+        with self.snapshot.explaining_damage():
             return self.model.open_vectors(self.snapshot)
 
     @once
@@ -143,8 +154,18 @@ class OpenedState:
 
     def passage(self, id: int) -> Passage:
         """Give a chunk; UnknownId if it is gone or its text has changed, or Unreachable."""
-        with explaining_damage(self.snapshot.folder):
+        with self.snapshot.explaining_damage():
             return self.passages.get(id)
+
+    def hit(self, id: int) -> Hit:
+        """Give a chunk with its place; errors as those of `passage`."""
+        with self.snapshot.explaining_damage():
+            return self.passages.hit(id)
+
+    def context(self, id: int, margin: int) -> tuple[str, Hit, str]:
+        """Give a chunk with up to `margin` bytes of text before and after it."""
+        with self.snapshot.explaining_damage():
+            return self.passages.context(id, margin)
 
     def passage_at(self, where: str) -> Passage:
         """Give the chunk that "PATH:LINE" stands in (or PATH:PAGE where a file has pages)."""
@@ -160,7 +181,7 @@ class OpenedState:
         if row is None:
             raise UnknownId(f"{path} is not in the index")
         passages, changed = self.passages, f"the text of {path} has changed since it was indexed"
-        with explaining_damage(self.snapshot.folder):
+        with self.snapshot.explaining_damage():
             id = chunk_at(self.snapshot, passages, row, int(number))
             if id is None:
                 raise UnknownId(f"{changed}; add it again")

@@ -22,7 +22,6 @@ from gossamer.query.texts import TextSource
 from gossamer.query.vectors import VectorSource
 from gossamer.store import hash_of_text
 from gossamer.store.catalogue import decode_name, encode_name
-from gossamer.store.folder import explaining_damage
 from gossamer.store.journal import as_kept
 from gossamer.store.trust import how_to_accept
 
@@ -76,7 +75,7 @@ def run_query(state: OpenedState, query: Query, *, uses_hot: bool = True) -> Res
     """
     if query.mode not in MODES:
         raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, got {query.mode!r}")
-    with explaining_damage(state.snapshot.folder):
+    with state.snapshot.explaining_damage():
         return _Question(state, query, uses_hot).answer()
 
 
@@ -98,11 +97,18 @@ class _Question:
             self._hot,
             self._remote,
         )
-        words = "texts" if state.words is None else "host"
+        with self._stages.time("words"):
+            self._words = self._choose_words()
         with self._stages.time("codes"):
             self._session = _core.QuerySession(
-                state.snapshot.collection, self._index is not None, query.to_bytes(words)
+                state.snapshot.collection, self._index is not None, query.to_bytes(self._words)
             )
+
+    def _choose_words(self) -> str:
+        """Say what ranks by words."""
+        if self._query.mode == "semantic":
+            return "none"
+        return "host" if self._state.words is not None else self._state.snapshot.word_source
 
     def answer(self) -> Results:
         """Supply the session until it needs nothing more."""
@@ -176,6 +182,11 @@ class _Question:
                 found.astype(np.uint64), [term.encode() for term in counts], list(counts.values())
             )
 
+    def _supply_postings(self, need: Need) -> None:
+        with self._stages.time("words"):
+            found = self._state.snapshot.read_words(need["ranges"])
+            self._session.supply_postings(found)
+
     def _supply_vectors(self, need: Need) -> None:
         with self._stages.time("embed chunks"):
             states, rows = self._vectors.find(np.array(need["ids"], np.int64), need["away"])
@@ -225,6 +236,9 @@ class _Question:
         """Say what an index could not do as if it had everything itself."""
         snapshot = self._state.snapshot
         counts_words = said["counts_words"]
+        yield from snapshot.notes
+        if self._words == "none" and self._query.mode != "semantic":
+            yield "words were not looked for: all texts would have to be fetched"
         if not snapshot.is_trusted:
             if snapshot.collection.has_away_texts:
                 yield (

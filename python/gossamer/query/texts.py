@@ -30,6 +30,12 @@ class TextSource:
 
     def read(self, documents: Iterable[DocumentNeed]) -> list[bytes | None]:
         """Give every span of the documents, in their order; None for one that is not there."""
+        documents = list(documents)
+        self._snapshot.texts.bring(
+            (document["segment"], document["offset"] + start, document["offset"] + end)
+            for document in documents
+            for start, end in document["spans"]
+        )
         return [span for document in documents for span in self._read(document)]
 
     def _read(self, document: DocumentNeed) -> list[bytes | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -28,35 +26,34 @@ from gossamer.errors import (
 from gossamer.files import map_file, write_file
 from gossamer.models.registry import names_place
 from gossamer.progress import ProgressCallback
+from gossamer.single.checks import (
+    SEGMENT_NUMBER,
+    check_catalogue,
+    check_engine,
+    check_texts,
+    pack_of,
+    read_manifest,
+)
 from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.kinds import (
     CALIBRATION,
     CATALOGUE,
     CODEBOOK,
     ENGINE,
-    MANIFEST,
     SEGMENT,
     TEXTS,
 )
-from gossamer.single.portable import SINGLE, with_short_roots
+from gossamer.single.portable import with_short_roots
 from gossamer.store import Catalogue, Manifest, Settings, Writer, begin
 from gossamer.store.codecs import USUAL
-from gossamer.store.manifest import FORMAT, VERSION, VERSION_OF_ONE_CATALOGUE, manifest_of
 from gossamer.store.manifest import MANIFEST as MANIFEST_FILE
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.segments import SegmentCatalogue, SegmentTexts
 from gossamer.store.vacant import check_is_free
 from gossamer.store.writer import IMPORT_PREFIX
-from gossamer.vectors.options import parse_bytes
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["import_single_file"]
-
-_MOST_MANIFEST_BYTES = 1 << 24
-_SEGMENT = 1  # what the file's is called while it is read
-_OLD_SINGLE = 1
-_LEXICAL = ("scan", "fts5")
-_LARGEST_CODE = 64
 
 
 def import_single_file(
@@ -102,15 +99,15 @@ class _Found:
 
 
 def _read(container: Container, file_bytes: int, aside: Path, model: str) -> _Found:
-    manifest = _name_model(_read_manifest(container), model)
+    manifest = _name_model(read_manifest(container), model)
     if container.has(CATALOGUE) and any(map(container.has, SEGMENT)):
         raise Damaged("the file has catalogues of two versions")
     if container.has(CATALOGUE):
         catalogue, texts = _read_old(container, aside)
     else:
         catalogue, texts = _read_segment(container, file_bytes, aside)
-    _check_catalogue(catalogue, manifest)
-    _check_texts(catalogue, texts.lengths[_SEGMENT], file_bytes)
+    check_catalogue(catalogue, manifest)
+    check_texts(catalogue, texts.lengths[SEGMENT_NUMBER], file_bytes)
     engine = _read_engine(container, manifest, catalogue, aside / "engine.gsm")
     catalogue = with_short_roots(catalogue, np.arange(catalogue.source_count)).catalogue
     return _Found(manifest, catalogue, texts, engine)
@@ -121,7 +118,7 @@ def _read_segment(
 ) -> tuple[Catalogue, SegmentTexts]:
     path = aside / "segment.gss"
     write_file(path, container_parts(sections_of(container, SEGMENT)))
-    segment = _core.Segment(_SEGMENT, map_file(path), False, USUAL)
+    segment = _core.Segment(SEGMENT_NUMBER, map_file(path), False, USUAL)
     if segment.unpacked_bytes > most_unpacked(file_bytes):
         raise Damaged(f"the catalogue unpacks to {segment.unpacked_bytes} bytes, which is too much")
     catalogue = SegmentCatalogue([segment], ())
@@ -134,35 +131,7 @@ def _read_old(container: Container, aside: Path) -> tuple[Catalogue, SegmentText
     path = aside / "texts.gst"
     path.write_bytes(container.section(TEXTS).data)
     catalogue = Catalogue.open(container.section(CATALOGUE).tobytes())
-    return catalogue, SegmentTexts([_core.OldTexts(_SEGMENT, map_file(path), USUAL)])
-
-
-def _read_manifest(container: Container) -> Manifest:
-    if not container.has(MANIFEST):
-        raise NotGossamer(
-            "the file is one of the engine's alone, with no texts; `gossamer export` writes whole "
-            "indexes"
-        )
-    data = container.section(MANIFEST)
-    try:
-        values: Any = json.loads(data.tobytes()) if len(data) <= _MOST_MANIFEST_BYTES else None
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise Damaged("the manifest of the file is none")
-    version = (values.get("version"), values.get("single"))
-    if version not in ((VERSION_OF_ONE_CATALOGUE, _OLD_SINGLE), (VERSION, SINGLE)):
-        raise UnknownVersion(
-            f"the file is of version {version[0]}.{version[1]}, and this release reads "
-            f"{VERSION}.{SINGLE}; use the release that wrote it, or a newer one"
-        )
-    # Folders have files, and a checksum behind it all; here the sections have theirs.
-    try:
-        manifest = manifest_of({**values, "files": []})
-        _check_settings(manifest.settings)
-    except (KeyError, TypeError, ValueError, AttributeError, InvalidArgument) as error:
-        raise Damaged(f"the manifest of the file does not hold what it should ({error})") from None
-    return manifest
+    return catalogue, SegmentTexts([_core.OldTexts(SEGMENT_NUMBER, map_file(path), USUAL)])
 
 
 def _name_model(manifest: Manifest, model: str) -> Manifest:
@@ -175,46 +144,6 @@ def _name_model(manifest: Manifest, model: str) -> Manifest:
     return replace(manifest, model=replace(manifest.model, name=model or manifest.model.name))
 
 
-def _check_settings(settings: Settings) -> None:
-    kind, _, budget = settings.keep.partition(":")
-    if kind == "hot":
-        parse_bytes(budget)
-    elif settings.keep not in ("none", "all"):
-        raise ValueError(f"keep={settings.keep!r}")
-    if settings.lexical not in _LEXICAL or not 0 < settings.code_bytes <= _LARGEST_CODE:
-        raise ValueError(f"lexical={settings.lexical!r}, code_bytes={settings.code_bytes}")
-
-
-def _check_catalogue(catalogue: Catalogue, manifest: Manifest) -> None:
-    """Look at what opening leaves to those who read a record."""
-    segments, _ = catalogue.text_places
-    if (segments != _SEGMENT).any():
-        raise Damaged("the catalogue names texts that are not in the file")
-    ids = catalogue.chunk_ids
-    if len(ids) and not (ids[0] > 0 and ids[-1] < manifest.next_chunk_id):
-        raise Damaged("the catalogue has chunks that are yet to come")
-    for row in range(catalogue.source_count):
-        catalogue.source(row)
-    for row in range(catalogue.document_count):
-        catalogue.document(row)
-    if len(set(catalogue.names)) != catalogue.source_count:
-        raise Damaged("the catalogue has a source twice")
-
-
-def _check_texts(catalogue: Catalogue, length: int, file_bytes: int) -> None:
-    """Compare documents with the texts, which no two of them share and which fill no disk."""
-    _, offsets = catalogue.text_places
-    order = np.argsort(offsets, kind="stable")
-    ends = (offsets + catalogue.text_lengths)[order]
-    if len(ends) and (ends.max() > length or (ends[:-1] > offsets[order][1:]).any()):
-        raise Damaged("documents lie beyond the texts, or share some")
-    if length > (most := most_unpacked(file_bytes)):
-        raise Damaged(
-            f"the texts unpack to {length} bytes, where a file of {file_bytes} may hold {most}; "
-            "export the index again with this release, which leaves room for them"
-        )
-
-
 def _read_engine(
     container: Container, manifest: Manifest, catalogue: Catalogue, path: Path
 ) -> Path | None:
@@ -225,19 +154,11 @@ def _read_engine(
     kinds = [kind for kind in container.lengths if kind in ENGINE]
     if not kinds and not catalogue.chunk_count:
         return None
-    pack = _pack_of(manifest)
+    pack = pack_of(manifest)
     sections = [Section(kind, container.section(kind)) for kind in kinds]
     write_file(path, container_parts(sections))
     index = VectorIndex.open(path, codebook=None if pack is None else pack.codebook, verify=True)
-    stats = index.stats()
-    if stats.dim != manifest.model.dim:
-        raise Damaged(f"vectors have {stats.dim} dimensions, the model {manifest.model.dim}")
-    if stats.code_bytes not in (0, manifest.settings.code_bytes):
-        raise Damaged(f"codes have {stats.code_bytes} bytes, not {manifest.settings.code_bytes}")
-    if manifest.settings.keep == "all" and stats.keep != "all":
-        raise Damaged("the manifest says that all vectors are kept, and they are not")
-    if not np.array_equal(np.sort(index.ids), catalogue.chunk_ids):
-        raise Damaged(f"{len(index)} vectors do not belong to {catalogue.chunk_count} chunks")
+    check_engine(index, manifest, catalogue)
     if not catalogue.chunk_count:
         return None
     is_shared = pack is not None and index.codebook is not None
@@ -251,13 +172,6 @@ def _read_engine(
 
 def _is_same(container: Container, pack: models.Pack | None) -> bool:
     return pack is not None and container.section(CODEBOOK).tobytes() == pack.codebook.to_bytes()
-
-
-def _pack_of(manifest: Manifest) -> models.Pack | None:
-    """Give the codebook that ships with the model, if codes of this size are its."""
-    pack = models.shipped_pack(manifest.model.fingerprint)
-    is_fit = pack is not None and pack.codebook.code_bytes == manifest.settings.code_bytes
-    return pack if is_fit else None
 
 
 def _check_folder(folder: Path, may_replace: bool) -> None:
@@ -302,7 +216,7 @@ def _texts_of(found: _Found, note: ProgressCallback) -> Callable[[int], Iterator
         start, length = int(offsets[row]), int(lengths[row])
         done += length
         note("texts", done, total)
-        return found.texts.pieces(_SEGMENT, start, start + length)
+        return found.texts.pieces(SEGMENT_NUMBER, start, start + length)
 
     return read
 

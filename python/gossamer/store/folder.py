@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from gossamer.errors import (
     NotGossamer,
     Truncated,
     Untrusted,
+    WrongState,
 )
 from gossamer.files import map_file, open_regular, release_pages
 from gossamer.places import indexes_folder
@@ -31,7 +32,7 @@ from gossamer.store.catalogue import Catalogue, encode_name
 from gossamer.store.codecs import USUAL
 from gossamer.store.hashes import digest_of
 from gossamer.store.hot import HotVectors
-from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Manifest
+from gossamer.store.manifest import MANIFEST, MOST_BYTES, FileEntry, Json, Manifest
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.records import AWAY, is_at_or_below
 from gossamer.store.segments import SegmentCatalogue, SegmentTexts
@@ -43,7 +44,6 @@ from gossamer.vectors.vector_index import VectorIndex
 __all__ = [
     "Snapshot",
     "default_folder",
-    "explaining_damage",
     "list_indexes",
     "open_index",
     "read_manifest",
@@ -223,6 +223,43 @@ class Snapshot:
         """Give the error that says what is not done with an index that is not trusted."""
         return refuse(self.folder, self.manifest, what)
 
+    @property
+    def name(self) -> str:
+        """What the index is called."""
+        return self.folder.name
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return str(self.folder)
+
+    @property
+    def remote(self) -> Mapping[str, Json]:
+        """What is known of its file, where it is one at an address; nothing of a folder."""
+        return {}
+
+    @property
+    def word_source(self) -> str:
+        """Where the core looks for words: "texts", "postings" or "none"."""
+        return "texts"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know of where it is."""
+        return ()
+
+    def read_words(self, ranges: Sequence[Sequence[int]]) -> list[bytes]:
+        """Give ranges of the postings; a folder has none."""
+        raise WrongState(f"{len(ranges)} ranges of postings are wanted of a folder, which has none")
+
+    @contextmanager
+    def explaining_damage(self) -> Iterator[None]:
+        """Let damage that is found within say where, and what to do."""
+        try:
+            yield
+        except (Damaged, Truncated) as error:
+            raise _as_damage(self.folder, error) from error
+
     def is_current(self) -> bool:
         """Whether no newer state was committed."""
         try:
@@ -268,15 +305,6 @@ def segments_of(snapshot: Snapshot) -> SegmentCatalogue:
     """Give the catalogue of a snapshot that is to be changed, which is one of segments."""
     assert isinstance(snapshot.catalogue, SegmentCatalogue), "an old index is converted first"
     return snapshot.catalogue
-
-
-@contextmanager
-def explaining_damage(folder: Path) -> Iterator[None]:
-    """Let damage that is found within say where, and what to do."""
-    try:
-        yield
-    except (Damaged, Truncated) as error:
-        raise _as_damage(folder, error) from error
 
 
 def default_folder(name: str = "default") -> Path:

@@ -5,7 +5,7 @@ The core reads and writes them; here are records in place of its tuples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePath
@@ -67,6 +67,9 @@ class SegmentTexts:
     def lengths(self) -> dict[int, int]:
         """Bytes of text of each segment."""
         return self.core.lengths
+
+    def bring(self, spans: Iterable[tuple[int, int, int]]) -> None:
+        """Have these texts (segment, start, end) at hand that are read next: they are."""
 
     def pieces(self, segment: int, start: int, end: int) -> Iterator[bytes]:
         """Give the same text piece by piece."""
