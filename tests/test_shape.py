@@ -42,6 +42,7 @@ LAYERS = (
     "update",
     "sync",
     "single",
+    "remote",
     "status",
     "index",
     "evaluate",

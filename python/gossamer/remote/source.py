@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import NotGossamer, TooLarge
+from gossamer.io_errors import explaining
 from gossamer.remote import cache
 from gossamer.remote.ranges import Part, RemoteFile
 from gossamer.remote.sparse import BLOCK, SparseFile
 from gossamer.single.container import MAGIC, read_tag
-from gossamer.io_errors import explaining
 
 __all__ = ["RemoteBytes"]
 

@@ -80,12 +80,13 @@ class _Change:
 class OpenFolder(Protocol):
     """An open index: what of it is used here."""
 
-    folder: Path
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
 
     @property
     def opened(self) -> OpenedIndex:
         """Its current state, and its model."""
-        ...
 
 
 class Pusher:
