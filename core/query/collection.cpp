@@ -1,6 +1,5 @@
 #include "query/collection.h"
 
-
 namespace gossamer {
 namespace {
 
