@@ -178,8 +178,34 @@ void bind_collection(nb::module_& m) {
                    [](const Collection& self) { return layout_of(self).has_away_texts(); });
 }
 
+// What is read for a question, and for chunks alone.
+template <class Reader>
+void bind_texts(nb::class_<Reader>& bound,
+                void (Reader::*supply)(std::span<const std::optional<AwayText>>, bool)) {
+  bound
+      .def(
+          "supply_texts",
+          [](Reader& self, const std::vector<std::optional<nb::bytes>>& spans) {
+            const std::vector<std::optional<ByteView>> views = views_of(spans);
+            const nb::gil_scoped_release release;
+            self.supply_texts(views);
+          },
+          nb::arg("spans"))
+      .def(
+          "supply_chunks",
+          [supply](Reader& self, const std::vector<std::optional<AwayTuple>>& chunks,
+                   bool is_answered) {
+            const std::vector<std::optional<AwayText>> texts = read_away(chunks);
+            const nb::gil_scoped_release release;
+            (self.*supply)(texts, is_answered);
+          },
+          nb::arg("chunks"), nb::arg("is_answered"));
+}
+
 void bind_session(nb::module_& m) {
-  nb::class_<QuerySession>(m, "QuerySession")
+  nb::class_<QuerySession> bound(m, "QuerySession");
+  bind_texts(bound, &QuerySession::supply_chunks);
+  bound
       .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"), nb::arg("query"),
            nb::keep_alive<0, 2>())
       .def("needs",
@@ -215,24 +241,7 @@ void bind_session(nb::module_& m) {
             const nb::gil_scoped_release release;
             self.supply_embeddings({rows.data(), rows.size()});
           },
-          nb::arg("rows"))
-      .def(
-          "supply_texts",
-          [](QuerySession& self, const std::vector<std::optional<nb::bytes>>& spans) {
-            const std::vector<std::optional<ByteView>> views = views_of(spans);
-            const nb::gil_scoped_release release;
-            self.supply_texts(views);
-          },
-          nb::arg("spans"))
-      .def(
-          "supply_chunks",
-          [](QuerySession& self, const std::vector<std::optional<AwayTuple>>& chunks,
-             bool is_answered) {
-            const std::vector<std::optional<AwayText>> texts = read_away(chunks);
-            const nb::gil_scoped_release release;
-            self.supply_chunks(texts, is_answered);
-          },
-          nb::arg("chunks"), nb::arg("is_answered"));
+          nb::arg("rows"));
 }
 
 // Chunks that are read outside of a question.
@@ -284,8 +293,9 @@ std::string needs_around(const PassageReader& reader, std::uint64_t id, std::siz
 }
 
 void bind_passages(nb::module_& m) {
-  nb::class_<PassageReader>(m, "PassageReader")
-      .def(nb::init<const Collection&>(), nb::arg("collection"), nb::keep_alive<1, 2>())
+  nb::class_<PassageReader> bound(m, "PassageReader");
+  bind_texts(bound, &PassageReader::supply_away);
+  bound.def(nb::init<const Collection&>(), nb::arg("collection"), nb::keep_alive<1, 2>())
       .def(
           "begin",
           [](PassageReader& self, const IdRow& ids, bool with_places) {
@@ -295,23 +305,7 @@ void bind_passages(nb::module_& m) {
           nb::arg("ids"), nb::arg("with_places"))
       .def("needs",
            [](const PassageReader& self) { return text_from([&] { return needs_of(self); }); })
-      .def(
-          "supply_texts",
-          [](PassageReader& self, const std::vector<std::optional<nb::bytes>>& spans) {
-            const std::vector<std::optional<ByteView>> views = views_of(spans);
-            const nb::gil_scoped_release release;
-            self.supply_texts(views);
-          },
-          nb::arg("spans"))
-      .def(
-          "supply_chunks",
-          [](PassageReader& self, const std::vector<std::optional<AwayTuple>>& chunks,
-             bool is_answered) {
-            const std::vector<std::optional<AwayText>> texts = read_away(chunks);
-            const nb::gil_scoped_release release;
-            self.supply_away(texts, is_answered);
-          },
-          nb::arg("chunks"), nb::arg("is_answered"))
+
       .def("texts", &texts_of, nb::arg("ids"))
       .def(
           "around",
