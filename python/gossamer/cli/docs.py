@@ -53,10 +53,11 @@ An index is named (`--index work`, in the usual place) or is a folder (`--index 
 with a slash). A name also means the folder of that name here, if there is an index in it and none
 in the usual place.
 
-To `search`, `similar`, `show` and `status` an index may also be the address of a file that `gossamer export`
-wrote, on any host that gives byte ranges: `--index https://host/index.gossamer`. What a question needs of
-it is fetched and kept in the user's cache. It is somebody else's: its model must be known here by name, or
-be given by `--model`. What changes an index takes `gossamer import FILE` first.
+To `search`, `similar`, `show` and `status` an index may also be the address of a file that
+`gossamer export` wrote, on any host that gives byte ranges: `--index https://host/index.gossamer`.
+What a question needs of it is fetched and kept in the user's cache. It is somebody else's: its
+model must be known here by name, or be given by `--model`. For all else there is
+`gossamer import FILE`.
 
 Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
 """
@@ -159,8 +160,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "is_fresh": "whether there are none of both",
         "follows": "the server that it follows, the version that was pulled, what is kept, and how "
         "many changes wait to be pushed; empty if it follows none",
-        "remote": "of a file at an address: `url`, `bytes`, how many of them are `cached` here, and "
-        "how many were `fetched` by how many `requests`; empty for a folder",
+        "remote": "of a file at an address: `url`, `bytes`, how many of them are `cached` here, "
+        "and how many were `fetched` by how many `requests`; empty for a folder",
     },
     "check": {
         "is_damaged": "whether a finding is an error",
