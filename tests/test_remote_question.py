@@ -19,7 +19,7 @@ from gossamer import errors
 from gossamer.cli import cli
 from gossamer.index import Index
 from gossamer.query.results import Results
-from gossamer.remote import cache, ranges, source
+from gossamer.remote import cache, ranges
 from gossamer.remote.sparse import BLOCK, DATA, MAP, SparseFile
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.export import ExportOptions, write_single_file
@@ -444,13 +444,26 @@ class TestStrangers:
 
         assert (status.roots, status.follows) == ((), {})
 
+    @pytest.mark.parametrize(
+        ("claim", "error"),
+        [
+            ("bytes 0-65535/999999999999999", errors.TooLarge),
+            ("bytes 0-65535/60000000000", (errors.Damaged, errors.Unreachable)),
+            ("bytes 0-65535/65536", errors.Truncated),
+            ("bytes 0-65535/9", errors.Unreachable),
+            ("bytes 5-65540/700000", errors.Unreachable),
+            ("bytes 0-65535/*", errors.Unreachable),
+        ],
+    )
     def test_sizes_that_its_host_claims_fill_neither_disk_nor_memory(
-        self, site: StaticSite, monkeypatch: pytest.MonkeyPatch
+        self, site: StaticSite, claim: str, error: type[Exception]
     ) -> None:
-        monkeypatch.setattr(source, "_MOST_SIZE", 1000)
+        site.headers = {"Content-Range": claim}
 
-        with pytest.raises(errors.TooLarge, match="are the most"):
+        with pytest.raises(error):
             Index.open(url_of(site))
+
+        assert sum(map(cache._taken, cache._kept())) <= 1 << 16
 
     def test_a_catalogue_larger_than_the_cache_is_not_fetched(
         self, site: StaticSite, monkeypatch: pytest.MonkeyPatch
@@ -554,6 +567,12 @@ class TestCommands:
         said = self.run("status", "--index", url_of(site))
         assert "are kept here" in said
         assert "gossamer trust" not in said
+
+    def test_an_address_is_not_served(self, site: StaticSite) -> None:
+        result = CliRunner().invoke(cli, ["serve", url_of(site)])
+
+        assert result.exit_code != 0
+        assert f"{url_of(site)} is an address" in result.output
 
     @pytest.mark.parametrize(
         "command", [("add", "."), ("remove", "a"), ("compact",), ("check",), ("watch",), ("pull",)]

@@ -56,8 +56,8 @@ in the usual place.
 To `search`, `similar`, `show` and `status` an index may also be the address of a file that
 `gossamer export` wrote, on any host that gives byte ranges: `--index https://host/index.gossamer`.
 What a question needs of it is fetched and kept in the user's cache. It is somebody else's: its
-model must be known here by name, or be given by `--model`. What changes an index takes
-`gossamer import FILE` first.
+model must be known here by name, or be given by `--model`. For all else there is
+`gossamer import FILE`.
 
 Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source gossamer)"`.
 """

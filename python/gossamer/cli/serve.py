@@ -17,6 +17,7 @@ import click
 from gossamer.cli.output import Output
 from gossamer.cli.session import Session, common_options, pass_session
 from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.places import is_address
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -86,7 +87,7 @@ def command(
     routes at /docs.
     """
     if folder is not None:
-        session.index = str(Path(folder).absolute())
+        session.index = folder if is_address(folder) else str(Path(folder).absolute())
     token_was_made = chosen["token"] == _AUTO
     options = _options(session, chosen)
     app = _create(session, options)
