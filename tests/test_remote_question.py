@@ -20,6 +20,7 @@ from gossamer.cli import cli
 from gossamer.index import Index
 from gossamer.query.results import Results
 from gossamer.remote import cache, ranges
+from gossamer.remote.source import RemoteBytes
 from gossamer.remote.sparse import BLOCK, DATA, MAP, SparseFile
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.export import ExportOptions, write_single_file
@@ -334,6 +335,19 @@ class TestChange:
 
         assert answers(Index.open(url_of(site))) == answers(index)
         assert kept(site) != old
+
+    def test_nothing_of_another_file_is_kept_with_the_first(
+        self, site: StaticSite, tmp_path: Path
+    ) -> None:
+        bytes = RemoteBytes(url_of(site))
+        path = tmp_path / "site/one.gossamer"
+        rewrite(path, lambda sections: sections.pop(WORDS_KIND), least=bytes.size)
+        here = bytes.bytes_here
+
+        with pytest.raises(ranges.Changed):
+            bytes.bring([(0, bytes.size)])
+
+        assert (path.stat().st_size, bytes.bytes_here) == (bytes.size, here)
 
     def test_without_a_version_the_checksums_tell(self, site: StaticSite, tmp_path: Path) -> None:
         site.behave(etag="")
