@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import example, given
 from hypothesis import strategies as st
+from snippets import choose_snippet, whole_snippet
 
 from gossamer.cli import cli, output
 from gossamer.cli.docs import JSON_KEYS, write_page
@@ -23,7 +24,6 @@ from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import BytesEstimate
 from gossamer.cli.words import counted, duration, near_path, share, size
 from gossamer.lexical import find_terms
-from gossamer.query.snippet import choose_snippet, whole_snippet
 from gossamer.records import Hit
 from gossamer.store import begin
 from gossamer.store.manifest import MANIFEST

@@ -3,14 +3,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "arrays.h"
 #include "filters/filter.h"
-#include "filters/scope.h"
 
 using namespace gossamer;
 
@@ -30,19 +28,6 @@ std::vector<nb::bytes> names_of(const Filter& filter) {
   return names;
 }
 
-nb::ndarray<nb::numpy, bool> allow(const Catalogue& catalogue, const Filter& filter) {
-  std::vector<bool> allowed;
-  {
-    const nb::gil_scoped_release release;
-    allowed = allowed_documents(catalogue, filter);
-  }
-  const std::size_t shape[1] = {allowed.size()};
-  auto* flags = new bool[allowed.size()];
-  std::copy(allowed.begin(), allowed.end(), flags);
-  nb::capsule owner(flags, [](void* data) noexcept { delete[] static_cast<bool*>(data); });
-  return nb::ndarray<nb::numpy, bool>(flags, 1, shape, owner);
-}
-
 }  // namespace
 
 void bind_filters(nb::module_& m) {
@@ -55,5 +40,4 @@ void bind_filters(nb::module_& m) {
           nb::arg("given"))
       .def_prop_ro("names", &names_of)
       .def("matches", &matches, nb::arg("fields"));
-  m.def("allowed_documents", &allow, nb::arg("catalogue"), nb::arg("filter"));
 }

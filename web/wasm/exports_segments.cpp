@@ -119,11 +119,6 @@ SourceList* catalogue_list(const std::shared_ptr<Catalogue>* catalogue) {
   return list.release();
 }
 
-GOSSAMER_EXPORT(catalogue_blocks)
-std::size_t catalogue_blocks(const std::shared_ptr<Catalogue>* catalogue, std::size_t segment) {
-  return give_blocks((*catalogue)->parts()[segment].segment->texts().blocks());
-}
-
 GOSSAMER_EXPORT(catalogue_live)
 std::size_t catalogue_live(const std::shared_ptr<Catalogue>* catalogue, std::size_t segment) {
   return (*catalogue)->parts()[segment].counts().sources;

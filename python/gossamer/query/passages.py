@@ -66,17 +66,12 @@ class Passages:
 
     def hit(self, id: int) -> Hit:
         """Give one chunk with its place; errors as those of `get`."""
-        reader = self._reader(np.array([id], np.int64), with_places=True)
-        if reader.texts(np.array([id], np.uint64))[0] is None:
-            raise self._why_not(id)
-        return read_hit(json.loads(decode_name(reader.hit(id))))
+        return self._hit(self._reader(np.array([id], np.int64), with_places=True), id)
 
     def context(self, id: int, margin: int) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of text before and after it."""
         reader = self._reader(np.array([id], np.int64), with_places=True)
-        if reader.texts(np.array([id], np.uint64))[0] is None:
-            raise self._why_not(id)
-        hit = read_hit(json.loads(decode_name(reader.hit(id))))
+        hit = self._hit(reader, id)
         if self._is_away(id):
             around = self._remote and self._remote.context(id, margin)
             if not around:
@@ -85,6 +80,11 @@ class Passages:
         (need,) = json.loads(decode_name(reader.around(id, margin)))
         before, after = (text or b"" for text in self._texts.read(need["documents"]))
         return before.decode("utf-8", "ignore"), hit, after.decode("utf-8", "ignore")
+
+    def _hit(self, reader: _core.PassageReader, id: int) -> Hit:
+        if reader.texts(np.array([id], np.uint64))[0] is None:
+            raise self._why_not(id)
+        return read_hit(json.loads(decode_name(reader.hit(id))))
 
     def _reader(self, ids: Ids, with_places: bool) -> _core.PassageReader:
         reader = _core.PassageReader(self._snapshot.collection)

@@ -59,8 +59,6 @@ export interface SourceEditor extends BlockReader {
   readTables(origin: CatalogueOrigin): SourceTables;
   /** Reads a catalogue in one piece. One that was not made here may take less memory for its size. */
   readSources(bytes: Uint8Array, isOwn?: boolean): SourceTables;
-  /** Reads the segments of a folder as one, in the order of its rows. */
-  readSegments(files: readonly SegmentFile[]): SourceTables & { readonly blocks: readonly Blocks[] };
   /** What `use` makes of a list; all lists are gone afterwards. */
   edit<T>(origin: CatalogueOrigin, use: (list: SourceList) => T): T;
   /** The ids of so many nodes of an engine that are not deleted, by its sections of ids and of deleted
@@ -103,13 +101,6 @@ export function sourceEditor(core: () => Core): SourceEditor {
     readSources: (bytes, isOwn = false) => {
       const now = core();
       return tablesAt(now, readList(now, bytes, isOwn));
-    },
-    readSegments: (files) => {
-      const now = core();
-      return using(now, "catalogue_free", openCatalogue(now, files), (catalogue) => {
-        const blocks = files.map((_, i) => now.numbers(now.call("catalogue_blocks", catalogue, i)));
-        return { ...tablesAt(now, now.call("catalogue_list", catalogue)), blocks };
-      });
     },
     edit: (origin, use) => editList(core(), origin, use),
     liveIds: (nodes, ids = new Uint8Array(), deleted = new Uint8Array()) => {

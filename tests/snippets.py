@@ -1,4 +1,4 @@
-"""The few lines of a chunk that show best why it is a hit."""
+"""The snippets of the core, which hits carry, for texts of tests."""
 
 from __future__ import annotations
 
