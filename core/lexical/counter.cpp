@@ -12,16 +12,6 @@
 namespace gossamer {
 namespace {
 
-constexpr std::size_t kLetters = 32;
-constexpr std::size_t kPrefixes = kLetters * kLetters * kLetters;
-
-// The same for both cases of a letter; digits and signs share the numbers of letters.
-constexpr std::size_t letter_of(char byte) { return static_cast<std::uint8_t>(byte) % kLetters; }
-
-constexpr std::size_t prefix_of(std::size_t first, std::size_t second, std::size_t third) {
-  return (first * kLetters + second) * kLetters + third;
-}
-
 constexpr std::array<bool, 256> make_run_bytes() {
   std::array<bool, 256> is_run{};
   for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -41,46 +31,18 @@ ByteMasks masks_at(std::string_view text, std::size_t at) {
   return masks_of(padded.data());
 }
 
+// Where terms may begin in a block; everywhere, at the end of a text.
+std::uint64_t find_candidates(const TermPrefixes& prefixes, std::string_view text, std::size_t at) {
+  static_assert(TermPrefixes::kBlock == kMaskBytes);
+  if (text.size() - at < kMaskBytes + TermPrefixes::kMore) return ~std::uint64_t{0};
+  return prefixes.find(text.data() + at);
+}
+
 }  // namespace
 
 TermCounter::TermCounter(const LexicalQuery& query)
-    : query_(query),
-      counts_(query.terms().size(), 0),
-      prefixes_(kPrefixes / 64, 0),
-      memories_(kRemembered) {
-  for (const std::string& term : query.terms()) expect_prefix(term);
-}
-
-// A word can only count for a term if its first bytes are among those marked here.
-void TermCounter::expect_prefix(std::string_view term) {
-  const auto mark = [&](std::size_t first, std::size_t second, std::size_t third) {
-    const std::size_t prefix = prefix_of(first, second, third);
-    prefixes_[prefix / 64] |= std::uint64_t{1} << prefix % 64;
-  };
-  const auto mark_all = [&](std::size_t first, std::size_t second) {
-    for (std::size_t third = 0; third < kLetters; ++third) mark(first, second, third);
-  };
-  // Only words with bytes beyond ASCII count for these, and all such words are looked at.
-  if (static_cast<std::uint8_t>(term[0]) >= 0x80) return;
-
-  const std::size_t first = letter_of(term[0]);
-  mark_all(first, letter_of('_'));  // x_axis is also xaxis
-  if (term.size() == 1) {
-    for (std::size_t second = 0; second < kLetters; ++second) mark_all(first, second);
-    return;
-  }
-  const std::size_t second = letter_of(term[1]);
-  mark(first, second, letter_of('_'));
-  // The last letter of a stem may be another one in the word: "say" gives "sai".
-  if (term.size() <= 3) mark_all(first, second);
-  if (term.size() == 2 && term[1] == 'i') mark_all(first, letter_of('y'));
-  if (term.size() > 3) mark(first, second, letter_of(term[2]));
-}
-
-bool TermCounter::may_begin_term(const char* at, const char* end) const {
-  const auto letter = [&](std::ptrdiff_t i) { return i < end - at ? letter_of(at[i]) : 0; };
-  const std::size_t prefix = prefix_of(letter_of(*at), letter(1), letter(2));
-  return prefixes_[prefix / 64] >> prefix % 64 & 1;
+    : query_(query), counts_(query.terms().size(), 0), memories_(kRemembered) {
+  for (const std::string& term : query.terms()) prefixes_.expect(term);
 }
 
 void TermCounter::add(std::string_view text) {
@@ -95,6 +57,7 @@ void TermCounter::add(std::string_view text) {
     const std::uint64_t after_digit = masks.digit << 1 | last_digit;
     std::uint64_t starts =
         (masks.word & (~after_word | (masks.digit ^ after_digit))) | masks.upper | masks.high;
+    starts &= find_candidates(prefixes_, text, base);
     last_word = masks.word >> 63;
     last_digit = masks.digit >> 63;
     while (starts != 0) {
@@ -102,7 +65,7 @@ void TermCounter::add(std::string_view text) {
       starts &= starts - 1;
       const std::size_t at = base + bit;
       if (at < done) continue;
-      if (!(masks.high >> bit & 1) && !may_begin_term(text.data() + at, end)) continue;
+      if (!(masks.high >> bit & 1) && !prefixes_.may_begin(text.data() + at, end)) continue;
       done = add_run_at(text, at);
     }
     // A long run (a page of Chinese) has been counted as a whole. It is followed by a byte that

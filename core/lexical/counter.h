@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lexical/prefixes.h"
 #include "lexical/query.h"
 
 namespace gossamer {
@@ -34,8 +35,6 @@ class TermCounter {
     std::array<char, 24> bytes;
   };
 
-  void expect_prefix(std::string_view term);
-  bool may_begin_term(const char* at, const char* end) const;
   // Counts the run of word bytes around a byte and gives where it ends.
   std::size_t add_run_at(std::string_view text, std::size_t at);
   void add_run(std::string_view run);
@@ -47,7 +46,7 @@ class TermCounter {
   const LexicalQuery& query_;
   std::vector<std::uint32_t> counts_;
   std::vector<TermId> found_;
-  std::vector<std::uint64_t> prefixes_;  // a bit for each first three letters, five bits a letter
+  TermPrefixes prefixes_;
   std::vector<Memory> memories_;
 };
 

@@ -169,7 +169,29 @@ TEST_CASE("a word counts wherever it stands in a block of bytes") {
 
   for (std::size_t before = 0; before < 3 * kMaskBytes; ++before)
     for (const char* word : {"lease", "my_lease9", "日lease", "XLease"})
-      CHECK(fast_counts(counter, query, std::string(before, ' ') + word)["leas"] == 1);
+      for (const std::size_t behind : {0, 3, 200}) {
+        const std::string text = std::string(before, ' ') + word + std::string(behind, ' ');
+        CHECK(fast_counts(counter, query, text)["leas"] == 1);
+      }
+}
+
+TEST_CASE("no word that may count is passed over, whatever the query") {
+  Random random(3);
+  for (int round = 0; round < 300; ++round) {
+    TermPrefixes prefixes;
+    const LexicalQuery query(random_text(random, 1 + random.below(30)));
+    for (const std::string& term : query.terms()) prefixes.expect(term);
+    std::string text = random_text(random, 40);
+    text.resize(TermPrefixes::kBlock + TermPrefixes::kMore, ' ');
+
+    const std::uint64_t found = prefixes.find(text.data());
+
+    for (std::size_t i = 0; i < TermPrefixes::kBlock; ++i) {
+      const bool is_high = static_cast<std::uint8_t>(text[i]) >= 0x80;
+      const bool may = is_high || prefixes.may_begin(&text[i], text.data() + text.size());
+      CHECK((!may || (found >> i & 1)));
+    }
+  }
 }
 
 TEST_CASE("text after a long run without spaces is counted") {
