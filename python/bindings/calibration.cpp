@@ -66,9 +66,7 @@ void bind_calibration(nb::module_& m) {
           nb::arg("data"))
       .def("to_bytes", [](const Calibration& self) { return to_python(self.to_bytes()); })
       .def("scan_tables", &scan_tables)
-      .def_prop_ro("is_empty", &Calibration::empty)
-      .def("effort_for", &Calibration::effort_for, nb::arg("strategy"), nb::arg("k"),
-           nb::arg("recall"), nb::arg("count"));
+      .def_prop_ro("is_empty", &Calibration::empty);
   m.def("make_calibration", &make_calibration, nb::arg("tables"), nb::arg("count"),
         nb::arg("growth"));
   m.def(

@@ -224,13 +224,7 @@ void bind_reading(nb::class_<Index>& index) {
             }
             return to_numpy(std::move(codes), {ids.size(), self.codebook()->code_bytes()});
           },
-          nb::arg("ids"))
-      .def(
-          "effort_for",
-          [](const Index& self, Strategy strategy, std::size_t k, double recall) {
-            return self.effort_for(strategy, k, recall);
-          },
-          nb::arg("strategy"), nb::arg("k"), nb::arg("recall"));
+          nb::arg("ids"));
 }
 
 }  // namespace
