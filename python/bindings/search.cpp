@@ -19,7 +19,7 @@ namespace {
 
 std::optional<Bitmap> filter_of(const Index& index, const std::optional<IdRow>& ids,
                                 const std::optional<BoolRow>& mask) {
-  if (ids) return index.allow_ids({ids->data(), ids->size()});
+  if (ids) return index.allow_ids(view_of(*ids));
   if (mask) return index.allow_mask({mask->data(), mask->size()});
   return std::nullopt;
 }
@@ -37,8 +37,7 @@ auto estimate(const Index& index, const FloatRow& query, std::size_t best,
       distances.push_back(hit.distance);
     }
   }
-  const std::size_t count = ids.size();
-  return std::make_pair(to_numpy(std::move(ids), {count}), to_numpy(std::move(distances), {count}));
+  return std::make_pair(to_numpy(std::move(ids)), to_numpy(std::move(distances)));
 }
 
 std::unique_ptr<SearchBatch> search(const Index& index, const FloatMatrix& queries, std::size_t k,
@@ -99,8 +98,7 @@ void bind_search(nb::module_& m) {
       .def_ro("find_s", &SearchCounters::find_s)
       .def_ro("rank_s", &SearchCounters::rank_s);
   nb::class_<SearchBatch>(m, "SearchBatch")
-      .def("wanted",
-           [](const SearchBatch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
+      .def("wanted", [](const SearchBatch& self) { return to_numpy(self.wanted()); })
       .def(
           "supply",
           [](SearchBatch& self, const FloatMatrix& vectors, const std::optional<BoolRow>& missing) {

@@ -7,9 +7,6 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-def kernels() -> str:
-    """Name of the instruction set that distances are computed with."""
-
 def crc32c(bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
     """The checksum of a part of a file."""
 
@@ -27,9 +24,6 @@ class Codebook:
 
     @property
     def code_bytes(self) -> int: ...
-
-    @property
-    def coarse_count(self) -> int: ...
 
     @property
     def metric(self) -> str: ...
@@ -343,9 +337,6 @@ class Progress:
 
 class SlimSize:
     @property
-    def base_degree(self) -> float: ...
-
-    @property
     def edge_count(self) -> int: ...
 
     @property
@@ -381,9 +372,6 @@ def pack_codebook(codebook: Codebook, calibration: Calibration) -> bytes: ...
 def unpack_codebook(data: bytes) -> tuple[Codebook, Calibration]: ...
 
 class Graph:
-    @property
-    def node_count(self) -> int: ...
-
     def edge_count(self, layer: int) -> int: ...
 
     def memory_bytes(self) -> int: ...

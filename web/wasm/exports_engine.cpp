@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "index/model_pack.h"
-#include "index/search.h"
 #include "open_index.h"
 
 namespace gossamer::wasm {
