@@ -226,6 +226,7 @@ class Index {
   void prepare_lookup() const;
   void check_codes() const;
   void check_kept() const;
+  void check_once(SectionKind kind, std::atomic<bool>& is_checked) const;
 
   IndexOptions options_;
   Space space_;
