@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,20 +14,16 @@
 #include "base/error.h"
 #include "chunking/chunks.h"
 #include "chunking/context.h"
+#include "fuzz/input.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 
 namespace {
 
 constexpr std::array<std::string_view, 6> kMarkups = {"plain", "markdown",  "rst",
                                                       "rows",  "code/rust", "code/text"};
 constexpr std::string_view kLine = "a path/of words";
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 bool is_letter(char byte) { return byte > ' ' || byte < 0; }
 

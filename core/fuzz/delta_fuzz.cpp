@@ -7,18 +7,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/crc32c.h"
+#include "fuzz/input.h"
 #include "index/delta.h"
 #include "tests/index_fixture.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 using namespace gossamer::testing;
 
 namespace {
@@ -26,12 +26,6 @@ namespace {
 constexpr std::size_t kStart = 90;
 // Rows of what claims to be larger than this take too long to be tried.
 constexpr std::size_t kMostBytes = 1 << 16;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // An index, and deltas that lead on from it.
 struct Start {
@@ -144,9 +138,9 @@ void check_index(const Index& index) {
   for (const std::uint64_t id : index.ids()) require(index.contains(id), "an id can be found");
   const std::vector<float> query(index.options().dim, 0.5f);
   if (index.options().keep != Keep::kAll) return;
-  const auto search = index.search(query.data(), 1, request_of(5, Strategy::kBestFirst));
-  require(search->wanted().empty(), "kept vectors are not asked for");
-  search->nearest(0);
+  SearchBatch search(index, query.data(), 1, request_of(5, Strategy::kBestFirst));
+  require(search.wanted().empty(), "kept vectors are not asked for");
+  search.nearest(0);
 }
 
 void try_delta(const Bytes& file, const Bytes& delta) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -15,18 +14,14 @@
 
 #include "base/error.h"
 #include "filters/filter.h"
+#include "fuzz/input.h"
 #include "text/decimal.h"
 #include "text/unicode.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // As a text of JSON, with every byte that is no text of its own replaced.
 std::string to_json(std::string_view text) {

@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "codes/codebook_bytes.h"
+#include "fuzz/input.h"
 #include "fuzz/mend.h"
 #include "index/model_pack.h"
 #include "tests/index_fixture.h"
@@ -31,12 +30,6 @@ constexpr std::size_t kMostNumbers = 1 << 20;
 constexpr std::size_t kMostRounds = 32;
 
 std::string last_error;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s; the last error was: %s\n", what, last_error.c_str());
-  std::abort();
-}
 
 std::vector<Bytes> make_files() {
   std::vector<Bytes> files;
@@ -118,20 +111,20 @@ bool try_to(const Action& action) {
 
 void search(const Index& index, Strategy strategy) {
   const std::vector<float> query(index.options().dim, 0.0f);
-  Index::Request request;
+  SearchRequest request;
   request.k = 5;
   request.strategy = strategy;
-  const auto found = index.search(query.data(), 1, request);
-  for (std::size_t round = 0; round < kMostRounds && !found->wanted().empty(); ++round) {
-    const std::size_t numbers = found->wanted().size() * index.options().dim;
+  SearchBatch found(index, query.data(), 1, request);
+  for (std::size_t round = 0; round < kMostRounds && !found.wanted().empty(); ++round) {
+    const std::size_t numbers = found.wanted().size() * index.options().dim;
     if (numbers > kMostNumbers) return;
-    const std::size_t count = found->wanted().size();
+    const std::size_t count = found.wanted().size();
     const auto missing = std::make_unique<bool[]>(count);
-    for (std::size_t i = 0; i < count; ++i) missing[i] = found->wanted()[i] % 5 == 0;
-    found->supply(std::vector<float>(numbers, 0.0f), {missing.get(), count});
+    for (std::size_t i = 0; i < count; ++i) missing[i] = found.wanted()[i] % 5 == 0;
+    found.supply(std::vector<float>(numbers, 0.0f), {missing.get(), count});
   }
-  if (!found->wanted().empty()) return;
-  require(found->nearest(0).size() <= 5, "a search gives no more hits than asked for");
+  if (!found.wanted().empty()) return;
+  require(found.nearest(0).size() <= 5, "a search gives no more hits than asked for");
 }
 
 void update(Index& index) {
@@ -160,14 +153,16 @@ void use(Index& index) {
   for (const Strategy strategy : kStrategies) try_to([&] { search(index, strategy); });
   Bytes file;
   if (!try_to([&] { file = saved(index); })) {
-    require(!is_sound, "what was verified can be saved");
+    require(!is_sound, "what was verified can be saved", last_error);
     return;
   }
-  require(try_to([&] { Index::open(file, nullptr)->verify(); }), "what was saved can be opened");
+  require(try_to([&] { Index::open(file, nullptr)->verify(); }), "what was saved can be opened",
+          last_error);
   update(index);
   for (const Strategy strategy : kStrategies) try_to([&] { search(index, strategy); });
   if (try_to([&] { file = saved(index); })) {
-    require(try_to([&] { Index::open(file, nullptr)->verify(); }), "changes can be saved, opened");
+    require(try_to([&] { Index::open(file, nullptr)->verify(); }), "changes can be saved, opened",
+            last_error);
   }
 }
 

@@ -5,17 +5,17 @@
 //
 // The first four bytes are the question, the others what is done, one after the other.
 
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
 
+#include "fuzz/input.h"
 #include "query/session.h"
 #include "tests/query_fixture.h"
 #include "tests/query_host.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 using namespace gossamer::testing;
 
 namespace {
@@ -26,26 +26,6 @@ constexpr const char* kQuestions[] = {"The lease ends in March.", "tea rent land
                                       "Nobody drinks tea there."};
 constexpr const char* kFilters[] = {R"({"where": "lang == 'en'"})", R"({"where": "year > 1"})",
                                     R"({"types": ["none"]})"};
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-// What the bytes of an input choose, one after the other.
-class Choices {
- public:
-  Choices(const std::uint8_t* data, std::size_t size) : data_(data), end_(data + size) {}
-
-  bool empty() const { return data_ == end_; }
-  std::uint8_t next() { return empty() ? 0 : *data_++; }
-  std::size_t below(std::size_t bound) { return next() % bound; }
-  bool is_one_in(std::size_t count) { return below(count) == 1; }
-
- private:
-  const std::uint8_t *data_, *end_;
-};
 
 struct World {
   World() {

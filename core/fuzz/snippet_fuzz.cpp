@@ -6,23 +6,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "fuzz/input.h"
 #include "query/snippet.h"
 #include "query/units.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check(const Snippet& snippet, std::string_view text) {
   std::size_t end = 0;

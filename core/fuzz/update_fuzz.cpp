@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <vector>
 
+#include "fuzz/input.h"
 #include "tests/index_fixture.h"
 
 using namespace gossamer;
+using namespace gossamer::fuzz;
 using namespace gossamer::testing;
 
 namespace {
@@ -21,26 +21,6 @@ namespace {
 constexpr std::size_t kMostOperations = 48;
 constexpr std::size_t kStart = 96;  // enough that places are vacated when most are deleted
 constexpr std::uint64_t kIds = 160;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-// Gives zeros once the input is at its end.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  bool is_over() const { return at_ >= size_; }
-  unsigned byte() { return is_over() ? 0 : data_[at_++]; }
-  std::size_t below(std::size_t bound) { return byte() % bound; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-};
 
 struct Start {
   IndexOptions options;
@@ -84,7 +64,7 @@ const Start& choose_start(unsigned choice) {
 
 class Run {
  public:
-  Run(const Start& start, Input& input)
+  Run(const Start& start, Choices& input)
       : input_(input), model_(start.options.dim, start.options.metric), file_(start.file) {
     index_ = Index::open(file_, nullptr);
     for (std::size_t i = 0; i < kStart; ++i) model_.add(i, start.vectors.data() + i * dim());
@@ -120,7 +100,7 @@ class Run {
     Ids ids = index_->ids();
     std::sort(ids.begin(), ids.end());
     require(ids == model_.ids(), "the index holds the ids that were added and not deleted");
-    const std::vector<float> query = coarse_vectors(1, dim(), input_.byte());
+    const std::vector<float> query = coarse_vectors(1, dim(), input_.next());
     check_search(query, 8, Strategy::kExact, full_effort(), nullptr);
   }
 
@@ -134,7 +114,7 @@ class Run {
       if (!model_.contains(id)) ids.push_back(id);
       id = (id + 1) % kIds;
     }
-    const std::vector<float> vectors = coarse_vectors(ids.size(), dim(), input_.byte());
+    const std::vector<float> vectors = coarse_vectors(ids.size(), dim(), input_.next());
     add_to(*index_, model_, ids, vectors.data());
     for (std::size_t i = 0; i < ids.size(); ++i) model_.add(ids[i], vectors.data() + i * dim());
   }
@@ -181,10 +161,10 @@ class Run {
     if (model_.size() == 0) return;
     const std::uint64_t known = some_ids(1).front();
     require(add({kIds, known}) == "duplicate id", "an id in use cannot be added");
-    const auto search = index_->search(vectors.data(), 1, request_of(3, Strategy::kExact));
+    SearchBatch search(*index_, vectors.data(), 1, request_of(3, Strategy::kExact));
     index_->remove(Ids{known});
     model_.remove(known);
-    require(reason_of([&] { search->nearest(0); }) == "wrong state",
+    require(reason_of([&] { search.nearest(0); }) == "wrong state",
             "a search does not outlive a change");
   }
 
@@ -194,7 +174,7 @@ class Run {
     Effort effort = full_effort();
     const bool is_full = input_.below(2) == 0;
     if (!is_full) effort = {static_cast<std::uint32_t>(input_.below(20)), 1.0f, 4, 0.2f, 8};
-    const std::vector<float> query = coarse_vectors(1, dim(), input_.byte());
+    const std::vector<float> query = coarse_vectors(1, dim(), input_.next());
     const std::size_t k = 1 + input_.below(20);
     const Ids allowed = some_ids(input_.below(kIds));
     const bool is_filtered = input_.below(2) == 0;
@@ -203,17 +183,17 @@ class Run {
 
   void check_search(const std::vector<float>& query, std::size_t k, Strategy strategy,
                     const Effort& effort, const Ids* allowed) {
-    Index::Request request = request_of(k, strategy, effort);
+    SearchRequest request = request_of(k, strategy, effort);
     if (allowed != nullptr) request.allowed = index_->allow_ids(*allowed);
-    const auto search = index_->search(query.data(), 1, request);
-    while (!search->wanted().empty()) {
-      const Ids wanted = search->wanted();
+    SearchBatch search(*index_, query.data(), 1, request);
+    while (!search.wanted().empty()) {
+      const Ids wanted = search.wanted();
       const std::vector<float> vectors = model_.vectors_of(wanted);
       // As a host does in hot mode: what was fetched may stay, and push others out.
       index_->remember(wanted, vectors.data());
-      search->supply(vectors);
+      search.supply(vectors);
     }
-    const std::vector<IndexSearch::Hit> hits = search->nearest(0);
+    const std::vector<SearchHit> hits = search.nearest(0);
     const auto truth = model_.nearest(query.data(), k, allowed);
     require(hits.size() == truth.size(), "a search gives k hits, or all that match");
     check_hits(query, hits, allowed);
@@ -224,7 +204,7 @@ class Run {
     }
   }
 
-  void check_hits(const std::vector<float>& query, const std::vector<IndexSearch::Hit>& hits,
+  void check_hits(const std::vector<float>& query, const std::vector<SearchHit>& hits,
                   const Ids* allowed) {
     std::map<std::uint64_t, float> distances;
     for (const auto& [distance, id] : model_.nearest(query.data(), model_.size(), allowed)) {
@@ -242,7 +222,7 @@ class Run {
   // Normalising twice may change the last bit.
   static bool is_near(float a, float b) { return std::fabs(a - b) < 1e-4f; }
 
-  Input& input_;
+  Choices& input_;
   Model model_;
   Bytes file_;
   std::unique_ptr<Index> index_;
@@ -251,9 +231,9 @@ class Run {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Input input(data, size);
-  Run run(choose_start(input.byte()), input);
-  for (std::size_t i = 0; i < kMostOperations && !input.is_over(); ++i) {
+  Choices input(data, size);
+  Run run(choose_start(input.next()), input);
+  for (std::size_t i = 0; i < kMostOperations && !input.empty(); ++i) {
     run.step();
     run.check();
   }

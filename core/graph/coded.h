@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/types.h"
@@ -102,6 +103,16 @@ class SymbolDecoder {
     const std::uint64_t count = reader_.get_varint();
     if (count > reader_.remaining()) reader_.overrun();
     return static_cast<std::size_t>(count);
+  }
+  // Nodes that rise, each by its gap from the one before.
+  std::vector<NodeId> nodes(std::size_t table, std::size_t end) {
+    std::vector<NodeId> nodes;
+    std::uint64_t next = 0;
+    for (std::size_t left = count(); left > 0; --left) {
+      nodes.push_back(node_after(next, table, end));
+      next = nodes.back() + std::uint64_t{1};
+    }
+    return nodes;
   }
   [[noreturn]] void refuse(const char* why) const {
     fail(Reason::kDamaged, std::string(reader_.what()) + ": " + why);

@@ -176,22 +176,28 @@ std::vector<NodeId> invert_order(std::span<const NodeId> position_to_old) {
 }
 
 Graph renumber(const Graph& graph, std::span<const NodeId> position_to_old) {
-  const std::size_t node_count = graph.node_count();
-  expect(position_to_old.size() == node_count, Reason::kInvalidArgument,
+  expect(position_to_old.size() == graph.node_count(), Reason::kInvalidArgument,
          "an order must name each node of the graph");
-  const std::vector<NodeId> old_to_position = invert_order(position_to_old);
-  std::vector<std::uint8_t> levels(node_count, 0);
-  for (const NodeId node : graph.upper_nodes())
-    levels[old_to_position[node]] = static_cast<std::uint8_t>(graph.level(node));
+  invert_order(position_to_old);  // for its check only
+  return take_nodes(graph, position_to_old);
+}
+
+Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes) {
+  std::vector<NodeId> renamed(graph.node_count(), kNoNode);
+  std::vector<std::uint8_t> levels(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    renamed[nodes[i]] = static_cast<NodeId>(i);
+    levels[i] = static_cast<std::uint8_t>(graph.level(nodes[i]));
+  }
   std::array<NodeId, kMaxDegree> list;
-  Graph renumbered = Graph::from_lists(levels, [&](NodeId node, unsigned layer) {
-    const std::size_t count = graph.neighbors(position_to_old[node], layer, list.data());
-    for (std::size_t i = 0; i < count; ++i) list[i] = old_to_position[list[i]];
+  Graph taken = Graph::from_lists(levels, [&](NodeId node, unsigned layer) {
+    const std::size_t count = graph.neighbors(nodes[node], layer, list.data());
+    for (std::size_t i = 0; i < count; ++i) list[i] = renamed[list[i]];
     return std::span<const NodeId>(list.data(), count);
   });
-  if (graph.entry() != kNoNode) renumbered.set_entry(old_to_position[graph.entry()]);
-  renumbered.set_tradeoff_layer(graph.tradeoff_layer());
-  return renumbered;
+  if (graph.entry() != kNoNode) taken.set_entry(renamed[graph.entry()]);
+  taken.set_tradeoff_layer(graph.tradeoff_layer());
+  return taken;
 }
 
 }  // namespace gossamer

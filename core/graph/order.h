@@ -30,5 +30,7 @@ std::vector<NodeId> invert_order(std::span<const NodeId> position_to_old);
 
 // The same graph with the node `position_to_old[i]` as node i; fails unless that is a permutation.
 Graph renumber(const Graph& graph, std::span<const NodeId> position_to_old);
+// The graph of some of its nodes, numbered anew in the order given. No list may name another.
+Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace gossamer

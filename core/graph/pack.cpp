@@ -214,16 +214,6 @@ OneWayLists get_one_way(Decoder& decoder, std::size_t count) {
   return one_way;
 }
 
-std::vector<NodeId> get_members(Decoder& decoder, std::size_t count) {
-  std::vector<NodeId> members;
-  std::uint64_t next = 0;
-  for (std::size_t left = decoder.count(); left > 0; --left) {
-    members.push_back(decoder.node_after(next, kMember, count));
-    next = members.back() + std::uint64_t{1};
-  }
-  return members;
-}
-
 // Room for every list, each still empty: list i is to be filled from starts[i] on.
 Lists room_for(const Lists& half, const OneWayLists& one_way) {
   Lists lists;
@@ -275,7 +265,7 @@ Lists get_layer(BitReader& reader, std::vector<NodeId>& members) {
   const Lists half = get_half(decoder, members.size());
   Lists lists = join(half, get_one_way(decoder, members.size()));
   for (NodeId& id : lists.ids) id = members[id];
-  std::vector<NodeId> next = get_members(decoder, members.size());
+  std::vector<NodeId> next = decoder.nodes(kMember, members.size());
   for (NodeId& id : next) id = members[id];
   members = std::move(next);
   return lists;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "codes/estimate.h"
 #include "graph/order.h"
 #include "graph/prune_hub.h"
 #include "graph/slim.h"
@@ -235,11 +236,16 @@ void Index::recalibrate(const float* queries, std::size_t query_count, const Bui
   check_kept();
   const WriteLock<SharedMutex> lock(mutex_);
   start_phase(progress, "calibrating");
-  Bitmap live = live_nodes();
+  Bitmap live(node_count_);
+  live.fill();
+  live.subtract(deleted_);
   const SampleQueries sample =
       query_count > 0 ? given_queries(queries, query_count, space_.dim())
                       : make_queries(rows(), &live, run.calibration_queries, run.seed + 1);
-  const View all = view(deleted_count_ > 0 ? &live : nullptr, live_count(), true);
+  View all = parts();
+  if (options_.graph != GraphKind::kNone) all.graph = &graph();
+  if (deleted_count_ > 0) all.allowed = &live;
+  all.allowed_count = live_count();
   calibration_ = calibrate(all, sample, strategies_to_calibrate(), run.threads, progress);
 }
 

@@ -1,34 +1,9 @@
-#include <algorithm>
-#include <array>
-
 #include "base/parallel.h"
 #include "graph/insert.h"
+#include "graph/order.h"
 #include "index/index.h"
 
 namespace gossamer {
-
-namespace {
-
-// The graph of some of its nodes, numbered anew in the order given. No list may name another.
-Graph take_nodes(const Graph& graph, std::span<const NodeId> nodes, std::size_t old_count) {
-  std::vector<NodeId> renamed(old_count, kNoNode);
-  std::vector<std::uint8_t> levels(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    renamed[nodes[i]] = static_cast<NodeId>(i);
-    levels[i] = static_cast<std::uint8_t>(graph.level(nodes[i]));
-  }
-  std::array<NodeId, kMaxDegree> list;
-  Graph taken = Graph::from_lists(levels, [&](NodeId node, unsigned layer) {
-    const std::size_t count = graph.neighbors(nodes[node], layer, list.data());
-    for (std::size_t i = 0; i < count; ++i) list[i] = renamed[list[i]];
-    return std::span<const NodeId>(list.data(), count);
-  });
-  if (graph.entry() != kNoNode) taken.set_entry(renamed[graph.entry()]);
-  taken.set_tradeoff_layer(graph.tradeoff_layer());
-  return taken;
-}
-
-}  // namespace
 
 void Index::compact(unsigned threads) {
   const WriteLock<SharedMutex> lock(mutex_);
@@ -70,7 +45,7 @@ void Index::compact_graphs(std::span<const NodeId> live, std::span<const NodeId>
   }
   Graph& graph = updated_graph();
   unlink_nodes(graph, known, gone, insert_options(), nullptr);
-  graph = take_nodes(graph, live, node_count_);
+  graph = take_nodes(graph, live);
   follower_.reset();
 }
 

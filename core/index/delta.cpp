@@ -116,16 +116,6 @@ void unpack_slots(Decoder& decoder, std::size_t slot_count, IndexDelta& delta) {
   if (delta.slots.size() != slot_count) refuse("its places are not as many as its vectors");
 }
 
-std::vector<NodeId> unpack_gaps(Decoder& decoder, Table table, std::size_t end) {
-  std::vector<NodeId> nodes;
-  std::uint64_t next = 0;
-  for (std::size_t left = decoder.count(); left > 0; --left) {
-    nodes.push_back(decoder.node_after(next, table, end));
-    next = nodes.back() + std::uint64_t{1};
-  }
-  return nodes;
-}
-
 auto slot_at(const std::vector<IndexDelta::Slot>& slots, std::size_t node) {
   return std::lower_bound(slots.begin(), slots.end(), node,
                           [](const auto& slot, std::size_t wanted) { return slot.node < wanted; });
@@ -135,10 +125,10 @@ void unpack_nodes(ByteView bytes, std::size_t slot_count, IndexDelta& delta) {
   BitReader reader(bytes, "delta");
   Decoder decoder(reader);
   unpack_slots(decoder, slot_count, delta);
-  for (const NodeId place : unpack_gaps(decoder, kEmptied, delta.slots.size())) {
+  for (const NodeId place : decoder.nodes(kEmptied, delta.slots.size())) {
     delta.slots[place].is_live = false;
   }
-  delta.deleted = unpack_gaps(decoder, kDeletedGap, delta.base_count);
+  delta.deleted = decoder.nodes(kDeletedGap, delta.base_count);
   reader.expect_end();
   const auto new_slots = delta.slots.end() - slot_at(delta.slots, delta.base_count);
   if (static_cast<std::size_t>(new_slots) != delta.node_count - delta.base_count)

@@ -19,9 +19,9 @@
 #include "index/delta.h"
 #include "index/delta_log.h"
 #include "index/options.h"
-#include "search/batch.h"
 #include "search/calibrate.h"
 #include "search/calibration.h"
+#include "search/view.h"
 #include "storage/container.h"
 #include "storage/ids.h"
 #include "vectors/column.h"
@@ -46,7 +46,16 @@ struct IndexStats {
   double prune_s = 0;                  // what the last update spent following the source graph
 };
 
-class IndexSearch;
+// What searches read of an index, which stays as it is while this lives: changes wait.
+struct IndexView {
+  ReadLock<SharedMutex> lock;
+  View parts;  // but for the graph, see Index::graph()
+  const IdMap& ids;
+  const Calibration& calibration;
+  const Bitmap* deleted;  // null if nothing is
+  std::uint64_t version;  // of the content; a search under way must not see two
+};
+
 class InsertBatch;
 
 // Codes, graph and kept vectors under one roof, with public ids. Any number of threads may search
@@ -97,8 +106,6 @@ class Index {
   // What each recall costs, as measured here or elsewhere; empty if nowhere.
   Calibration calibration() const;
   void set_calibration(Calibration calibration);
-  // The effort that was measured to reach a recall; nothing if the strategy was not calibrated.
-  std::optional<Effort> effort_for(Strategy strategy, std::size_t k, double recall) const;
   IndexStats stats() const;
   std::size_t count() const;
   std::size_t node_count() const { return node_count_; }
@@ -126,25 +133,8 @@ class Index {
   // All nodes but those of these ids, which need not be there.
   Bitmap allow_all_but(std::span<const std::uint64_t> ids) const;
 
-  struct Request {
-    std::size_t k = 10;
-    Strategy strategy = Strategy::kAuto;
-    double recall = 0.90;
-    std::optional<Effort> effort;   // instead of recall
-    std::optional<Bitmap> allowed;  // nodes that may be returned
-    unsigned threads = 1;
-  };
-  std::unique_ptr<IndexSearch> search(const float* queries, std::size_t count,
-                                      Request request) const;
-
-  struct Hit {
-    std::uint64_t id;
-    float distance;
-  };
-  // The `best` nearest by their codes alone, nearest first, with estimated distances: nothing is
-  // asked for. Fewer where fewer may be returned (`allowed` as in Request).
-  std::vector<Hit> estimate(const float* query, std::size_t best,
-                            std::optional<Bitmap> allowed) const;
+  // For searches: see search.h.
+  IndexView view() const;
 
   // Adds vectors under new ids (kDuplicateId), linking each by the vectors at hand: all of them,
   // or none if `progress` is cancelled.
@@ -179,13 +169,11 @@ class Index {
   const Graph& graph() const;
 
  private:
-  friend class IndexSearch;
   friend class InsertBatch;
 
   Index(const IndexOptions& options, Space space, std::shared_ptr<const Codebook> codebook);
 
-  // The parts that a search reads; `allowed` and its count as in View.
-  View view(const Bitmap* allowed, std::size_t allowed_count, bool with_graph) const;
+  View parts() const;
   Rows rows() const { return {&space_, kept_.column().data(), kept_.column().count()}; }
   bool is_live(NodeId node) const { return !deleted_.contains(node); }
   std::size_t live_count() const { return node_count_ - deleted_count_; }
@@ -204,16 +192,6 @@ class Index {
   void settle_kept(const BuildRun& run);
   // The nodes that queries look at most often.
   std::vector<NodeId> popular_nodes(const BuildRun& run, std::size_t most) const;
-  Bitmap live_nodes() const;
-
-  // Searching (search.cpp).
-  Strategy choose_strategy(std::size_t allowed_count) const;
-  void check_strategy(Strategy strategy) const;
-  // The filter without deleted nodes; nothing if every node may be returned.
-  std::optional<Bitmap> returnable(std::optional<Bitmap> allowed) const;
-  Effort choose_effort(const Request& request, Strategy strategy, std::size_t allowed_count) const;
-  std::optional<Effort> measured_effort(const Request& request, Strategy strategy,
-                                        std::size_t allowed_count) const;
 
   // Updating (update.cpp).
   void check_new_ids(std::span<const std::uint64_t> ids);
@@ -248,6 +226,7 @@ class Index {
   void prepare_lookup() const;
   void check_codes() const;
   void check_kept() const;
+  void check_once(SectionKind kind, std::atomic<bool>& is_checked) const;
 
   IndexOptions options_;
   Space space_;
@@ -265,7 +244,7 @@ class Index {
   Calibration calibration_;
   std::size_t node_count_ = 0;
   double prune_s_ = 0;
-  std::uint64_t version_ = 0;  // of the content; a search under way must not see two
+  std::uint64_t version_ = 0;
 
   std::optional<Container> file_;
   mutable std::atomic<bool> has_graph_{true};
@@ -274,47 +253,6 @@ class Index {
   mutable std::atomic<bool> has_checked_kept_{true};
   mutable Mutex load_mutex_;
   mutable SharedMutex mutex_;
-};
-
-// A search under way over one or many queries, by public ids.
-class IndexSearch {
- public:
-  IndexSearch(const Index& index, const float* queries, std::size_t count, Index::Request request);
-
-  // Ids whose vectors must be supplied next; empty once the search is over.
-  const std::vector<std::uint64_t>& wanted() const { return wanted_; }
-  // Vectors of wanted(), in the same order, end to end. `missing` (empty, or one for each) says
-  // which of them the host cannot give: they are never returned, whatever stands in their rows.
-  void supply(std::span<const float> vectors, std::span<const bool> missing = {});
-  // The nodes of wanted(), in the same order: where their rows stand among all vectors.
-  std::span<const NodeId> wanted_nodes() const { return batch_->wanted(); }
-  // The same as supply() with rows as the index keeps them, end to end, of those wanted nodes whose
-  // rows have not become resident meanwhile; `missing` has one for each of these.
-  void supply_rows(ByteView rows, std::span<const bool> missing = {});
-
-  std::size_t query_count() const { return batch_->count(); }
-  using Hit = Index::Hit;
-  // The nearest of one query, nearest first: min(k, what may be returned and can be had) once the
-  // search is over.
-  std::vector<Hit> nearest(std::size_t query) const;
-  // The `best` nearest by their codes alone, out of what a search for one query has scanned;
-  // nothing if that was less.
-  std::vector<std::uint64_t> estimated(std::size_t best) const;
-  SearchCounters counters() const { return batch_->counters(); }
-  Strategy strategy() const { return strategy_; }
-  const Effort& effort() const { return effort_; }
-
- private:
-  void name_wanted();
-  void check_version() const;
-
-  const Index& index_;
-  std::uint64_t version_;
-  std::optional<Bitmap> allowed_;
-  Strategy strategy_ = Strategy::kAuto;
-  Effort effort_;
-  std::unique_ptr<SearchBatch> batch_;
-  std::vector<std::uint64_t> wanted_;
 };
 
 }  // namespace gossamer

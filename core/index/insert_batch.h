@@ -7,6 +7,7 @@
 
 #include "base/types.h"
 #include "index/index.h"
+#include "search/layered_walk.h"
 
 namespace gossamer {
 

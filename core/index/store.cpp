@@ -363,21 +363,17 @@ void Index::prepare_lookup() const {
   ids_.prepare_lookup(deleted_);
 }
 
-void Index::check_codes() const {
-  if (has_checked_codes_) return;
-  const WriteLock<Mutex> lock(load_mutex_);
-  if (has_checked_codes_) return;
-  file_->verified(SectionKind::kCodes);
-  has_checked_codes_ = true;
-}
+void Index::check_codes() const { check_once(SectionKind::kCodes, has_checked_codes_); }
 
 // Searches trust mapped vectors; what copies them must not give damaged ones a new checksum.
-void Index::check_kept() const {
-  if (has_checked_kept_) return;
+void Index::check_kept() const { check_once(SectionKind::kVectors, has_checked_kept_); }
+
+void Index::check_once(SectionKind kind, std::atomic<bool>& is_checked) const {
+  if (is_checked) return;
   const WriteLock<Mutex> lock(load_mutex_);
-  if (has_checked_kept_) return;
-  file_->verified(SectionKind::kVectors);
-  has_checked_kept_ = true;
+  if (is_checked) return;
+  file_->verified(kind);
+  is_checked = true;
 }
 
 }  // namespace gossamer

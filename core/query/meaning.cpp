@@ -41,11 +41,11 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
   allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
   if (is_empty) return;
-  Index::Request request;
+  SearchRequest request;
   request.k = k_;
   request.recall = query.recall;
   request.allowed = allowed_;
-  search_ = vectors_.search(question_.data(), 1, std::move(request));
+  search_.emplace(vectors_, question_.data(), 1, std::move(request));
   strategy_ = search_->strategy();
   has_searched_ = true;
   if (vectors_.is_detached() && query.reads_rows)
@@ -159,7 +159,7 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows) {
   next_round();
 }
 
-IndexSearch& MeaningSearch::search() {
+SearchBatch& MeaningSearch::search() {
   expect(stage_ == Stage::kRows, Reason::kWrongState, "no rows were asked for");
   return *search_;
 }
@@ -170,7 +170,7 @@ void MeaningSearch::finish_rows() {
 }
 
 void MeaningSearch::finish() {
-  for (const IndexSearch::Hit& hit : search_->nearest(0)) {
+  for (const SearchHit& hit : search_->nearest(0)) {
     ids_.push_back(hit.id);
     distances_[hit.id] = hit.distance;
   }
@@ -180,7 +180,7 @@ void MeaningSearch::finish() {
   std::vector<std::uint64_t> more = search_->estimated(depth_);
   if (more.empty()) {
     counters_.codes_touched += vectors_.node_count();
-    for (const Index::Hit& hit : vectors_.estimate(question_.data(), depth_, allowed_))
+    for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_))
       more.push_back(hit.id);
   }
   for (const std::uint64_t id : more)

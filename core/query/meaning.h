@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/number_map.h"
-#include "index/index.h"
+#include "index/search.h"
 #include "query/passages.h"
 #include "query/query.h"
 #include "query/scope.h"
@@ -43,7 +43,7 @@ class MeaningSearch {
   bool is_away() const { return is_away_; }
   void supply(std::span<const Supplied> states, std::span<const float> rows);
   // kRows: the host supplies the search itself, where vectors are stored beside the index.
-  IndexSearch& search();
+  SearchBatch& search();
   void finish_rows();
   // kTexts: once the reader has what it wants.
   void take_texts();
@@ -73,7 +73,7 @@ class MeaningSearch {
   std::size_t k_ = 0, depth_ = 0;
   bool wants_more_ = false;  // ranks below the k-th
   std::optional<Bitmap> allowed_;
-  std::unique_ptr<IndexSearch> search_;
+  std::optional<SearchBatch> search_;
   std::vector<std::uint64_t> wanted_, to_embed_;
   bool is_away_ = false;
   std::size_t unreachable_ = 0;  // in this round

@@ -21,6 +21,14 @@ inline const char* strategy_name(Strategy strategy) {
                                                   "best-first", "lazy", "exact"};
   return kNames[static_cast<std::size_t>(strategy)];
 }
+inline bool needs_codes(Strategy strategy) {
+  return strategy == Strategy::kScan || strategy == Strategy::kWalk ||
+         strategy == Strategy::kTwoLevel;
+}
+inline bool needs_graph(Strategy strategy) {
+  return strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel ||
+         strategy == Strategy::kBestFirst || strategy == Strategy::kLazy;
+}
 
 // How much work a search does. Each strategy reads the fields it knows.
 struct Effort {

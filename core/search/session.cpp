@@ -31,9 +31,7 @@ SearchSession::SearchSession(const View& view, const float* query, std::size_t k
       hits_(k_) {
   const Stopwatch watch(counters_.find_s);
   effort_.beam = std::max({effort.beam, static_cast<std::uint32_t>(k_), 1u});
-  const bool needs_estimates =
-      strategy == Strategy::kScan || strategy == Strategy::kWalk || strategy == Strategy::kTwoLevel;
-  if (needs_estimates) estimator_.emplace(*view.codebook, query);
+  if (needs_codes(strategy)) estimator_.emplace(*view.codebook, query);
   switch (strategy) {
     case Strategy::kScan:
       counters_.codes_touched += scanned.empty() ? 0 : view.node_count;

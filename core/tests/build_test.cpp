@@ -10,11 +10,7 @@
 namespace gossamer {
 namespace {
 
-using testing::ClusteredData;
-using testing::is_sound;
-using testing::neighbors_of;
-using testing::recall;
-using testing::small_build;
+using namespace testing;
 
 // Inserts the nodes of `data` that `graph` does not have yet, up to `count`.
 void insert_up_to(Graph& graph, const ClusteredData& data, std::size_t count,

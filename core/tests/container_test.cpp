@@ -173,7 +173,7 @@ TEST_CASE("damage that opening does not meet is found by the first search, chang
   const Bytes vectors = damaged(SectionKind::kVectors);
   const auto search = [&](const Bytes& bytes, Strategy strategy) {
     const auto index = Index::open(bytes, nullptr);
-    return reason_of([&] { index->search(world.query(0), 1, request_of(3, strategy)); });
+    return reason_of([&] { SearchBatch(*index, world.query(0), 1, request_of(3, strategy)); });
   };
 
   CHECK(search(codes, Strategy::kScan) == "damaged");

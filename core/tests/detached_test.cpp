@@ -34,15 +34,15 @@ struct Detached {
 
 // Supplies rows from outside; the first of each round go into slots, in turn, as a host does.
 Outcome run_outside(const Detached& detached, const Index& index, const float* query,
-                    Index::Request request) {
-  const auto search = index.search(query, 1, std::move(request));
+                    SearchRequest request) {
+  SearchBatch search(index, query, 1, std::move(request));
   Outcome outcome;
   std::size_t slot = 0;
-  while (!search->wanted_nodes().empty()) {
-    outcome.rounds.push_back(search->wanted());
+  while (!search.wanted_nodes().empty()) {
+    outcome.rounds.push_back(search.wanted());
     Bytes others;
     std::size_t placed = 0;  // none twice in a round
-    for (const NodeId node : search->wanted_nodes()) {
+    for (const NodeId node : search.wanted_nodes()) {
       if (index.is_detached() && placed < index.resident()->capacity()) {
         detached.fill_slot(index, slot++ % index.resident()->capacity(), node);
         ++placed;
@@ -51,13 +51,13 @@ Outcome run_outside(const Detached& detached, const Index& index, const float* q
         others.insert(others.end(), bytes.begin(), bytes.end());
       }
     }
-    search->supply_rows(others);
+    search.supply_rows(others);
   }
-  for (const IndexSearch::Hit& hit : search->nearest(0)) {
+  for (const SearchHit& hit : search.nearest(0)) {
     outcome.hits.push_back(hit.id);
     outcome.distances.push_back(hit.distance);
   }
-  outcome.counters = search->counters();
+  outcome.counters = search.counters();
   return outcome;
 }
 
@@ -98,12 +98,12 @@ TEST_CASE("a detached index answers as the same index in memory, however much is
         }
         const Effort effort = strategy == Strategy::kLazy ? full_effort() : narrow_effort();
         for (std::size_t q = 0; q < 12; ++q) {
-          const Index::Request request = request_of(5, strategy, effort);
+          const SearchRequest request = request_of(5, strategy, effort);
 
           const Outcome outside = run_outside(detached, *index, world.query(q), request);
           const Outcome inside = run_outside(detached, *whole, world.query(q), request);
 
-          CAPTURE(name_of(strategy));
+          CAPTURE(strategy_name(strategy));
           CAPTURE(share);
           CHECK(outside.hits == inside.hits);
           CHECK(outside.distances == inside.distances);
@@ -120,7 +120,7 @@ TEST_CASE("what a detached index chooses by itself reaches the recall asked for"
     const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32, has_codes));
     const auto whole = Index::open(detached.file, nullptr);
     const auto index = detached.open(whole->node_count() / 5 * whole->space().row_bytes());
-    Index::Request request;
+    SearchRequest request;
     request.recall = 0.95;
     std::size_t found = 0;
     std::size_t asked = 0;
@@ -144,7 +144,7 @@ TEST_CASE("a walk by codes that was not calibrated reaches the recall of what wa
   const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32));
   const auto whole = Index::open(detached.file, nullptr);
   const auto index = detached.open(0);
-  Index::Request request;
+  SearchRequest request;
   request.recall = 0.95;
   request.strategy = Strategy::kWalk;
   std::size_t found = 0;
@@ -164,7 +164,7 @@ TEST_CASE("a detached index walks by vectors once most of them are in memory") {
   const World world(3000);
   const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32));
   const auto index = detached.open(detached.file.size());
-  const auto chosen = [&] { return index->search(world.query(0), 1, {})->strategy(); };
+  const auto chosen = [&] { return SearchBatch(*index, world.query(0), 1, {}).strategy(); };
 
   CHECK(chosen() == Strategy::kScan);
   for (NodeId node = 0; node < 2700; ++node) detached.fill_slot(*index, node, node);
@@ -177,22 +177,22 @@ TEST_CASE("vectors that cannot be had are walked around, with codes and without"
     const Detached detached(file_of(world, GraphKind::kFull, Scalar::kF32, has_codes));
     const auto index = detached.open(0);
     for (const Strategy strategy : {Strategy::kBestFirst, Strategy::kLazy, Strategy::kExact}) {
-      const auto search = index->search(world.query(0), 1, request_of(5, strategy));
-      while (!search->wanted_nodes().empty()) {
-        const std::size_t count = search->wanted_nodes().size();
+      SearchBatch search(*index, world.query(0), 1, request_of(5, strategy));
+      while (!search.wanted_nodes().empty()) {
+        const std::size_t count = search.wanted_nodes().size();
         const auto missing = std::make_unique<bool[]>(count);
         for (std::size_t i = 0; i < count; ++i) {
-          missing[i] = search->wanted_nodes()[i] % 2 == 1;
+          missing[i] = search.wanted_nodes()[i] % 2 == 1;
         }
         Bytes rows;
-        for (const NodeId node : search->wanted_nodes()) {
+        for (const NodeId node : search.wanted_nodes()) {
           const ByteView row = detached.row(*index, node);
           rows.insert(rows.end(), row.begin(), row.end());
         }
-        search->supply_rows(rows, {missing.get(), count});
+        search.supply_rows(rows, {missing.get(), count});
       }
 
-      CHECK(search->nearest(0).size() == 5);
+      CHECK(search.nearest(0).size() == 5);
     }
   }
 }
@@ -277,9 +277,10 @@ TEST_CASE("an index opens without what a search does not read, and not without t
   CHECK(reason(SectionKind::kMeta) == "damaged");
   CHECK(reason(SectionKind::kCodebook) == "none");
   const auto index = open_without(SectionKind::kGraph, 0);
-  CHECK(index->search(world.query(0), 1, {})->strategy() == Strategy::kScan);
-  CHECK(reason_of([&] { index->search(world.query(0), 1, request_of(3, Strategy::kLazy)); }) ==
-        "wrong state");
+  CHECK(SearchBatch(*index, world.query(0), 1, {}).strategy() == Strategy::kScan);
+  CHECK(reason_of([&] {
+          SearchBatch(*index, world.query(0), 1, request_of(3, Strategy::kLazy));
+        }) == "wrong state");
   index->verify();
 }
 

@@ -5,37 +5,17 @@
 #include <set>
 #include <vector>
 
-#include "base/error.h"
 #include "base/random.h"
 #include "graph/delta.h"
 #include "graph/delta_pack.h"
+#include "tests/clustered.h"
+#include "tests/reason.h"
 
 namespace gossamer {
 namespace {
 
-std::string reason_of(auto&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    switch (error.reason()) {
-      case Reason::kWrongState:
-        return "wrong state";
-      case Reason::kDamaged:
-        return "damaged";
-      case Reason::kTruncated:
-        return "truncated";
-      default:
-        return "another";
-    }
-  }
-  return "none";
-}
-
-std::vector<NodeId> neighbors_of(const Graph& graph, NodeId node, unsigned layer) {
-  std::vector<NodeId> out(kMaxDegree);
-  out.resize(graph.neighbors(node, layer, out.data()));
-  return out;
-}
+using testing::neighbors_of;
+using testing::reason_of;
 
 Graph graph_of(std::size_t node_count) {
   Graph graph;

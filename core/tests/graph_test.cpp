@@ -10,17 +10,14 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/clustered.h"
 
 namespace gossamer {
 namespace {
 
-using Lists = std::map<std::pair<NodeId, unsigned>, std::set<NodeId>>;
+using testing::neighbors_of;
 
-std::vector<NodeId> neighbors_of(const Graph& graph, NodeId node, unsigned layer) {
-  std::vector<NodeId> out(kMaxDegree);
-  out.resize(graph.neighbors(node, layer, out.data()));
-  return out;
-}
+using Lists = std::map<std::pair<NodeId, unsigned>, std::set<NodeId>>;
 
 Graph graph_of(std::size_t node_count) {
   Graph graph;

@@ -362,11 +362,11 @@ TEST_CASE("a search does not outlive a delta") {
   Place server(first_file(kinds()[0]));
   Place edge(server.state());
   const Bytes delta = some_delta(server);
-  const auto search = edge->search(world().query(0), 1, request_of(3, Strategy::kExact));
+  SearchBatch search(*edge, world().query(0), 1, request_of(3, Strategy::kExact));
 
   edge->apply_delta(delta);
 
-  CHECK(reason_of([&] { search->nearest(0); }) == "wrong state");
+  CHECK(reason_of([&] { search.nearest(0); }) == "wrong state");
 }
 
 TEST_CASE("ids that lie far apart arrive as they were") {

@@ -12,10 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "clustered.h"
 #include "index/index.h"
 #include "index/insert_batch.h"
+#include "index/search.h"
+#include "reason.h"
 #include "small_codebook.h"
 
 namespace gossamer::testing {
@@ -114,10 +115,6 @@ inline constexpr std::array kStrategies = {Strategy::kScan,     Strategy::kWalk,
                                            Strategy::kTwoLevel, Strategy::kBestFirst,
                                            Strategy::kLazy,     Strategy::kExact};
 
-inline bool needs_graph(Strategy strategy) {
-  return strategy != Strategy::kScan && strategy != Strategy::kExact;
-}
-
 // Options of a small index; hot mode has room for a tenth of the vectors.
 inline IndexOptions small_options(const World& world, Keep keep, GraphKind graph) {
   IndexOptions options;
@@ -166,9 +163,9 @@ inline Effort full_effort() {
   return effort;
 }
 
-inline Index::Request request_of(std::size_t k, Strategy strategy,
-                                 const Effort& effort = full_effort()) {
-  Index::Request request;
+inline SearchRequest request_of(std::size_t k, Strategy strategy,
+                                const Effort& effort = full_effort()) {
+  SearchRequest request;
   request.k = k;
   request.strategy = strategy;
   request.effort = effort;
@@ -195,18 +192,18 @@ struct Outcome {
 };
 
 inline Outcome run_search(const Index& index, const Model& model, const float* query,
-                          Index::Request request) {
-  const auto search = index.search(query, 1, std::move(request));
+                          SearchRequest request) {
+  SearchBatch search(index, query, 1, std::move(request));
   Outcome outcome;
-  while (!search->wanted().empty()) {
-    outcome.rounds.push_back(search->wanted());
-    search->supply(model.vectors_of(search->wanted()));
+  while (!search.wanted().empty()) {
+    outcome.rounds.push_back(search.wanted());
+    search.supply(model.vectors_of(search.wanted()));
   }
-  for (const IndexSearch::Hit& hit : search->nearest(0)) {
+  for (const SearchHit& hit : search.nearest(0)) {
     outcome.hits.push_back(hit.id);
     outcome.distances.push_back(hit.distance);
   }
-  outcome.counters = search->counters();
+  outcome.counters = search.counters();
   return outcome;
 }
 
@@ -230,22 +227,6 @@ inline Bytes saved(const Index& index, bool with_codebook = true, bool with_sour
   return file;
 }
 
-// The reason an action fails with; "none" if it does not.
-template <class Action>
-std::string reason_of(const Action& action) {
-  static constexpr std::array kNames = {
-      "invalid argument",  "wrong dimension", "not finite",      "empty",
-      "duplicate id",      "unknown id",      "wrong state",     "missing codebook",
-      "codebook mismatch", "not gossamer",    "unknown version", "truncated",
-      "damaged",           "too large",       "cancelled"};
-  try {
-    action();
-  } catch (const Error& error) {
-    return kNames[static_cast<std::size_t>(error.reason())];
-  }
-  return "none";
-}
-
 inline std::string name_of(Keep keep) {
   static constexpr std::array kNames = {"none", "hot", "all"};
   return kNames[static_cast<std::size_t>(keep)];
@@ -253,11 +234,6 @@ inline std::string name_of(Keep keep) {
 inline std::string name_of(GraphKind graph) {
   static constexpr std::array kNames = {"none", "full", "hub", "slim"};
   return kNames[static_cast<std::size_t>(graph)];
-}
-inline std::string name_of(Strategy strategy) {
-  static constexpr std::array kNames = {"auto",       "scan", "walk", "two-level",
-                                        "best-first", "lazy", "exact"};
-  return kNames[static_cast<std::size_t>(strategy)];
 }
 inline std::string describe(const IndexOptions& options) {
   return "keep " + name_of(options.keep) + ", graph " + name_of(options.graph);

@@ -15,7 +15,7 @@ void check_answers(const Index& index, const Model& model, const World& world) {
   for (const Strategy strategy : kStrategies) {
     if (needs_graph(strategy) && index.options().graph == GraphKind::kNone) continue;
     CAPTURE(describe(index.options()));
-    CAPTURE(name_of(strategy));
+    CAPTURE(strategy_name(strategy));
     for (std::size_t q = 0; q < 3; ++q) {
       const Outcome outcome = run_search(index, model, world.query(q), request_of(10, strategy));
       CHECK(outcome.hits.size() == std::min<std::size_t>(10, model.size()));
@@ -132,7 +132,7 @@ TEST_CASE("a saved index answers like the one it was saved from") {
     CHECK(opened->graph() == index->graph());
     for (const Strategy strategy : kStrategies) {
       if (needs_graph(strategy) && index->options().graph == GraphKind::kNone) continue;
-      const Index::Request request = request_of(10, strategy, Effort());
+      const SearchRequest request = request_of(10, strategy, Effort());
       const Outcome before = run_search(*index, model, world.query(5), request);
       const Outcome after = run_search(*opened, model, world.query(5), request);
       CHECK(before.hits == after.hits);
@@ -199,8 +199,8 @@ TEST_CASE("a search under way fails once the index has changed") {
   for (const bool removes : {true, false}) {
     const auto index = build_small(world, small_options(world, Keep::kNone, GraphKind::kNone));
     const Model model(world);
-    const auto search = index->search(world.query(0), 1, request_of(5, Strategy::kScan));
-    const std::vector<float> vectors = model.vectors_of(search->wanted());
+    SearchBatch search(*index, world.query(0), 1, request_of(5, Strategy::kScan));
+    const std::vector<float> vectors = model.vectors_of(search.wanted());
 
     if (removes) {
       index->remove(Ids{3});
@@ -208,27 +208,27 @@ TEST_CASE("a search under way fails once the index has changed") {
       index->add(Ids{500}, world.vector(0), nullptr);
     }
 
-    CHECK(reason_of([&] { search->supply(vectors); }) == "wrong state");
-    CHECK(reason_of([&] { search->nearest(0); }) == "wrong state");
+    CHECK(reason_of([&] { search.supply(vectors); }) == "wrong state");
+    CHECK(reason_of([&] { search.nearest(0); }) == "wrong state");
   }
 }
 
 TEST_CASE("a filter made before the index grew is refused") {
   const World world(64);
   const auto index = build_small(world, small_options(world, Keep::kAll, GraphKind::kNone));
-  Index::Request request = request_of(5, Strategy::kExact);
+  SearchRequest request = request_of(5, Strategy::kExact);
   request.allowed = index->allow_ids(Ids{1, 2});
 
   index->add(Ids{100}, world.vector(0), nullptr);
 
-  CHECK(reason_of([&] { index->search(world.query(0), 1, request); }) == "wrong state");
+  CHECK(reason_of([&] { SearchBatch(*index, world.query(0), 1, request); }) == "wrong state");
 }
 
 TEST_CASE("a mask allows the ids whose places are true, and no others") {
   const World world(50);
   const auto index = build_small(world, small_options(world, Keep::kAll, GraphKind::kFull));
   const std::array<bool, 5> mask = {false, true, false, false, true};
-  Index::Request request = request_of(5, Strategy::kExact);
+  SearchRequest request = request_of(5, Strategy::kExact);
   request.allowed = index->allow_mask(mask);
 
   Ids hits = run_search(*index, Model(world), world.query(0), request).hits;
@@ -262,7 +262,7 @@ TEST_CASE("what is not finite is refused wherever it enters") {
   std::vector<float> bad(world.dim, 1.0f);
   bad[3] = std::numeric_limits<float>::quiet_NaN();
 
-  CHECK(reason_of([&] { index->search(bad.data(), 1, {}); }) == "not finite");
+  CHECK(reason_of([&] { SearchBatch(*index, bad.data(), 1, {}); }) == "not finite");
   CHECK(reason_of([&] { index->add(Ids{77}, bad.data(), nullptr); }) == "not finite");
   CHECK(reason_of([&] { index->remember(Ids{7}, bad.data()); }) == "not finite");
   CHECK(reason_of([&] { index->begin_add(Ids{77}, bad.data()); }) == "not finite");
@@ -286,7 +286,7 @@ TEST_CASE("hot mode pins within its budget, and what was asked for is not asked 
   const World world(300);
   const Model model(world);
   const auto index = build_small(world, small_options(world, Keep::kHot, GraphKind::kNone));
-  const Index::Request request = request_of(5, Strategy::kScan, Effort());
+  const SearchRequest request = request_of(5, Strategy::kScan, Effort());
   const std::size_t capacity = world.count() / 10;
   CHECK(index->stats().kept == capacity / 2);
 
@@ -326,17 +326,20 @@ TEST_CASE("calibration is measured, stored, and gives the recall that is asked f
   const Bytes file = saved(*index);
   const auto opened = Index::open(file, nullptr);
 
-  const std::optional<Effort> before = index->effort_for(Strategy::kScan, 3, 0.9);
-  const std::optional<Effort> after = opened->effort_for(Strategy::kScan, 3, 0.9);
+  const auto effort_of = [](const Index& each) {
+    return each.calibration().effort_for(Strategy::kScan, 3, 0.9, each.count());
+  };
+  const std::optional<Effort> before = effort_of(*index);
+  const std::optional<Effort> after = effort_of(*opened);
   REQUIRE(before);
   REQUIRE(after);
   CHECK(after->margin == before->margin);
   for (const Strategy strategy : {Strategy::kScan, Strategy::kWalk, Strategy::kTwoLevel,
                                   Strategy::kBestFirst, Strategy::kLazy}) {
-    CAPTURE(name_of(strategy));
+    CAPTURE(strategy_name(strategy));
     std::size_t found = 0;
     for (std::size_t q = 0; q < 40; ++q) {
-      Index::Request request;
+      SearchRequest request;
       request.strategy = strategy;
       request.recall = 0.95;
       const Ids truth = model.nearest_ids(world.query(q), 10);

@@ -8,11 +8,7 @@
 namespace gossamer {
 namespace {
 
-using testing::ClusteredData;
-using testing::is_sound;
-using testing::neighbors_of;
-using testing::recall;
-using testing::small_build;
+using namespace testing;
 
 // Two shards: which nodes each holds, in its own order.
 struct Shards {

@@ -7,11 +7,7 @@
 namespace gossamer {
 namespace {
 
-using testing::ClusteredData;
-using testing::is_sound;
-using testing::neighbors_of;
-using testing::recall;
-using testing::small_build;
+using namespace testing;
 
 HubOptions small_hubs() {
   HubOptions options;

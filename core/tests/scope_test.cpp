@@ -16,13 +16,6 @@ using namespace gossamer::testing;
 
 namespace {
 
-const Codecs kCodecs{kRuns,
-                     {[](ByteView text, ByteView) { return kRuns.pack(text); },
-                      [](ByteView packed, ByteView, std::span<std::uint8_t> text) {
-                        return kRuns.unpack(packed, text);
-                      },
-                      nullptr}};
-
 // A source with a document for each metadata.
 SourceRecord source_of(const std::string& root, const std::string& name,
                        const std::vector<std::string>& metadata) {

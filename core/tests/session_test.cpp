@@ -16,7 +16,7 @@ void for_each_search(const World& world, const Check& check) {
     for (const Strategy strategy : kStrategies) {
       if (needs_graph(strategy) && options.graph == GraphKind::kNone) continue;
       CAPTURE(describe(options));
-      CAPTURE(name_of(strategy));
+      CAPTURE(strategy_name(strategy));
       check(index, strategy);
     }
   });
@@ -89,7 +89,7 @@ TEST_CASE("a filter of any selectivity gives as many hits as match, all of them 
   for_each_search(world, [&](const Index& index, Strategy strategy) {
     for (const Ids& allowed : {Ids{}, Ids{17}, Ids{4, 80, 150, 151, 299}, half}) {
       for (const Effort& effort : {full_effort(), Effort()}) {
-        Index::Request request = request_of(10, strategy, effort);
+        SearchRequest request = request_of(10, strategy, effort);
         request.allowed = index.allow_ids(allowed);
 
         const Outcome outcome = run_search(index, model, world.query(4), request);
@@ -111,7 +111,7 @@ TEST_CASE("a filter that allows nothing ends the narrowest search at once") {
   Effort narrow;
   narrow.beam = 0;
   for_each_search(world, [&](const Index& index, Strategy strategy) {
-    Index::Request request = request_of(3, strategy, narrow);
+    SearchRequest request = request_of(3, strategy, narrow);
     request.allowed = index.allow_ids({});
 
     CHECK(run_search(index, model, world.query(0), request).hits.empty());
@@ -141,10 +141,10 @@ TEST_CASE("equal vectors come in the order of nodes, filtered or not") {
   for_each_search(world, [&](const Index& index, Strategy strategy) {
     const Ids order = index.ids();
     const auto place = [&](std::uint64_t id) { return std::find(order.begin(), order.end(), id); };
-    Index::Request filtered = request_of(10, strategy);
+    SearchRequest filtered = request_of(10, strategy);
     filtered.allowed = index.allow_ids(order);
 
-    for (const Index::Request& request : {request_of(10, strategy), filtered}) {
+    for (const SearchRequest& request : {request_of(10, strategy), filtered}) {
       const Ids hits = run_search(index, model, world.vector(0), request).hits;
 
       REQUIRE(hits.size() == 10);
@@ -164,7 +164,7 @@ TEST_CASE("a strategy without what it needs is refused") {
                    world.vectors.data(), world.count(), nullptr, nullptr, 0, run, nullptr);
   for (const Strategy strategy : {Strategy::kScan, Strategy::kWalk, Strategy::kTwoLevel,
                                   Strategy::kBestFirst, Strategy::kLazy}) {
-    CHECK(reason_of([&] { plain->search(world.query(0), 1, request_of(1, strategy)); }) ==
+    CHECK(reason_of([&] { SearchBatch(*plain, world.query(0), 1, request_of(1, strategy)); }) ==
           "invalid argument");
   }
   CHECK(run_search(*plain, Model(world), world.query(0), {}).hits.size() == 10);

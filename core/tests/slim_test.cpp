@@ -11,11 +11,7 @@
 namespace gossamer {
 namespace {
 
-using testing::ClusteredData;
-using testing::is_sound;
-using testing::neighbors_of;
-using testing::recall;
-using testing::small_build;
+using namespace testing;
 
 SlimParameters small_slim(unsigned tradeoff_layer = 0) {
   SlimParameters parameters;

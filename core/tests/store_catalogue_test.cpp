@@ -19,12 +19,6 @@ using namespace gossamer::testing;
 
 namespace {
 
-const Codecs kCodecs{kRuns,
-                     {[](ByteView text, ByteView) { return kRuns.pack(text); },
-                      [](ByteView packed, ByteView, std::span<std::uint8_t> text) {
-                        return kRuns.unpack(packed, text);
-                      },
-                      nullptr}};
 constexpr CodeStamp kStamp{2, 77};
 
 std::string text_of(std::uint64_t id) { return "text " + std::string(id % 23, 'x') + "."; }

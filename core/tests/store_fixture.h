@@ -6,6 +6,7 @@
 
 #include "store/codec.h"
 #include "store/records.h"
+#include "store/segment_file.h"
 #include "store/source_rows.h"
 
 namespace gossamer::testing {
@@ -32,6 +33,13 @@ inline const Codec kRuns{[](ByteView bytes) {
                              }
                            return at == bytes.size();
                          }};
+
+inline const Codecs kCodecs{kRuns,
+                            {[](ByteView text, ByteView) { return kRuns.pack(text); },
+                             [](ByteView packed, ByteView, std::span<std::uint8_t> text) {
+                               return kRuns.unpack(packed, text);
+                             },
+                             nullptr}};
 
 inline SourceRecord file_of(int number) {
   SourceRecord source;

@@ -83,14 +83,14 @@ TEST_CASE("a hot vector that makes room while the host fetches others keeps its 
   for (std::size_t q = 0; q < 20; ++q) {
     const Ids near = model.nearest_ids(world.query(q), 15);
     index->remember(near, model.vectors_of(near).data());
-    const auto search = index->search(world.query(q), 1, request_of(10, Strategy::kTwoLevel));
-    while (!search->wanted().empty()) {
-      const Ids wanted = search->wanted();
+    SearchBatch search(*index, world.query(q), 1, request_of(10, Strategy::kTwoLevel));
+    while (!search.wanted().empty()) {
+      const Ids wanted = search.wanted();
       index->remember(wanted, model.vectors_of(wanted).data());
-      search->supply(model.vectors_of(wanted));
+      search.supply(model.vectors_of(wanted));
     }
 
     const auto truth = model.nearest(world.query(q), 10);
-    for (std::size_t i = 0; i < 10; ++i) CHECK(search->nearest(0)[i].distance == truth[i].first);
+    for (std::size_t i = 0; i < 10; ++i) CHECK(search.nearest(0)[i].distance == truth[i].first);
   }
 }

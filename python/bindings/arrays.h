@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,13 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<std::size_
   return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> row) {
+  const std::size_t count = row.size();
+  return to_numpy(std::move(row), {count});
+}
+
+inline std::span<const std::uint64_t> view_of(const IdRow& ids) { return {ids.data(), ids.size()}; }
 // The bytes stay as long as the object does.
 inline std::string_view text_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 inline ByteView view_of(const nb::bytes& bytes) {
@@ -41,6 +49,15 @@ inline ByteView view_of(const nb::bytes& bytes) {
 inline nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 inline nb::bytes bytes_of(ByteView bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 inline std::string string_of(const nb::bytes& text) { return std::string(text_of(text)); }
+
+// For functions that do nothing with Python: others may run meanwhile.
+using Release = nb::call_guard<nb::gil_scoped_release>;
+// What such a part of a function gives.
+template <class Run>
+auto release_for(const Run& run) {
+  const nb::gil_scoped_release release;
+  return run();
+}
 
 inline void check_dim(std::size_t given, std::size_t expected) {
   if (given != expected) {

@@ -19,8 +19,6 @@ using namespace gossamer;
 
 namespace {
 
-nb::bytes to_python(const Bytes& data) { return nb::bytes(data.data(), data.size()); }
-
 // For each k the margin of a scan and its cost by rising recall.
 using ScanRow = std::tuple<float, float, float>;
 using ScanTable = std::pair<std::uint32_t, std::vector<ScanRow>>;
@@ -64,17 +62,15 @@ void bind_calibration(nb::module_& m) {
           "from_bytes",
           [](const nb::bytes& data) { return Calibration::from_bytes(view_of(data)); },
           nb::arg("data"))
-      .def("to_bytes", [](const Calibration& self) { return to_python(self.to_bytes()); })
+      .def("to_bytes", [](const Calibration& self) { return bytes_of(self.to_bytes()); })
       .def("scan_tables", &scan_tables)
-      .def_prop_ro("is_empty", &Calibration::empty)
-      .def("effort_for", &Calibration::effort_for, nb::arg("strategy"), nb::arg("k"),
-           nb::arg("recall"), nb::arg("count"));
+      .def_prop_ro("is_empty", &Calibration::empty);
   m.def("make_calibration", &make_calibration, nb::arg("tables"), nb::arg("count"),
         nb::arg("growth"));
   m.def(
       "pack_codebook",
       [](std::shared_ptr<Codebook> codebook, const Calibration& calibration) {
-        return to_python(ModelPack{std::move(codebook), calibration}.to_bytes());
+        return bytes_of(ModelPack{std::move(codebook), calibration}.to_bytes());
       },
       nb::arg("codebook"), nb::arg("calibration"));
   m.def(

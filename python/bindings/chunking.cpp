@@ -31,7 +31,7 @@ FindTokens find_by(const WordPiece& pieces) {
 // A tokenizer that is not the core's.
 FindTokens find_by(const TokenStarts& token_starts) {
   return [&token_starts](std::string_view text) {
-    const auto starts = nb::cast<NumberRow>(token_starts(nb::bytes(text.data(), text.size())));
+    const auto starts = nb::cast<NumberRow>(token_starts(bytes_of(text)));
     return std::vector<std::uint32_t>(starts.data(), starts.data() + starts.size());
   };
 }
@@ -82,7 +82,7 @@ nb::bytes embedded_text_of(const nb::bytes& line, const std::vector<nb::bytes>& 
   std::vector<std::string_view> views;
   for (const nb::bytes& heading : headings) views.push_back(text_of(heading));
   const std::string text = embedded_text(shorten_line(text_of(line)), views, text_of(body));
-  return nb::bytes(text.data(), text.size());
+  return bytes_of(text);
 }
 
 }  // namespace

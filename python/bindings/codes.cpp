@@ -110,7 +110,7 @@ auto corrections(const Codebook& codebook, const FloatMatrix& vectors, const Byt
     nb::gil_scoped_release release;
     codebook.corrections(vectors.data(), missed.size(), codes.data(), missed.data(), threads);
   }
-  return to_numpy(std::move(missed), {vectors.shape(0)});
+  return to_numpy(std::move(missed));
 }
 
 auto estimate(const Codebook& codebook, const FloatRow& query, const ByteMatrix& codes) {
@@ -120,7 +120,7 @@ auto estimate(const Codebook& codebook, const FloatRow& query, const ByteMatrix&
   std::vector<float> estimates(codes.shape(0));
   for (std::size_t i = 0; i < estimates.size(); ++i)
     estimates[i] = estimator.estimate(codes.data() + i * codebook.code_bytes());
-  return std::make_pair(to_numpy(std::move(estimates), {codes.shape(0)}), estimator.error());
+  return std::make_pair(to_numpy(std::move(estimates)), estimator.error());
 }
 
 // Two matrices, a row for each query: nodes and estimates, nearest first.
@@ -161,21 +161,12 @@ auto scan_codes(const Codebook& codebook, const FloatMatrix& queries, const Byte
 void bind_codebook(nb::module_& m) {
   nb::class_<Codebook>(m, "Codebook")
       .def_static(
-          "from_bytes",
-          [](const nb::bytes& data) {
-            return Codebook::from_bytes(
-                {static_cast<const std::uint8_t*>(data.data()), data.size()});
-          },
+          "from_bytes", [](const nb::bytes& data) { return Codebook::from_bytes(view_of(data)); },
           nb::arg("data"))
-      .def("to_bytes",
-           [](const Codebook& codebook) {
-             const Bytes data = codebook.to_bytes();
-             return nb::bytes(data.data(), data.size());
-           })
+      .def("to_bytes", [](const Codebook& codebook) { return bytes_of(codebook.to_bytes()); })
       .def_prop_ro("fingerprint", &Codebook::fingerprint)
       .def_prop_ro("dim", &Codebook::dim)
       .def_prop_ro("code_bytes", &Codebook::code_bytes)
-      .def_prop_ro("coarse_count", &Codebook::coarse_count)
       .def_prop_ro("metric", [](const Codebook& c) { return metric_name(c.metric()); })
       .def("encode", &encode, nb::arg("vectors"), nb::arg("threads") = 0u)
       .def("decode", &decode, nb::arg("codes"))
@@ -223,13 +214,11 @@ void bind_kmeans(nb::module_& m) {
       "kmeans",
       [](const FloatMatrix& vectors, std::size_t k, std::size_t iterations, std::uint64_t seed,
          unsigned threads) {
-        std::vector<float> centroids;
-        {
-          nb::gil_scoped_release release;
-          centroids = kmeans(vectors.data(), vectors.shape(0), vectors.shape(1), k, iterations,
-                             seed, threads);
-        }
-        return to_numpy(std::move(centroids), {k, vectors.shape(1)});
+        const auto run = [&] {
+          return kmeans(vectors.data(), vectors.shape(0), vectors.shape(1), k, iterations, seed,
+                        threads);
+        };
+        return to_numpy(release_for(run), {k, vectors.shape(1)});
       },
       nb::arg("vectors"), nb::arg("k"), nb::arg("iterations") = std::size_t{10},
       nb::arg("seed") = std::uint64_t{1}, nb::arg("threads") = 0u);

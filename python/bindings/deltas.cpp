@@ -16,12 +16,7 @@ namespace {
 nb::bytes join(const std::vector<nb::bytes>& deltas) {
   std::vector<ByteView> views;
   for (const nb::bytes& delta : deltas) views.push_back(view_of(delta));
-  Bytes joined;
-  {
-    const nb::gil_scoped_release release;
-    joined = join_packed_deltas(views);
-  }
-  return nb::bytes(joined.data(), joined.size());
+  return bytes_of(release_for([&] { return join_packed_deltas(views); }));
 }
 
 // Kind, length and checksum of each section; only the header and the table are read.

@@ -115,7 +115,7 @@ std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Cod
   return Index::assemble(
       options, std::move(codebook),
       Column(codes.shape(1), RowBytes(codes.data(), codes.data() + codes.size())),
-      graph == nullptr ? Graph() : *graph, {ids.data(), ids.size()},
+      graph == nullptr ? Graph() : *graph, view_of(ids),
       calibration == nullptr ? Calibration() : calibration->finish());
 }
 
@@ -123,48 +123,43 @@ std::unique_ptr<Index> assemble(const IndexOptions& options, std::shared_ptr<Cod
 
 void bind_graph(nb::module_& m) {
   nb::class_<Graph>(m, "Graph")
-      .def_prop_ro("node_count", &Graph::node_count)
       .def("edge_count", &Graph::edge_count, nb::arg("layer"))
       .def("memory_bytes", &Graph::memory_bytes);
   m.def(
       "renumber",
       [](const Graph& graph, const NodeRow& position_to_old) {
-        const nb::gil_scoped_release release;
         return renumber(graph, {position_to_old.data(), position_to_old.size()});
       },
-      nb::arg("graph"), nb::arg("position_to_old"));
+      nb::arg("graph"), nb::arg("position_to_old"), Release());
   m.def("prune_random", &prune_random, nb::arg("graph"), nb::arg("keep_share"), nb::arg("seed"),
-        nb::call_guard<nb::gil_scoped_release>());
+        Release());
   nb::class_<Shard>(m, "Shard")
       .def(nb::init<const FloatMatrix&, Metric, unsigned, std::uint64_t>(), nb::arg("vectors"),
            nb::arg("metric"), nb::arg("threads"), nb::arg("seed"))
-      .def("order", [](const Shard& self) { return to_numpy(self.order(), {self.order().size()}); })
-      .def("build", &Shard::build, nb::arg("options"), nb::arg("progress").none(),
-           nb::call_guard<nb::gil_scoped_release>())
+      .def("order", [](const Shard& self) { return to_numpy(self.order()); })
+      .def("build", &Shard::build, nb::arg("options"), nb::arg("progress").none(), Release())
       .def("prune_slim", &Shard::prune_slim, nb::arg("full"), nb::arg("parameters"),
-           nb::arg("max_degree"), nb::arg("threads"), nb::call_guard<nb::gil_scoped_release>())
+           nb::arg("max_degree"), nb::arg("threads"), Release())
       .def("prune", &Shard::prune, nb::arg("full"), nb::arg("options"), nb::arg("progress").none(),
-           nb::call_guard<nb::gil_scoped_release>());
+           Release());
   nb::class_<GraphMerger>(m, "GraphMerger")
       .def(nb::init<std::size_t, unsigned, std::uint64_t>(), nb::arg("node_count"),
            nb::arg("max_degree"), nb::arg("seed"))
       .def(
           "add",
           [](GraphMerger& self, const Graph& shard, const NodeRow& local_to_global) {
-            const nb::gil_scoped_release release;
             self.add(shard, {local_to_global.data(), local_to_global.size()});
           },
-          nb::arg("shard"), nb::arg("local_to_global"))
-      .def("finish", &GraphMerger::finish, nb::call_guard<nb::gil_scoped_release>());
+          nb::arg("shard"), nb::arg("local_to_global"), Release())
+      .def("finish", &GraphMerger::finish, Release());
   nb::class_<StreamCalibration>(m, "StreamCalibration")
       .def(
           "observe",
           [](StreamCalibration& self, const NodeRow& nodes, const FloatMatrix& vectors) {
             check_dim(nodes.size(), vectors.shape(0));
-            const nb::gil_scoped_release release;
             self.observe({nodes.data(), nodes.size()}, vectors.data());
           },
-          nb::arg("nodes"), nb::arg("vectors"));
+          nb::arg("nodes"), nb::arg("vectors"), Release());
   m.def("start_calibration", &start_calibration, nb::arg("codebook"), nb::arg("codes"),
         nb::arg("queries").none(), nb::arg("sample"), nb::arg("sampled"), nb::arg("count"),
         nb::arg("seed"), nb::arg("threads"));

@@ -17,8 +17,6 @@ using namespace gossamer;
 
 namespace {
 
-std::span<const std::uint64_t> view_of(const IdRow& ids) { return {ids.data(), ids.size()}; }
-
 void check_rows(const Index& index, const IdRow& ids, const FloatMatrix& vectors) {
   check_dim(vectors.shape(1), index.options().dim);
   if (ids.size() != vectors.shape(0)) {
@@ -56,6 +54,13 @@ std::unique_ptr<Index> build(const IndexOptions& options, std::shared_ptr<Codebo
                       ids ? ids->data() : nullptr, queries ? queries->data() : nullptr,
                       queries ? queries->shape(0) : 0,
                       make_run(threads, seed, calibration_queries, refine_order), progress);
+}
+
+void recalibrate(Index& index, const std::optional<FloatMatrix>& queries, unsigned threads,
+                 std::uint64_t seed, std::size_t calibration_queries, Progress* progress) {
+  if (queries) check_dim(queries->shape(1), index.options().dim);
+  index.recalibrate(queries ? queries->data() : nullptr, queries ? queries->shape(0) : 0,
+                    make_run(threads, seed, calibration_queries), progress);
 }
 
 std::unique_ptr<Index> open(const ByteRow& file, std::shared_ptr<Codebook> codebook) {
@@ -102,75 +107,49 @@ void bind_updates(nb::class_<Index>& index) {
           "add",
           [](Index& self, const IdRow& ids, const FloatMatrix& vectors, Progress* progress) {
             check_rows(self, ids, vectors);
-            const nb::gil_scoped_release release;
             self.add(view_of(ids), vectors.data(), progress);
           },
-          nb::arg("ids"), nb::arg("vectors"), nb::arg("progress").none())
+          nb::arg("ids"), nb::arg("vectors"), nb::arg("progress").none(), Release())
       .def(
           "add_codes",
           [](Index& self, const IdRow& ids, const ByteMatrix& codes) {
             if (self.codebook()) check_codes(codes, ids.size(), self.codebook()->code_bytes());
-            const nb::gil_scoped_release release;
             self.add_codes(view_of(ids), {codes.data(), codes.size()});
           },
-          nb::arg("ids"), nb::arg("codes"))
+          nb::arg("ids"), nb::arg("codes"), Release())
       .def(
           "begin_add",
           [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
             check_rows(self, ids, vectors);
-            const nb::gil_scoped_release release;
             return self.begin_add(view_of(ids), vectors.data());
           },
-          nb::arg("ids"), nb::arg("vectors"), nb::keep_alive<0, 1>())
+          nb::arg("ids"), nb::arg("vectors"), nb::keep_alive<0, 1>(), Release())
       .def(
-          "remove",
-          [](Index& self, const IdRow& ids) {
-            const nb::gil_scoped_release release;
-            self.remove(view_of(ids));
-          },
-          nb::arg("ids"))
+          "remove", [](Index& self, const IdRow& ids) { self.remove(view_of(ids)); },
+          nb::arg("ids"), Release())
       .def(
-          "compact",
-          [](Index& self, unsigned threads) {
-            const nb::gil_scoped_release release;
-            self.compact(resolve_threads(threads));
-          },
-          nb::arg("threads"))
+          "compact", [](Index& self, unsigned threads) { self.compact(resolve_threads(threads)); },
+          nb::arg("threads"), Release())
       .def(
           "remember",
           [](Index& self, const IdRow& ids, const FloatMatrix& vectors) {
             check_rows(self, ids, vectors);
-            const nb::gil_scoped_release release;
             self.remember(view_of(ids), vectors.data());
           },
-          nb::arg("ids"), nb::arg("vectors"))
-      .def(
-          "recalibrate",
-          [](Index& self, const std::optional<FloatMatrix>& queries, unsigned threads,
-             std::uint64_t seed, std::size_t calibration_queries, Progress* progress) {
-            if (queries) check_dim(queries->shape(1), self.options().dim);
-            const nb::gil_scoped_release release;
-            self.recalibrate(queries ? queries->data() : nullptr, queries ? queries->shape(0) : 0,
-                             make_run(threads, seed, calibration_queries), progress);
-          },
-          nb::arg("queries").none(), nb::arg("threads"), nb::arg("seed"),
-          nb::arg("calibration_queries"), nb::arg("progress").none())
-      .def("track", &Index::track, nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("ids"), nb::arg("vectors"), Release())
+      .def("recalibrate", &recalibrate, nb::arg("queries").none(), nb::arg("threads"),
+           nb::arg("seed"), nb::arg("calibration_queries"), nb::arg("progress").none(), Release());
+}
+
+void bind_delta_log(nb::class_<Index>& index) {
+  index.def("track", &Index::track, Release())
       .def("take_delta",
-           [](Index& self) {
-             Bytes delta;
-             {
-               const nb::gil_scoped_release release;
-               delta = self.take_delta();
-             }
-             return nb::bytes(delta.data(), delta.size());
-           })
+           [](Index& self) { return bytes_of(release_for([&] { return self.take_delta(); })); })
       .def(
           "apply_delta",
           [](Index& self, const nb::bytes& delta) {
-            const ByteView view(static_cast<const std::uint8_t*>(delta.data()), delta.size());
-            const nb::gil_scoped_release release;
-            self.apply_delta(view);
+            const ByteView view = view_of(delta);
+            release_for([&] { self.apply_delta(view); });
           },
           nb::arg("delta"));
 }
@@ -180,57 +159,35 @@ void bind_reading(nb::class_<Index>& index) {
       .def(
           "save",
           [](const Index& self, bool codebook, bool calibration, bool source) {
-            const nb::gil_scoped_release release;
             return std::make_unique<SavedFile>(self, Index::Saved{codebook, calibration, source});
           },
-          nb::arg("codebook"), nb::arg("calibration"), nb::arg("source"), nb::keep_alive<0, 1>())
-      .def("verify", &Index::verify, nb::call_guard<nb::gil_scoped_release>())
-      .def("stats", &Index::stats, nb::call_guard<nb::gil_scoped_release>())
+          nb::arg("codebook"), nb::arg("calibration"), nb::arg("source"), nb::keep_alive<0, 1>(),
+          Release())
+      .def("verify", &Index::verify, Release())
+      .def("stats", &Index::stats, Release())
       .def_prop_ro("options", &Index::options, nb::rv_policy::copy)
       .def_prop_ro(
           "codebook",
           [](const Index& self) { return std::const_pointer_cast<Codebook>(self.codebook()); })
       .def_prop_rw("calibration", &Index::calibration, &Index::set_calibration)
-      .def_prop_ro("count", &Index::count, nb::call_guard<nb::gil_scoped_release>())
-      .def("contains", &Index::contains, nb::arg("id"), nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("count", &Index::count, Release())
+      .def("contains", &Index::contains, nb::arg("id"), Release())
       .def("ids",
-           [](const Index& self) {
-             std::vector<std::uint64_t> ids;
-             {
-               const nb::gil_scoped_release release;
-               ids = self.ids();
-             }
-             const std::size_t count = ids.size();
-             return to_numpy(std::move(ids), {count});
-           })
+           [](const Index& self) { return to_numpy(release_for([&] { return self.ids(); })); })
       .def(
           "vectors_of",
           [](const Index& self, const IdRow& ids) {
-            std::vector<float> vectors;
-            {
-              const nb::gil_scoped_release release;
-              vectors = self.vectors_of(view_of(ids));
-            }
-            return to_numpy(std::move(vectors), {ids.size(), self.options().dim});
+            return to_numpy(release_for([&] { return self.vectors_of(view_of(ids)); }),
+                            {ids.size(), self.options().dim});
           },
           nb::arg("ids"))
       .def(
           "codes_of",
           [](const Index& self, const IdRow& ids) {
-            Bytes codes;
-            {
-              const nb::gil_scoped_release release;
-              codes = self.codes_of(view_of(ids));
-            }
+            Bytes codes = release_for([&] { return self.codes_of(view_of(ids)); });
             return to_numpy(std::move(codes), {ids.size(), self.codebook()->code_bytes()});
           },
-          nb::arg("ids"))
-      .def(
-          "effort_for",
-          [](const Index& self, Strategy strategy, std::size_t k, double recall) {
-            return self.effort_for(strategy, k, recall);
-          },
-          nb::arg("strategy"), nb::arg("k"), nb::arg("recall"));
+          nb::arg("ids"));
 }
 
 }  // namespace
@@ -241,15 +198,14 @@ void bind_index(nb::module_& m) {
       .def("__len__", &SavedFile::size)
       .def("part", &SavedFile::part, nb::arg("index"));
   nb::class_<InsertBatch>(m, "InsertBatch")
-      .def("wanted",
-           [](const InsertBatch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
+      .def("wanted", [](const InsertBatch& self) { return to_numpy(self.wanted()); })
       .def(
           "supply",
           [](InsertBatch& self, const FloatMatrix& vectors) {
             self.supply({vectors.data(), vectors.size()});
           },
           nb::arg("vectors"))
-      .def("finish", &InsertBatch::finish, nb::call_guard<nb::gil_scoped_release>());
+      .def("finish", &InsertBatch::finish, Release());
   nb::class_<Index> index(m, "Index");
   index
       .def_static("build", &build, nb::arg("options"), nb::arg("codebook").none(),
@@ -265,5 +221,6 @@ void bind_index(nb::module_& m) {
       .def_static("open", &open, nb::arg("file").noconvert(), nb::arg("codebook").none(),
                   nb::keep_alive<0, 1>());
   bind_updates(index);
+  bind_delta_log(index);
   bind_reading(index);
 }

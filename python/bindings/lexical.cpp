@@ -47,12 +47,6 @@ void count_piece(WordPass& pass, const WordPiece& piece, const TextStore& texts,
   }
 }
 
-template <class T>
-auto row_of(std::vector<T> values) {
-  const std::size_t count = values.size();
-  return to_numpy(std::move(values), {count});
-}
-
 // The best chunks by their words with their scores, the terms and how many chunks hold each, how
 // many chunks were counted, bytes that were read, and the rows of sources that could not be.
 auto rank_words(const Collection& collection, const TextStore& texts, const nb::bytes& question,
@@ -71,7 +65,7 @@ auto rank_words(const Collection& collection, const TextStore& texts, const nb::
     unreadable.insert(pass.unreadable_sources().begin(), pass.unreadable_sources().end());
     bytes_read = pass.bytes_read();
   }
-  return std::make_tuple(row_of(std::move(ranking.ids)), row_of(std::move(ranking.scores)),
+  return std::make_tuple(to_numpy(std::move(ranking.ids)), to_numpy(std::move(ranking.scores)),
                          query.terms(), ranking.chunks_with, ranking.chunks, bytes_read,
                          std::vector<std::size_t>(unreadable.begin(), unreadable.end()));
 }

@@ -4,7 +4,6 @@
 #include "base/crc32c.h"
 #include "codes.h"
 #include "deltas.h"
-#include "distance/distance.h"
 #include "errors.h"
 #include "filters.h"
 #include "graph.h"
@@ -17,9 +16,6 @@
 NB_MODULE(_core, m) {
   // What a process caches until it ends (a tokenizer, a codebook) is no leak.
   nanobind::set_leak_warnings(false);
-  m.def(
-      "kernels", [] { return gossamer::kernels().name; },
-      "Name of the instruction set that distances are computed with.");
   m.def(
       "crc32c",
       [](const gossamer::ByteRow& bytes) { return gossamer::crc32c({bytes.data(), bytes.size()}); },

@@ -100,7 +100,6 @@ void bind_progress(nb::module_& m) {
 
 void bind_sizes(nb::module_& m) {
   nb::class_<SlimSize>(m, "SlimSize")
-      .def_ro("base_degree", &SlimSize::base_degree)
       .def_ro("edge_count", &SlimSize::edge_count)
       .def_ro("chal_bytes", &SlimSize::chal_bytes)
       .def_ro("memory_bytes", &SlimSize::memory_bytes)

@@ -1,3 +1,5 @@
+#include "index/search.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -10,7 +12,6 @@
 
 #include "arrays.h"
 #include "index.h"
-#include "index/index.h"
 
 using namespace gossamer;
 
@@ -18,7 +19,7 @@ namespace {
 
 std::optional<Bitmap> filter_of(const Index& index, const std::optional<IdRow>& ids,
                                 const std::optional<BoolRow>& mask) {
-  if (ids) return index.allow_ids({ids->data(), ids->size()});
+  if (ids) return index.allow_ids(view_of(*ids));
   if (mask) return index.allow_mask({mask->data(), mask->size()});
   return std::nullopt;
 }
@@ -30,43 +31,42 @@ auto estimate(const Index& index, const FloatRow& query, std::size_t best,
   std::vector<float> distances;
   {
     const nb::gil_scoped_release release;
-    for (const Index::Hit& hit :
-         index.estimate(query.data(), best, filter_of(index, allow_ids, allow_mask))) {
+    for (const SearchHit& hit :
+         estimate_nearest(index, query.data(), best, filter_of(index, allow_ids, allow_mask))) {
       ids.push_back(hit.id);
       distances.push_back(hit.distance);
     }
   }
-  const std::size_t count = ids.size();
-  return std::make_pair(to_numpy(std::move(ids), {count}), to_numpy(std::move(distances), {count}));
+  return std::make_pair(to_numpy(std::move(ids)), to_numpy(std::move(distances)));
 }
 
-std::unique_ptr<IndexSearch> search(const Index& index, const FloatMatrix& queries, std::size_t k,
+std::unique_ptr<SearchBatch> search(const Index& index, const FloatMatrix& queries, std::size_t k,
                                     Strategy strategy, double recall,
                                     const std::optional<Effort>& effort,
                                     const std::optional<IdRow>& allow_ids,
                                     const std::optional<BoolRow>& allow_mask, unsigned threads) {
   check_dim(queries.shape(1), index.options().dim);
   const nb::gil_scoped_release release;
-  Index::Request request;
+  SearchRequest request;
   request.k = k;
   request.strategy = strategy;
   request.recall = recall;
   request.effort = effort;
   request.threads = threads;
   request.allowed = filter_of(index, allow_ids, allow_mask);
-  return index.search(queries.data(), queries.shape(0), std::move(request));
+  return std::make_unique<SearchBatch>(index, queries.data(), queries.shape(0), std::move(request));
 }
 
 // Two matrices, a row for each query: ids and distances. Once the search is over every query has as
 // many hits, unless vectors were not to be had; the row of one that has fewer ends with the largest
 // id and infinity.
-auto nearest(const IndexSearch& search) {
+auto nearest(const SearchBatch& search) {
   std::vector<std::uint64_t> ids;
   std::vector<float> distances;
   std::size_t width = 0;
   {
     const nb::gil_scoped_release release;
-    std::vector<std::vector<IndexSearch::Hit>> hits(search.query_count());
+    std::vector<std::vector<SearchHit>> hits(search.query_count());
     for (std::size_t q = 0; q < hits.size(); ++q) {
       hits[q] = search.nearest(q);
       width = std::max(width, hits[q].size());
@@ -97,12 +97,11 @@ void bind_search(nb::module_& m) {
       .def_ro("hops", &SearchCounters::hops)
       .def_ro("find_s", &SearchCounters::find_s)
       .def_ro("rank_s", &SearchCounters::rank_s);
-  nb::class_<IndexSearch>(m, "IndexSearch")
-      .def("wanted",
-           [](const IndexSearch& self) { return to_numpy(self.wanted(), {self.wanted().size()}); })
+  nb::class_<SearchBatch>(m, "SearchBatch")
+      .def("wanted", [](const SearchBatch& self) { return to_numpy(self.wanted()); })
       .def(
           "supply",
-          [](IndexSearch& self, const FloatMatrix& vectors, const std::optional<BoolRow>& missing) {
+          [](SearchBatch& self, const FloatMatrix& vectors, const std::optional<BoolRow>& missing) {
             const nb::gil_scoped_release release;
             self.supply({vectors.data(), vectors.size()},
                         missing ? std::span<const bool>(missing->data(), missing->size())
@@ -110,9 +109,9 @@ void bind_search(nb::module_& m) {
           },
           nb::arg("vectors"), nb::arg("missing").none())
       .def("nearest", &nearest)
-      .def("counters", &IndexSearch::counters)
-      .def_prop_ro("strategy", &IndexSearch::strategy)
-      .def_prop_ro("effort", &IndexSearch::effort, nb::rv_policy::copy);
+      .def("counters", &SearchBatch::counters)
+      .def_prop_ro("strategy", &SearchBatch::strategy)
+      .def_prop_ro("effort", &SearchBatch::effort, nb::rv_policy::copy);
   m.def("estimate", &estimate, nb::arg("index"), nb::arg("query"), nb::arg("best"),
         nb::arg("allow_ids").none(), nb::arg("allow_mask").none());
   m.def("search", &search, nb::arg("index"), nb::arg("queries"), nb::arg("k"), nb::arg("strategy"),

@@ -32,7 +32,7 @@ auto embed(const StaticModel& model, const std::vector<nb::bytes>& texts, unsign
     });
   }
   return std::make_pair(to_numpy(std::move(rows), {views.size(), model.dim()}),
-                        to_numpy(std::move(counts), {views.size()}));
+                        to_numpy(std::move(counts)));
 }
 
 }  // namespace
@@ -45,16 +45,13 @@ void bind_static_model(nanobind::module_& m) {
       .def(
           "__init__",
           [](StaticModel* self, const nb::bytes& file) {
-            const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.c_str());
-            new (self) StaticModel(gossamer::read_static_model({bytes, file.size()}));
+            new (self) StaticModel(gossamer::read_static_model(gossamer::view_of(file)));
           },
           nb::arg("file"))
       .def_prop_ro("dim", &StaticModel::dim)
       .def_prop_ro("max_tokens", &StaticModel::max_tokens)
       .def_prop_ro("description",
-                   [](const StaticModel& model) {
-                     return nb::bytes(model.description().data(), model.description().size());
-                   })
+                   [](const StaticModel& model) { return gossamer::bytes_of(model.description()); })
       .def_prop_ro("tokenizer", &StaticModel::tokenizer, nb::rv_policy::reference_internal)
       .def("embed", &gossamer::embed, nb::arg("texts"), nb::arg("threads") = 1u);
 }

@@ -33,10 +33,7 @@ std::vector<nb::ndarray<nb::numpy, T>> for_each_text(const std::vector<nb::bytes
                  [&](std::size_t i, unsigned) { made[i] = make(views[i]); });
   }
   std::vector<nb::ndarray<nb::numpy, T>> arrays;
-  for (std::vector<T>& values : made) {
-    const std::size_t count = values.size();
-    arrays.push_back(to_numpy(std::move(values), {count}));
-  }
+  for (std::vector<T>& values : made) arrays.push_back(to_numpy(std::move(values)));
   return arrays;
 }
 

@@ -13,11 +13,11 @@ std::optional<Bitmap> allowed_of(const Index& index, const double* ids, std::siz
   return index.allow_ids(to_ids(ids, count));
 }
 
-std::size_t give_hits(std::span<const Index::Hit> hits) {
+std::size_t give_hits(std::span<const SearchHit> hits) {
   Given& out = given();
   out.numbers.clear();
   out.floats.clear();
-  for (const Index::Hit& hit : hits) {
+  for (const SearchHit& hit : hits) {
     out.numbers.push_back(to_number(hit.id));
     out.floats.push_back(hit.distance);
   }
@@ -85,10 +85,10 @@ GOSSAMER_EXPORT(index_info) void index_info(const OpenIndex* opened) {
 
 // `effort` is null, or rerank, margin, beam, ratio, batch.
 GOSSAMER_EXPORT(search_new)
-IndexSearch* search_new(const OpenIndex* opened, const float* query, std::size_t k, double recall,
+SearchBatch* search_new(const OpenIndex* opened, const float* query, std::size_t k, double recall,
                         std::uint32_t strategy, const double* effort, const double* allowed,
                         std::size_t allowed_count) {
-  Index::Request request;
+  SearchRequest request;
   request.k = k;
   request.recall = recall;
   request.strategy = static_cast<Strategy>(strategy);
@@ -98,44 +98,44 @@ IndexSearch* search_new(const OpenIndex* opened, const float* query, std::size_t
                       static_cast<std::uint32_t>(effort[4])};
   }
   request.allowed = allowed_of(*opened->index, allowed, allowed_count);
-  return opened->index->search(query, 1, std::move(request)).release();
+  return new SearchBatch(*opened->index, query, 1, std::move(request));
 }
 
-GOSSAMER_EXPORT(search_free) void search_free(IndexSearch* search) { delete search; }
+GOSSAMER_EXPORT(search_free) void search_free(SearchBatch* search) { delete search; }
 
-GOSSAMER_EXPORT(search_strategy) std::uint32_t search_strategy(const IndexSearch* search) {
+GOSSAMER_EXPORT(search_strategy) std::uint32_t search_strategy(const SearchBatch* search) {
   return static_cast<std::uint32_t>(search->strategy());
 }
 
-GOSSAMER_EXPORT(search_wanted) std::size_t search_wanted(const IndexSearch* search) {
+GOSSAMER_EXPORT(search_wanted) std::size_t search_wanted(const SearchBatch* search) {
   give_ids(search->wanted());
   return search->wanted().size();
 }
 
 // The nodes of wanted(): where their rows stand among all vectors.
-GOSSAMER_EXPORT(search_wanted_nodes) std::size_t search_wanted_nodes(const IndexSearch* search) {
+GOSSAMER_EXPORT(search_wanted_nodes) std::size_t search_wanted_nodes(const SearchBatch* search) {
   given().first = search->wanted_nodes().data();
   return search->wanted_nodes().size();
 }
 
 GOSSAMER_EXPORT(search_supply)
-void search_supply(IndexSearch* search, const float* vectors, std::size_t numbers,
+void search_supply(SearchBatch* search, const float* vectors, std::size_t numbers,
                    const std::uint8_t* missing, std::size_t missing_count) {
   search->supply({vectors, numbers}, flags_of(missing, missing_count));
 }
 
 // The same with rows as the file keeps them, of those wanted nodes that are not in memory.
 GOSSAMER_EXPORT(search_supply_rows)
-void search_supply_rows(IndexSearch* search, const std::uint8_t* rows, std::size_t size,
+void search_supply_rows(SearchBatch* search, const std::uint8_t* rows, std::size_t size,
                         const std::uint8_t* missing, std::size_t missing_count) {
   search->supply_rows({rows, size}, flags_of(missing, missing_count));
 }
 
-GOSSAMER_EXPORT(search_nearest) std::size_t search_nearest(const IndexSearch* search) {
+GOSSAMER_EXPORT(search_nearest) std::size_t search_nearest(const SearchBatch* search) {
   return give_hits(search->nearest(0));
 }
 
-GOSSAMER_EXPORT(search_counters) void search_counters(const IndexSearch* search) {
+GOSSAMER_EXPORT(search_counters) void search_counters(const SearchBatch* search) {
   const SearchCounters counters = search->counters();
   given().numbers = {
       static_cast<double>(counters.rounds), static_cast<double>(counters.vectors_asked),
@@ -148,7 +148,7 @@ GOSSAMER_EXPORT(index_estimate)
 std::size_t index_estimate(const OpenIndex* opened, const float* query, std::size_t best,
                            const double* allowed, std::size_t allowed_count) {
   const Index& index = *opened->index;
-  return give_hits(index.estimate(query, best, allowed_of(index, allowed, allowed_count)));
+  return give_hits(estimate_nearest(index, query, best, allowed_of(index, allowed, allowed_count)));
 }
 
 GOSSAMER_EXPORT(index_ids) std::size_t index_ids(const OpenIndex* opened) {

@@ -204,7 +204,7 @@ void session_vectors(QuerySession* session, const std::uint8_t* states, std::siz
 }
 
 // The search that is to be supplied with rows; it goes with the session.
-GOSSAMER_EXPORT(session_search) IndexSearch* session_search(QuerySession* session) {
+GOSSAMER_EXPORT(session_search) SearchBatch* session_search(QuerySession* session) {
   return &session->meaning().search();
 }
 

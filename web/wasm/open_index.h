@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exports.h"
-#include "index/index.h"
+#include "index/search.h"
 #include "storage/container.h"
 
 namespace gossamer::wasm {

@@ -47,7 +47,7 @@ class SearchSession:
     """
 
     def __init__(
-        self, core: _core.IndexSearch, queries: NDArray[np.float32], is_single: bool
+        self, core: _core.SearchBatch, queries: NDArray[np.float32], is_single: bool
     ) -> None:
         self._core = core
         self._queries, self._dim = queries.shape

@@ -1,7 +1,6 @@
-#include "search/batch.h"
-
 #include <doctest/doctest.h>
 
+#include "index/search.h"
 #include "index_fixture.h"
 
 using namespace gossamer;
@@ -10,16 +9,16 @@ using namespace gossamer::testing;
 namespace {
 
 std::vector<Ids> run_together(const Index& index, const Model& model, const World& world,
-                              std::size_t count, Index::Request request) {
-  const auto search = index.search(world.queries.data(), count, std::move(request));
-  while (!search->wanted().empty()) {
-    const std::set<std::uint64_t> once(search->wanted().begin(), search->wanted().end());
-    CHECK(once.size() == search->wanted().size());
-    search->supply(model.vectors_of(search->wanted()));
+                              std::size_t count, SearchRequest request) {
+  SearchBatch search(index, world.queries.data(), count, std::move(request));
+  while (!search.wanted().empty()) {
+    const std::set<std::uint64_t> once(search.wanted().begin(), search.wanted().end());
+    CHECK(once.size() == search.wanted().size());
+    search.supply(model.vectors_of(search.wanted()));
   }
   std::vector<Ids> hits(count);
   for (std::size_t q = 0; q < count; ++q) {
-    for (const IndexSearch::Hit& hit : search->nearest(q)) hits[q].push_back(hit.id);
+    for (const SearchHit& hit : search.nearest(q)) hits[q].push_back(hit.id);
   }
   return hits;
 }
@@ -33,8 +32,8 @@ TEST_CASE("many searches side by side find what each finds alone, with any numbe
     for (const Strategy strategy : kStrategies) {
       if (needs_graph(strategy) && options.graph == GraphKind::kNone) continue;
       CAPTURE(describe(options));
-      CAPTURE(name_of(strategy));
-      Index::Request request = request_of(5, strategy, Effort());
+      CAPTURE(strategy_name(strategy));
+      SearchRequest request = request_of(5, strategy, Effort());
       request.threads = 3;
 
       const std::vector<Ids> together = run_together(index, model, world, 20, request);
@@ -53,15 +52,15 @@ TEST_CASE("vectors that several searches want are fetched once") {
   std::vector<float> same;
   for (std::size_t i = 0; i < 3; ++i) same.insert(same.end(), world.query(0), world.query(1));
 
-  const auto search = index->search(same.data(), 3, request_of(5, Strategy::kScan, Effort()));
+  SearchBatch search(*index, same.data(), 3, request_of(5, Strategy::kScan, Effort()));
   std::size_t fetched = 0;
-  while (!search->wanted().empty()) {
-    fetched += search->wanted().size();
-    search->supply(model.vectors_of(search->wanted()));
+  while (!search.wanted().empty()) {
+    fetched += search.wanted().size();
+    search.supply(model.vectors_of(search.wanted()));
   }
 
-  CHECK(search->counters().vectors_fetched == fetched);
-  CHECK(search->counters().vectors_asked == 3 * fetched);
+  CHECK(search.counters().vectors_fetched == fetched);
+  CHECK(search.counters().vectors_asked == 3 * fetched);
 }
 
 TEST_CASE("supplying too few or too many vectors fails and can be mended") {
@@ -69,10 +68,10 @@ TEST_CASE("supplying too few or too many vectors fails and can be mended") {
   const Model model(world);
   const auto index = build_small(world, small_options(world, Keep::kNone, GraphKind::kFull));
   for (const Strategy strategy : kStrategies) {
-    const auto search = index->search(world.query(0), 1, request_of(5, strategy, Effort()));
-    std::vector<float> vectors = model.vectors_of(search->wanted());
+    SearchBatch search(*index, world.query(0), 1, request_of(5, strategy, Effort()));
+    std::vector<float> vectors = model.vectors_of(search.wanted());
     const auto supply = [&](std::size_t numbers) {
-      return reason_of([&] { search->supply(std::span(vectors).first(numbers)); });
+      return reason_of([&] { search.supply(std::span(vectors).first(numbers)); });
     };
 
     CHECK(supply(0) == "invalid argument");
@@ -87,21 +86,21 @@ TEST_CASE("supplying too few or too many vectors fails and can be mended") {
 TEST_CASE("a supplied vector that is not finite is refused") {
   const World world(100);
   const auto index = build_small(world, small_options(world, Keep::kNone, GraphKind::kNone));
-  const auto search = index->search(world.query(0), 1, request_of(5, Strategy::kScan));
-  const std::vector<float> vectors(search->wanted().size() * world.dim,
+  SearchBatch search(*index, world.query(0), 1, request_of(5, Strategy::kScan));
+  const std::vector<float> vectors(search.wanted().size() * world.dim,
                                    std::numeric_limits<float>::infinity());
 
-  CHECK(reason_of([&] { search->supply(vectors); }) == "not finite");
+  CHECK(reason_of([&] { search.supply(vectors); }) == "not finite");
 }
 
 TEST_CASE("no queries give no answers and want nothing") {
   const World world(30);
   const auto index = build_small(world, small_options(world, Keep::kNone, GraphKind::kFull));
   for (const Strategy strategy : kStrategies) {
-    const auto search = index->search(world.queries.data(), 0, request_of(5, strategy));
+    SearchBatch search(*index, world.queries.data(), 0, request_of(5, strategy));
 
-    CHECK(search->query_count() == 0);
-    CHECK(search->wanted().empty());
+    CHECK(search.query_count() == 0);
+    CHECK(search.wanted().empty());
   }
 }
 
