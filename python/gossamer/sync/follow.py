@@ -27,7 +27,8 @@ from gossamer.errors import (
 from gossamer.files import make_folder, make_private_folder
 from gossamer.io_errors import explaining
 from gossamer.progress import ProgressCallback
-from gossamer.store.folder import open_index, read_manifest
+from gossamer.store import open_index
+from gossamer.store.folder import read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest

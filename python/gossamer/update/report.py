@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["UpdateProgress", "UpdateReport", "Watcher"]
+__all__ = ["UpdateProgress", "UpdateReport", "Watcher", "silent"]
 
 
 @dataclass(slots=True)
@@ -22,6 +22,10 @@ class UpdateProgress:
 
 
 Watcher = Callable[[UpdateProgress], None]
+
+
+def silent(_: UpdateProgress) -> None:
+    """Watch an update that nobody wants to hear of."""
 
 
 @dataclass(slots=True)
