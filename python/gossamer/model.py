@@ -45,8 +45,10 @@ class IndexModel:
         self.threads = threads
         self._stamp = snapshot.manifest.model
         # The snapshot itself is not kept: newer ones take its place, and the model stays.
-        refusal = snapshot.refusal("its model is not loaded; search by words alone needs none")
-        self._why_not = "" if snapshot.is_trusted else str(refusal)
+        self._why_not = ""
+        if not snapshot.is_trusted:
+            said = "its model is not loaded; search by words alone needs none"
+            self._why_not = str(snapshot.refusal(said))
         self._given_spec = spec
         self._share = share
         self._spec = spec or self._stamp.name
