@@ -16,7 +16,7 @@ from gossamer.evaluate.records import Evaluation, FoundRow, ModeRow, RecallRow
 from gossamer.evaluate.truth import Truth, VectorTable
 from gossamer.index import Index
 from gossamer.model import IndexModel
-from gossamer.progress import ProgressCallback
+from gossamer.progress import ProgressCallback, silent
 from gossamer.query.passages import Passages
 from gossamer.query.results import Results
 from gossamer.query.run import MODES, Query, run_query
@@ -52,7 +52,7 @@ def evaluate(
     neither as near nor as found. Nothing is written.
     """
     _check(k, count, max_chunks)
-    report = progress or _silent
+    report = progress or silent
     snapshot, model = index.now()
     if snapshot.vectors is None:
         raise InvalidArgument("the index is empty: add files or texts before evaluating it")
@@ -101,10 +101,6 @@ def _check(k: int, count: int, max_chunks: int) -> None:
             "k and count must be at least 1 and max_chunks not negative, "
             f"got {k}, {count} and {max_chunks}"
         )
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

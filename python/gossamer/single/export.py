@@ -19,7 +19,7 @@ from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
 from gossamer.io_errors import explaining
 from gossamer.model import IndexModel
-from gossamer.progress import ProgressCallback
+from gossamer.progress import ProgressCallback, silent
 from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import MANIFEST, NAMES, ORDER, SEGMENT, WORDS
@@ -75,7 +75,7 @@ def write_single_file(
     be replaced; no link or device ever is. Texts of files that are read in place are compared with
     what was indexed; sources where they differ are left out. WrongState if nothing is left.
     """
-    options, note = options or ExportOptions(), progress or _silent
+    options, note = options or ExportOptions(), progress or silent
     served, uuid = Served(snapshot, model, "", Encoded()), snapshot.manifest.uuid
     with ExitStack() as stack:
         stack.enter_context(explaining(path, "write"))
@@ -266,7 +266,3 @@ def _to_json(values: dict[str, object]) -> bytes:
 
 def _as_bytes(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     return np.frombuffer(data, np.uint8)
-
-
-def _silent(*_: object) -> None:
-    pass

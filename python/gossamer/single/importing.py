@@ -25,7 +25,7 @@ from gossamer.errors import (
 from gossamer.files import map_file, write_file
 from gossamer.models.packs import Pack, fitting_pack
 from gossamer.models.registry import names_place
-from gossamer.progress import ProgressCallback
+from gossamer.progress import ProgressCallback, silent
 from gossamer.single.checks import (
     SEGMENT_NUMBER,
     check_catalogue,
@@ -77,7 +77,7 @@ def import_single_file(
         container = Container(file)
         with _taking_back(folder), begin(folder, "import") as writer, _spool(folder) as aside:
             found = _read(container, len(file), aside, model)
-            _commit(found, writer, replace, progress or _silent)
+            _commit(found, writer, replace, progress or silent)
     except FileNotFoundError as error:
         if error.filename is not None and Path(error.filename) == path:
             raise InvalidArgument(f"there is no file {path}") from None
@@ -240,7 +240,3 @@ def _taking_back(folder: Path) -> Iterator[None]:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield
         stack.pop_all()
-
-
-def _silent(*_: object) -> None:
-    pass

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gossamer
-from gossamer.errors import InvalidArgument, Locked, WrongState
+from gossamer.errors import Locked, WrongState
 from gossamer.files import make_folder
 from gossamer.io_errors import explaining
 from gossamer.query.passages import Passages
@@ -36,6 +36,7 @@ from gossamer.sync.records import (
     Plan,
     PushItem,
     PushResult,
+    check_texts,
 )
 from gossamer.sync.replica import Built
 from gossamer.sync.replicas import Replicas
@@ -48,7 +49,6 @@ __all__ = ["Offer"]
 
 Mask = NDArray[np.bool_]
 
-_TEXTS = ("kept", "away")
 _MODES = ("codes", "hot:BYTES", "slim:f16:DEGREE", "slim:int8:DEGREE")
 # How long a request waits for a replica before it is told to come again.
 _PATIENCE_S = 2.0
@@ -129,7 +129,7 @@ class Offer:
 
         TooLarge, with the least that an edge of this kind takes, if nothing does.
         """
-        return self._estimator.plan(self._now().served, mode, _check_texts(texts), budget)
+        return self._estimator.plan(self._now().served, mode, check_texts(texts), budget)
 
     def package(self, mode: Mode, *, texts: str, base: Base | None) -> Path | Building | None:
         """Give what brings an edge from its base to the current version; None if it is there.
@@ -137,7 +137,7 @@ class Offer:
         A snapshot where nothing is known of the base. Building while the server makes what is
         needed: ask again.
         """
-        _check_texts(texts)
+        check_texts(texts)
         now = self._now(base, mode.profile)
         if base is not None and base.version > now.served.version:
             raise WrongState(
@@ -305,9 +305,3 @@ def _size_of(path: Path | None) -> int:
         return 0 if path is None else path.stat().st_size
     except OSError:
         return 0
-
-
-def _check_texts(texts: str) -> str:
-    if texts not in _TEXTS:
-        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
-    return texts

@@ -14,6 +14,7 @@ from pathlib import Path
 from gossamer.chunking import Chunker
 from gossamer.errors import InvalidArgument
 from gossamer.model import IndexModel
+from gossamer.progress import silent
 from gossamer.readers import READER_VERSION, Limits
 from gossamer.sources.folder import FoundFile, WalkOptions
 from gossamer.store import Catalogue, Status, Writer
@@ -23,7 +24,7 @@ from gossamer.update.left_out import LeftOutFiles
 from gossamer.update.looking import look
 from gossamer.update.plan import plan_update
 from gossamer.update.prepare import GivenText, Prepared, hash_of_given, version_of_reading
-from gossamer.update.report import UpdateReport, Watcher, silent
+from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work
 from gossamer.update.session import UpdateSession
 

@@ -14,6 +14,7 @@ from gossamer.chunking import Chunker
 from gossamer.errors import InvalidArgument, WrongState
 from gossamer.files import absolute
 from gossamer.model import IndexModel
+from gossamer.progress import silent
 from gossamer.readers import Limits
 from gossamer.sources.folder import WalkOptions
 from gossamer.store import Snapshot, Writer, begin, open_index
@@ -21,7 +22,7 @@ from gossamer.store.folder import read_manifest
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
 from gossamer.update.given import in_batches
 from gossamer.update.prepare import GivenText
-from gossamer.update.report import UpdateReport, Watcher, silent
+from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.together import add_texts_together
 
 if TYPE_CHECKING:

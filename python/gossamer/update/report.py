@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["UpdateProgress", "UpdateReport", "Watcher", "silent"]
+__all__ = ["UpdateProgress", "UpdateReport", "Watcher"]
 
 
 @dataclass(slots=True)
@@ -22,10 +22,6 @@ class UpdateProgress:
 
 
 Watcher = Callable[[UpdateProgress], None]
-
-
-def silent(_: UpdateProgress) -> None:
-    """Watch an update that nobody wants to hear of."""
 
 
 @dataclass(slots=True)
