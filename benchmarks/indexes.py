@@ -15,7 +15,7 @@ from benchmarks.embedding_cache import cached_minilm
 from gossamer.embed import Embedder
 from gossamer.index import Index
 from gossamer.model import Embedders
-from gossamer.query.opened import OpenedState
+from gossamer.query.passages import Passages
 from gossamer.query.results import Results
 from gossamer.query.run import Query, run_query
 
@@ -63,40 +63,38 @@ def open_index(folder: Path, embedder: Embedder | None = None, threads: int = 0)
 
 def embedder_of(index: Index) -> Embedder:
     """Give what an index embeds by."""
-    return index._opened.model.embedder
+    return index.model.embedder
 
 
 def search(index: Index, question: str, k: int, mode: str, allowed: Ids | None = None) -> Results:
     """Search as `Index.search` does, among the chunks with these ids (None: all)."""
-    state = _state(index)
-    others = () if allowed is None else np.setdiff1d(state.snapshot.catalogue.chunk_ids, allowed)
-    return run_query(state, Query(question, k, mode, excluded=tuple(map(int, others))))
+    snapshot, model = index.now()
+    others = () if allowed is None else np.setdiff1d(snapshot.catalogue.chunk_ids, allowed)
+    return run_query(snapshot, model, Query(question, k, mode, excluded=tuple(map(int, others))))
 
 
 def read_chunks(index: Index) -> Chunks:
     """Read the texts of all chunks back and embed them."""
-    state = _state(index)
+    snapshot = index.snapshot
     sources: list[str] = []
     texts: list[str] = []
-    for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
-        for passage in state.passages.read(
-            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+    for start in range(0, len(snapshot.catalogue.chunk_ids), READ_AT_ONCE):
+        for passage in Passages(snapshot).read(
+            snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
         ):
             assert passage is not None, "the files have not changed"
             sources.append(passage.path)
             texts.append(passage.embedded)
-    return Chunks(
-        state.snapshot.catalogue.chunk_ids, sources, texts, embedder_of(index).embed(texts)
-    )
+    return Chunks(snapshot.catalogue.chunk_ids, sources, texts, embedder_of(index).embed(texts))
 
 
 def read_bodies(index: Index) -> list[str]:
     """Read what every chunk says, without the lines of context that are embedded before it."""
-    state = _state(index)
+    snapshot = index.snapshot
     bodies: list[str] = []
-    for start in range(0, len(state.snapshot.catalogue.chunk_ids), READ_AT_ONCE):
-        for passage in state.passages.read(
-            state.snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
+    for start in range(0, len(snapshot.catalogue.chunk_ids), READ_AT_ONCE):
+        for passage in Passages(snapshot).read(
+            snapshot.catalogue.chunk_ids[start : start + READ_AT_ONCE]
         ):
             assert passage is not None, "the files have not changed"
             bodies.append(passage.body)
@@ -105,7 +103,7 @@ def read_bodies(index: Index) -> list[str]:
 
 def source_names(index: Index) -> set[str]:
     """Give the paths of all files and the ids of all texts."""
-    catalogue = _state(index).snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     return {catalogue.source(row).path for row in range(catalogue.source_count)}
 
 
@@ -126,7 +124,3 @@ def _scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="gossamer-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def _state(index: Index) -> OpenedState:
-    return index._opened.state

@@ -48,7 +48,7 @@ def write_package(folder: Path) -> None:
 
 def export_index(index: Index, path: Path, engine: EngineChoice | None = None) -> None:
     """Write an index as the one file that pages open."""
-    write_single_file(index.opened.state, path, ExportOptions(engine or EngineChoice()))
+    write_single_file(*index.now(), path, ExportOptions(engine or EngineChoice()))
 
 
 def imported(path: Path, folder: Path) -> Index:

@@ -68,7 +68,7 @@ def test_two_indexes_become_one_without_embedding(tmp_path: Path, monkeypatch):
 
 def test_sources_of_the_same_name_are_replaced_and_ids_are_never_given_twice(tmp_path: Path):
     one = make(tmp_path / "one", texts("tea boat"))
-    before = set(one._opened.state.snapshot.catalogue.chunk_ids.tolist())
+    before = set(one.snapshot.catalogue.chunk_ids.tolist())
     two = make(tmp_path / "two", texts("tea", tea="Tea comes cold today."))
     two.add_texts(texts("cat"))
     two.remove(["cat"])
@@ -78,7 +78,7 @@ def test_sources_of_the_same_name_are_replaced_and_ids_are_never_given_twice(tmp
 
     assert report.replaced == 1
     assert [hit.text for hit in one.search("tea", 1)] == ["Tea comes cold today."]
-    ids = one._opened.state.snapshot.catalogue.chunk_ids.tolist()
+    ids = one.snapshot.catalogue.chunk_ids.tolist()
     assert len(set(ids)) == len(ids) == 3
     assert len(before & set(ids)) == 1
     assert one.check() == []
@@ -88,11 +88,11 @@ def test_ids_that_are_yet_to_come_stay(tmp_path: Path):
     one = make(tmp_path / "one", texts("tea"))
     two = make(tmp_path / "two", numbered(0, 20))
     two.remove([f"n{n}" for n in range(15)])
-    theirs = two._opened.state.snapshot.catalogue.chunk_ids
+    theirs = two.snapshot.catalogue.chunk_ids
 
     one.adopt(tmp_path / "two")
 
-    ours = one._opened.state.snapshot.catalogue.chunk_ids
+    ours = one.snapshot.catalogue.chunk_ids
     assert np.isin(theirs, ours).all()
 
 

@@ -24,9 +24,8 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.index import Index
-from gossamer.model import IndexModel
 from gossamer.query import vectors
-from gossamer.query.opened import OpenedState
+from gossamer.query.passages import Passages
 from gossamer.query.remote import RemoteChunks
 from gossamer.records import ChunkSpan, RemoteChunk
 from gossamer.store import (
@@ -70,7 +69,7 @@ class Server:
     """The other side, without a wire: what was asked, and answers that a test may spoil."""
 
     def __init__(self, index: Index, embedder: TinyEmbedder) -> None:
-        self._state = OpenedState(open_index(index.folder), _model(index), 1)
+        self._snapshot = open_index(index.folder)
         self._embedder = embedder
         self.requests: list[tuple[str, list[int]]] = []
         self.is_down = False
@@ -95,7 +94,7 @@ class Server:
         self.before_vectors()
         if self.is_down:
             return np.zeros(len(ids), bool), np.zeros((0, self._embedder.dim), np.float32)
-        passages = self._state.passages.read(ids)
+        passages = Passages(self._snapshot).read(ids)
         is_had = np.array([one.id not in self.lacks for one in passages])
         rows = TinyEmbedder().embed([one.embedded for one in passages if one.id not in self.lacks])
         return is_had, self.spoil_rows(rows.astype(np.float16).astype(np.float32))
@@ -106,12 +105,12 @@ class Server:
             return [None] * len(ids)
         return [
             self.spoil(RemoteChunk(one.id, one.title, one.body, one.embedded, one.first, one.last))
-            for one in self._state.passages.read(ids, with_places=True)
+            for one in Passages(self._snapshot).read(ids, with_places=True)
         ]
 
     def context(self, id: int, margin: int) -> tuple[str, str] | None:
         self.requests.append(("context", [id]))
-        before, _, after = self._state.passages.context(id, margin)
+        before, _, after = Passages(self._snapshot).context(id, margin)
         return None if self.is_down else (before, after)
 
     def share(self, count: int) -> int:
@@ -131,33 +130,23 @@ class Server:
 def elsewhere(server: Index, embedder: TinyEmbedder, monkeypatch: pytest.MonkeyPatch) -> Server:
     fake = Server(server, embedder)
     seam: RemoteChunks = fake  # it is one
-    of_state = OpenedState.remote
-
-    def made(state: OpenedState) -> RemoteChunks | None:
-        return seam if state.snapshot.manifest.origin else of_state(state)
-
-    monkeypatch.setattr(OpenedState, "remote", made)
+    monkeypatch.setattr("gossamer.sync.remote_chunks.remote_chunks_of", lambda _: seam)
     return fake
-
-
-def _model(index: Index) -> IndexModel:
-    manifest = open_index(index.folder).manifest
-    return IndexModel(manifest.model, manifest.settings, 1)
 
 
 def follow(
     server: Index, folder: Path, *, texts: str = "kept", keep: str = "none", lexical: str = "scan"
 ) -> Index:
     """Make an edge: the server's catalogue and codes, and its texts if they are to be kept."""
-    state = OpenedState(open_index(server.folder), _model(server), 1)
-    old, catalogue = state.snapshot.manifest, state.snapshot.catalogue
-    vectors = state.vectors
+    snapshot = open_index(server.folder)
+    old, catalogue = snapshot.manifest, snapshot.catalogue
+    vectors = snapshot.vectors
     with begin(folder, "pull") as writer:
         changes = writer.changes(next_chunk_id=old.next_chunk_id)
         places = None
         if texts == "kept":
             rows = range(catalogue.document_count)
-            stored = [changes.add_text(text_of(state.snapshot, row)) for row in rows]
+            stored = [changes.add_text(text_of(snapshot, row)) for row in rows]
             places = tuple(np.array(column, np.int64) for column in zip(*stored, strict=True))
         changes.merge(catalogue.with_away_texts(), places)
         codes = VectorIndex.create(vectors.codebook)
@@ -525,10 +514,10 @@ def test_a_server_that_hangs_is_asked_once_however_many_rounds_there_are(
     elsewhere.share_of = lambda count: count
     elsewhere.before_vectors = lambda: is_over.wait(30)
     monkeypatch.setattr(vectors, "_PATIENCE_S", 0.01)
-    state = edge.opened.state
-    source = vectors.VectorSource(embedder.dim, lambda: embedder, None, elsewhere)
-    ids = state.snapshot.catalogue.chunk_ids
-    texts = [passage.embedded for passage in state.passages.read(ids)]
+    snapshot, model = edge.now()
+    source = vectors.VectorSource(embedder.dim, model, None, elsewhere)
+    ids = snapshot.catalogue.chunk_ids
+    texts = [passage.embedded for passage in Passages(snapshot, elsewhere).read(ids)]
 
     rounds = [source.embed(ids[at : at + 3], texts[at : at + 3]) for at in (0, 3, 6)]
     is_over.set()

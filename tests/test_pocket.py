@@ -13,7 +13,7 @@ from gossamer._core import StaticModel
 from gossamer.embed import load_embedder
 from gossamer.embed.packed import PackedEmbedder
 from gossamer.errors import Damaged, InvalidArgument, NotGossamer, Truncated
-from gossamer.model import shipped_pack
+from gossamer.models.packs import shipped_pack
 from gossamer.models.registry import known_model
 from gossamer.single.container import Container
 
@@ -127,7 +127,7 @@ def test_an_index_is_built_and_searched_with_it(tmp_path):
 
     (best, *_) = index.search("where does the pet rest?", mode="semantic").hits
     assert best.source.endswith("cats.md")
-    manifest = index.opened.state.snapshot.manifest
+    manifest = index.snapshot.manifest
     assert (manifest.model.name, manifest.settings.code_bytes) == ("pocket", 24)
 
 

@@ -23,6 +23,8 @@ from gossamer.filters import combine
 from gossamer.index import Index
 from gossamer.lexical import WORDS
 from gossamer.lexical.fts5 import FtsIndex
+from gossamer.query.passages import Passages
+from gossamer.query.places import passage_at
 from gossamer.query.texts import TextSource
 from gossamer.records import ChunkSpan
 from gossamer.store import (
@@ -241,18 +243,18 @@ def test_a_place_is_found_by_reading_its_file_once(index, notes, monkeypatch):
     lines = [f"Line {i} speaks of topic{i}, " + "and more " * 40 for i in range(60)]
     (notes / "long.txt").write_text("\n\n".join(lines), encoding="utf-8")
     index.add_paths()
-    state = index._opened.state
+    snapshot = index.snapshot
     path = (notes / "long.txt").as_posix()
-    catalogue = state.snapshot.catalogue
+    catalogue = snapshot.catalogue
     ids = catalogue.chunks_of(catalogue.find_path(path))
-    expected = state.passages.read(ids, with_places=True)
+    expected = Passages(snapshot).read(ids, with_places=True)
 
     for number in (1, 2, 41, 119, 10**6):
-        found = state.passage_at(f"{path}:{number}")
+        found = passage_at(snapshot, Passages(snapshot), f"{path}:{number}")
         best = max((i for i, one in enumerate(expected) if one.first <= number), default=0)
         assert found.id == expected[best].id
     counted = count_reads(monkeypatch)
-    state.passage_at(f"{path}:100")
+    passage_at(snapshot, Passages(snapshot), f"{path}:100")
     assert sum(counted) < 3 * (notes / "long.txt").stat().st_size
 
 
@@ -318,7 +320,7 @@ def test_a_file_of_an_impossible_time_can_be_filtered():
 
 
 def test_records_of_a_catalogue_are_read_without_counting_all_rows(index, monkeypatch):
-    catalogue = index._opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     catalogue.source(0), catalogue.document(0)
     monkeypatch.setattr(
         "gossamer.store.columns.starts_of", lambda _: pytest.fail("counted already")

@@ -136,7 +136,7 @@ class TestAnswers:
         self, index: Index, site: StaticSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         options = ExportOptions(with_words=False, replaces=True)
-        write_single_file(index.opened.state, tmp_path / "site/one.gossamer", options)
+        write_single_file(*index.now(), tmp_path / "site/one.gossamer", options)
 
         assert answers(Index.open(url_of(site)), mode="lexical") == answers(index, mode="lexical")
         monkeypatch.setattr("gossamer.remote.snapshot._MOST_SCANNED", 100)
@@ -511,12 +511,12 @@ class TestBound:
         monkeypatch.setenv(cache.LIMIT, str(int(2.2 * len(whole))))
         far = [Index.open(f"{site.url}{number}.gossamer") for number in range(3)]
         for number, one in enumerate(far[:2]):
-            one.opened.state.snapshot.bytes.bring([(0, len(whole))])  # type: ignore[attr-defined]
-            os.utime(one.opened.state.snapshot.folder / MAP, (number, number))
+            one.snapshot.bytes.bring([(0, len(whole))])  # type: ignore[attr-defined]
+            os.utime(one.snapshot.folder / MAP, (number, number))
 
-        far[2].opened.state.snapshot.bytes.bring([(0, len(whole))])  # type: ignore[attr-defined]
+        far[2].snapshot.bytes.bring([(0, len(whole))])  # type: ignore[attr-defined]
 
-        folders = [one.opened.state.snapshot.folder.is_dir() for one in far]
+        folders = [one.snapshot.folder.is_dir() for one in far]
         assert folders == [False, True, True]
         assert sum(map(cache._taken, cache._kept())) <= cache.limit()
         assert far[0].search("otter").hits  # with what it has open

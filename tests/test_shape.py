@@ -59,7 +59,6 @@ CORE_LAYERS = (
 MOST_FILE_LINES, MOST_FUNCTION_LINES = 400, 50
 # What is too long already: it may get shorter, and goes from here when it has.
 LONG_FILES = {
-    "index.py",
     "lexical/fts5.py",
     "store/catalogue.py",
     "store/hot.py",

@@ -465,7 +465,7 @@ class TestImport:
         assert again.search("much sun", 1).hits[0].source == "files/deep/garden.txt"
 
     def test_an_engine_file_alone_is_no_index(self, index: Index, tmp_path: Path) -> None:
-        index.opened.state.vectors.save(tmp_path / "vectors")
+        index.snapshot.vectors.save(tmp_path / "vectors")
 
         with pytest.raises(errors.NotGossamer, match="export"):
             Index.import_file(tmp_path / "vectors", tmp_path / "again")
@@ -629,7 +629,7 @@ class TestContainer:
         self, index: Index, tmp_path: Path
     ) -> None:
         vectors = tmp_path / "vectors"
-        index.opened.state.vectors.save(vectors)
+        index.snapshot.vectors.save(vectors)
         container = Container(map_file(vectors))
 
         parts = [Section(kind, container.section(kind)) for kind in container.lengths]

@@ -208,18 +208,18 @@ def test_a_reader_keeps_its_state_while_a_writer_commits_twice(helper, folder):
 
 
 def test_a_state_replaced_while_it_is_opened_is_opened_anew(helper, folder, monkeypatch):
-    real = gossamer.store.folder.map_file
+    real = gossamer.store.snapshot.map_file
     commits = [{"x": "one"}, {"x": "two"}]
 
     def map_slowly(path, **options):
         if commits:
             texts = commits.pop()
             with monkeypatch.context() as patch:
-                patch.setattr(gossamer.store.folder, "map_file", real)
+                patch.setattr(gossamer.store.snapshot, "map_file", real)
                 helper.put(folder, texts, is_compact=True)
         return real(path, **options)
 
-    monkeypatch.setattr(gossamer.store.folder, "map_file", map_slowly)
+    monkeypatch.setattr(gossamer.store.snapshot, "map_file", map_slowly)
 
     assert helper.content(folder) == OLD | {"x": "one"}
 

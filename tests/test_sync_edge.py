@@ -42,8 +42,8 @@ from gossamer.errors import (
 from gossamer.files import map_file
 from gossamer.index import Index
 from gossamer.single.container import Container
-from gossamer.store import begin, open_index
-from gossamer.store.folder import Snapshot, read_manifest
+from gossamer.store import Snapshot, begin, open_index
+from gossamer.store.folder import read_manifest
 from gossamer.store.records import AWAY, VERBATIM
 from gossamer.sync.follow import Edge, Wish, follow
 from gossamer.sync.outbox import Outbox
@@ -689,8 +689,8 @@ def test_an_edge_with_codes_in_a_file_of_vectors_has_them_in_segments_after_a_pu
 
 def move_codes_to_file(edge: Index) -> None:
     """Keep the codes of an edge as earlier releases did."""
-    state = edge.opened.state
-    snapshot, vectors = state.snapshot, state.model.open_vectors(state.snapshot)
+    snapshot = edge.snapshot
+    vectors = snapshot.vectors
     catalogue, manifest = snapshot.catalogue.in_order(), snapshot.manifest
     segments, offsets = catalogue.text_places
     lengths = catalogue.text_lengths

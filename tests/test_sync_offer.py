@@ -19,9 +19,9 @@ from served import serve
 from sync_reader import Edge, texts_of, words
 from tiny_embedder import TinyEmbedder, use_tiny
 
-from gossamer import model as models
 from gossamer.errors import Cancelled, InvalidArgument, Locked, TooLarge, WrongState
 from gossamer.index import Index
+from gossamer.models import packs
 from gossamer.store import begin, check_of
 from gossamer.sync.cache import PackageCache
 from gossamer.sync.history import History
@@ -55,10 +55,10 @@ def edge(tmp_path: Path) -> Edge:
 def test_an_edge_without_a_base_gets_everything(offer: Offer, index: Index, edge: Edge) -> None:
     assert edge.pull(offer) == "snapshot"
 
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     assert edge.catalogue.digest() == catalogue.digest()
     assert sorted(edge.stored.values()) == sorted(words(n).encode() for n in range(20))
-    assert edge.head.version == index.opened.state.snapshot.manifest.generation
+    assert edge.head.version == index.snapshot.manifest.generation
 
 
 def test_an_edge_that_is_current_gets_nothing(offer: Offer, edge: Edge) -> None:
@@ -120,9 +120,9 @@ def test_fifty_random_batches_by_another_process_come_as_deltas(
 
     for edge in (often, seldom, away):
         edge.pull(offer)
-        catalogue = writer.opened.state.snapshot.catalogue
+        catalogue = writer.snapshot.catalogue
         assert edge.catalogue.digest() == catalogue.digest()
-        engine = writer.opened.state.vectors
+        engine = writer.snapshot.vectors
         held = np.frombuffer(b"".join(edge.rows[id] for id in catalogue.chunk_ids.tolist()), "u1")
         assert (held == engine.codes_of(catalogue.chunk_ids).ravel()).all()
     assert kinds[0] == "snapshot"
@@ -259,7 +259,7 @@ def test_an_index_put_back_from_a_copy_begins_a_new_epoch(
     assert edge.pull(offer if is_running else offers(again)) == "snapshot"
 
     catalogue = edge.catalogue
-    assert catalogue.digest() == again.opened.state.snapshot.catalogue.digest()
+    assert catalogue.digest() == again.snapshot.catalogue.digest()
     assert catalogue.find(False, "a") is None
     for n in range(commits):
         (id,) = catalogue.chunks_of(catalogue.find(False, f"b{n}")).tolist()
@@ -267,7 +267,7 @@ def test_an_index_put_back_from_a_copy_begins_a_new_epoch(
         if mode == SLIM:
             assert np.allclose(VectorIndex.open(edge.engine).vectors([id])[0], vector, atol=1e-2)
         else:
-            pack = again.opened.state.model.pack or models.shipped_pack("")
+            pack = again.snapshot.pack or packs.shipped_pack("")
             assert edge.rows[id] == pack.codebook.encode(vector[None].astype("f2")).tobytes()
 
 
@@ -499,7 +499,7 @@ def test_a_history_deleted_while_it_is_used_begins_anew(
     assert edge.pull(offer) == "snapshot"
     index.add_texts(texts_of(("b", words(2))))
     assert edge.pull(offer) == "delta"
-    assert edge.catalogue.digest() == index.opened.state.snapshot.catalogue.digest()
+    assert edge.catalogue.digest() == index.snapshot.catalogue.digest()
 
 
 def test_a_server_that_is_closing_says_so(offer: Offer) -> None:
@@ -517,7 +517,7 @@ def test_what_differs_is_found_whatever_is_remembered(
     for step in range(12):
         ids = [f"note{chosen.randrange(30)}" for _ in range(3)]
         before = offer.info()["version"]
-        old = set(index.opened.state.snapshot.catalogue.paths)
+        old = set(index.snapshot.catalogue.paths)
         if step % 3 == 2:
             index.remove(ids)
             expected = old & set(ids)
@@ -652,7 +652,7 @@ def test_hot_edges_get_vectors_that_are_at_hand_within_their_budget(
 
 
 def test_vectors_and_chunks_are_given_by_id(index: Index, offer: Offer) -> None:
-    ids = index.opened.state.snapshot.catalogue.chunk_ids[:3].tolist()
+    ids = index.snapshot.catalogue.chunk_ids[:3].tolist()
 
     mask, rows = offer.vectors([ids[0], 10**9, ids[2], -4])
     chunks = offer.chunks([ids[0], 10**9])
@@ -661,7 +661,7 @@ def test_vectors_and_chunks_are_given_by_id(index: Index, offer: Offer) -> None:
     assert rows.dtype == np.float16
     assert np.allclose(rows[0], TinyEmbedder().embed([chunks[0].embedded])[0], atol=1e-3)
     assert chunks[1] is None
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     assert check_of(chunks[0].embedded) == catalogue.checks(ids[:1])[0]
     assert (chunks[0].first, chunks[0].last) == (1, 1)
 
@@ -671,7 +671,7 @@ def test_an_offer_says_what_it_is(index: Index, offer: Offer) -> None:
 
     assert info["protocol"] == 1
     assert info["chunks"] == 20
-    assert info["version"] == index.opened.state.snapshot.manifest.generation
+    assert info["version"] == index.snapshot.manifest.generation
 
 
 def test_texts_are_kept_or_away(offer: Offer) -> None:
@@ -702,14 +702,14 @@ def test_a_server_killed_at_any_call_goes_on(
     assert killed[0]
     assert not killed[-1]
     assert edge.pull(offers(Index.open(folder))) == "delta"
-    assert edge.catalogue.digest() == changed.opened.state.snapshot.catalogue.digest()
+    assert edge.catalogue.digest() == changed.snapshot.catalogue.digest()
 
 
 @needs_fork
 def test_a_server_killed_within_a_transaction_goes_on(
     changed: Index, folder: Path, offers: Callable[..., Offer], edge: Edge, tmp_path: Path
 ) -> None:
-    expected = changed.opened.state.snapshot.catalogue.digest()
+    expected = changed.snapshot.catalogue.digest()
     killed = []
     for steps in (*range(20, 600, 60), 10**9):
         copy = copy_index(folder, tmp_path / f"copy{steps}")
@@ -727,12 +727,12 @@ def _advance_killed_after(steps: int, folder: Path) -> bool:
     child = os.fork()
     if child == 0:
         try:
-            opened = Index.open(folder).opened.state
+            snapshot = Index.open(folder).snapshot
             history = History(folder, 10**6)
             history.database._connection.set_progress_handler(
                 lambda: os.kill(os.getpid(), signal.SIGKILL), steps
             )
-            history.advance(opened.snapshot, identity_of(opened))
+            history.advance(snapshot, identity_of(snapshot))
         finally:
             os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
@@ -775,7 +775,7 @@ def test_a_budget_makes_vectors_smaller_then_the_graph_then_leaves_texts_away(
 
 
 def test_an_index_that_follows_another_offers_nothing(index: Index, folder: Path) -> None:
-    manifest = index.opened.state.snapshot.manifest
+    manifest = index.snapshot.manifest
     with begin(folder) as writer:
         writer.commit(
             writer.changes(),

@@ -57,7 +57,7 @@ def take_out(id: str, base: str = "", is_file: bool = False) -> PushItem:
 
 def hash_of(index: Index, id: str) -> str:
     """What an edge that is current names as its base."""
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     row = catalogue.find_text(id)
     if row is None:
         row = catalogue.find_path((index.folder / "uploads" / id).absolute())
@@ -65,13 +65,13 @@ def hash_of(index: Index, id: str) -> str:
 
 
 def text_of(index: Index, id: str) -> str | None:
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     row = catalogue.find_text(id)
     return None if row is None else index.get(int(catalogue.chunks_of(row)[0])).text
 
 
 def uploaded(index: Index) -> set[str]:
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     roots = (index.folder / "uploads").absolute().as_posix() + "/"
     return {path.removeprefix(roots) for path in catalogue.paths if path.startswith(roots)}
 
@@ -255,9 +255,7 @@ def test_a_file_is_put_below_uploads_and_indexed(index: Index, offer: Offer) -> 
     assert (result.outcome, result.note) == ("stored", "")
     assert (index.folder / "uploads/reports/may.md").read_bytes().startswith(b"# May")
     assert index.search("rain", 1).hits[0].source.endswith("uploads/reports/may.md")
-    assert index.opened.state.snapshot.manifest.roots == (
-        (index.folder / "uploads").absolute().as_posix(),
-    )
+    assert index.snapshot.manifest.roots == ((index.folder / "uploads").absolute().as_posix(),)
 
 
 def test_files_conflict_as_texts_do(index: Index, offer: Offer) -> None:
@@ -311,7 +309,7 @@ def test_files_of_the_server_are_not_removed_by_a_push(
     (result,) = push(offer, take_out(path.as_posix(), is_file=True))
 
     assert result.outcome == "refused"
-    assert index.opened.state.snapshot.catalogue.find_path(path) is not None
+    assert index.snapshot.catalogue.find_path(path) is not None
 
 
 @pytest.mark.parametrize(

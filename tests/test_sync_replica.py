@@ -72,7 +72,7 @@ def test_slim_edges_follow_by_deltas_and_stay_equal(
     assert kinds[0] == "snapshot"
     assert set(kinds[1:]) <= {"delta", "current"}
     assert often.engine.read_bytes() == seldom.engine.read_bytes()
-    ids = writer.opened.state.snapshot.catalogue.chunk_ids
+    ids = writer.snapshot.catalogue.chunk_ids
     assert sorted(VectorIndex.open(often.engine).ids) == ids.tolist()
     assert sorted(VectorIndex.open(small.engine).ids) == ids.tolist()
 
@@ -341,7 +341,7 @@ def test_an_edge_that_pulls_an_older_version_gets_sources_as_they_stood_there(
     assert between.find_text("note1") is not None
     assert edge.pull(offer) == "delta"
     assert edge.catalogue.find_text("note1") is None
-    assert edge.catalogue.digest() == index.opened.state.snapshot.catalogue.digest()
+    assert edge.catalogue.digest() == index.snapshot.catalogue.digest()
 
 
 def test_texts_that_come_back_are_noticed_without_a_commit(
@@ -461,9 +461,9 @@ def test_vectors_of_a_whole_index_are_in_memory_once(
     monkeypatch.setattr("gossamer.sync.served.BLOCK", 32)
     index = Index.create(tmp_path / "index", keep="all")
     index.add_texts(texts_of(*((f"n{n}", f"word{n}") for n in range(600))))
-    opened = index.opened.state
-    served = Served(opened, "epoch", Encoded())
-    ids = opened.snapshot.catalogue.chunk_ids
+    snapshot, model = index.now()
+    served = Served(snapshot, model, "epoch", Encoded())
+    ids = snapshot.catalogue.chunk_ids
     served.vectors(ids[:1], lambda _: None)  # reads what is read once
 
     tracemalloc.start()
@@ -472,7 +472,7 @@ def test_vectors_of_a_whole_index_are_in_memory_once(
     tracemalloc.stop()
 
     assert mask.all()
-    assert (rows.astype("f2") == opened.vectors.vectors(ids).astype("f2")).all()
+    assert (rows.astype("f2") == snapshot.vectors.vectors(ids).astype("f2")).all()
     assert peak < 1.5 * rows.nbytes
 
 

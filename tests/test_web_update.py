@@ -152,16 +152,16 @@ def test_a_page_and_python_make_the_same_chunks_and_codes(tab, tmp_path):
     texts = [{"id": name, "text": text.decode()} for name, text in docs().items()]
     tab.build(None)
     tab.add(*texts)
-    theirs = imported(tab.export(), tmp_path).opened.state.snapshot
+    theirs = imported(tab.export(), tmp_path).snapshot
 
     index = Index.create(tmp_path / "own", model="pocket", store_text=True)
     index.add_texts(texts)
-    ours = index.opened.state.snapshot
+    ours = index.snapshot
 
     assert theirs.catalogue.chunk_ids.tolist() == ours.catalogue.chunk_ids.tolist()
     ids = ours.catalogue.chunk_ids
     assert theirs.catalogue.checks(ids).tolist() == ours.catalogue.checks(ids).tolist()
-    vectors = [index.opened.model.open_vectors(one).codes_of(ids) for one in (theirs, ours)]
+    vectors = [one.vectors.codes_of(ids) for one in (theirs, ours)]
     assert (vectors[0] == vectors[1]).all()
 
 
@@ -185,7 +185,7 @@ def test_an_index_of_python_is_changed_in_a_page_and_comes_back(tab, tmp_path):
     assert (report["added"], removed["removed"]) == (1, 1)
     assert found(index, "how to brew tea")[0][0] == "tea"
     assert all(tab.search(question) == found(index, question) for question in QUESTIONS)
-    assert "guide/format.md" not in index.opened.state.snapshot.catalogue.paths
+    assert "guide/format.md" not in index.snapshot.catalogue.paths
 
 
 def test_a_change_is_there_after_the_page_is_opened_again(context, site):

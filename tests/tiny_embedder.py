@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gossamer.embed import Embedder
 from gossamer.errors import InvalidArgument
-from gossamer.model import Pack
+from gossamer.models.packs import Pack
 from gossamer.text.tokenizer import WordPiece, bert_uncased
 from gossamer.vectors.vector_index import VectorIndex
 
@@ -57,11 +57,10 @@ def use_tiny(
 ) -> Embedder:
     """Let every model be the tiny one; `with_codes` also ships a codebook for it."""
     chosen = embedder or TinyEmbedder()
-    for module in ("gossamer.embed", "gossamer.index", "gossamer.model"):
+    for module in ("gossamer.embed", "gossamer.update.create", "gossamer.model"):
         monkeypatch.setattr(f"{module}.load_embedder", lambda *_, **__: chosen)
     pack = _pack() if with_codes else None
-    for module in ("gossamer.index", "gossamer.model"):
-        monkeypatch.setattr(f"{module}.shipped_pack", lambda _: pack)
+    monkeypatch.setattr("gossamer.models.packs.shipped_pack", lambda _: pack)
     return chosen
 
 

@@ -107,8 +107,7 @@ def _write_indexes(
     index.add_paths([folders.mdn()])
     exports = {}
     for choice, engine in CHOICES.items():
-        state = index.opened.state
-        report = write_single_file(state, folder / _file(choice), ExportOptions(engine))
+        report = write_single_file(*index.now(), folder / _file(choice), ExportOptions(engine))
         exports[choice] = {"bytes": report.total_bytes, "sections": report.bytes_by_section}
     chunks = read_chunks(index)
     embedder = embedder_of(index)

@@ -8,28 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.embed import Embedder, load_embedder
-from gossamer.errors import Damaged, ModelMismatch, Untrusted
-from gossamer.models import codebook_for
+from gossamer.errors import ModelMismatch, Untrusted
 from gossamer.models.registry import names_place
 from gossamer.once import once
-from gossamer.store import ModelStamp, Settings, Snapshot
-from gossamer.vectors.codes import Codebook
-from gossamer.vectors.model_pack import Calibration, unpack_codebook
-from gossamer.vectors.vector_index import VectorIndex
+from gossamer.store import ModelStamp, Snapshot
 
-__all__ = ["Embedders", "IndexModel", "Pack", "Refusal", "Share", "shipped_pack", "stamp_of"]
+__all__ = ["Embedders", "IndexModel", "Share", "stamp_of"]
 
 _PROBE = "The quick brown fox jumps over the lazy dog."
 # Servers may compute in other precisions from day to day; another model is far from this.
 _LEAST_LIKENESS = 0.98
-
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """A codebook, and what each recall costs with it if that was measured."""
-
-    codebook: Codebook
-    calibration: Calibration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,48 +28,36 @@ class Embedders:
     updates: Embedder
 
 
-# Called with what is not done: gives the error that says so, and whose index it is.
-Refusal = Callable[[str], Untrusted]
 # Called with the embedder once it is loaded: gives what is used in its place.
 Share = Callable[[Embedder], Embedders]
 
 
 class IndexModel:
-    """The embedder of one index and the codebook that goes with it."""
+    """The embedder of one index."""
 
     def __init__(
-        self,
-        stamp: ModelStamp,
-        settings: Settings,
-        threads: int,
-        spec: str = "",
-        share: Share | None = None,
-        refusal: Refusal | None = None,
+        self, snapshot: Snapshot, threads: int = 0, spec: str = "", share: Share | None = None
     ) -> None:
         """Take the model that an index names, or that `spec` says, which somebody here chose.
 
-        With a `refusal` an address or a path that the index names is refused with it.
+        An address or a path that an index names is refused if that is not trusted.
         """
-        self._refusal = refusal
-        self._stamp = stamp
-        self._settings = settings
-        self._threads = threads
+        self.threads = threads
+        self._stamp = snapshot.manifest.model
+        # The snapshot itself is not kept: newer ones take its place, and the model stays.
+        self._why_not = ""
+        if not snapshot.is_trusted:
+            said = "its model is not loaded; search by words alone needs none"
+            self._why_not = str(snapshot.refusal(said))
         self._given_spec = spec
         self._share = share
-        self._spec = spec or stamp.name
+        self._spec = spec or self._stamp.name
 
-    def fitting(self, stamp: ModelStamp, settings: Settings) -> IndexModel:
+    def fitting(self, snapshot: Snapshot) -> IndexModel:
         """Give the model for another state of the index: itself, unless it was made anew."""
-        mine, others = self._settings, settings
-        is_same = self._stamp == stamp and (mine.keep, mine.code_bytes) == (
-            others.keep,
-            others.code_bytes,
-        )
-        if is_same:
+        if self._stamp == snapshot.manifest.model and bool(self._why_not) != snapshot.is_trusted:
             return self
-        return IndexModel(
-            stamp, settings, self._threads, self._given_spec, self._share, self._refusal
-        )
+        return IndexModel(snapshot, self.threads, self._given_spec, self._share)
 
     @property
     def embedder(self) -> Embedder:
@@ -99,9 +75,9 @@ class IndexModel:
         return Embedders(embedder, embedder) if self._share is None else self._share(embedder)
 
     def _load(self) -> Embedder:
-        if self._refusal is not None and not self._given_spec and names_place(self._stamp.name):
-            raise self._refusal("its model is not loaded; search by words alone needs none")
-        embedder = load_embedder(self._spec, threads=self._threads)
+        if self._why_not and not self._given_spec and names_place(self._stamp.name):
+            raise Untrusted(self._why_not)
+        embedder = load_embedder(self._spec, threads=self.threads)
         facts = (embedder.fingerprint, embedder.dim)
         if facts != (self._stamp.fingerprint, self._stamp.dim):
             raise ModelMismatch(
@@ -119,39 +95,6 @@ class IndexModel:
                     "it was built with, or make a new index"
                 )
         return embedder
-
-    @once
-    def pack(self) -> Pack | None:
-        """The codebook that ships with the model; None if the index has its own, or none."""
-        if self._settings.keep == "all":
-            return None
-        pack = shipped_pack(self._stamp.fingerprint)
-        if pack is None or pack.codebook.code_bytes != self._settings.code_bytes:
-            return None
-        return pack
-
-    def open_vectors(self, snapshot: Snapshot) -> VectorIndex | None:
-        """Give the engine's index of a snapshot, with what ships with the model; None if empty."""
-        pack = self.pack
-        index = snapshot.open_vectors(None if pack is None else pack.codebook)
-        if index is not None and (dim := index.dim) != self._stamp.dim:
-            raise Damaged(
-                f"{snapshot.folder}: vectors have {dim} dimensions, the model {self._stamp.dim}"
-            )
-        if index is not None and pack is not None and _is_of(pack.codebook, index):
-            index.calibration = pack.calibration
-        return index
-
-
-def _is_of(codebook: Codebook, index: VectorIndex) -> bool:
-    own = index.codebook
-    return own is not None and own.fingerprint == codebook.fingerprint
-
-
-def shipped_pack(fingerprint: str) -> Pack | None:
-    """Give the codebook that ships with a model; None if none does."""
-    data = codebook_for(fingerprint)
-    return None if data is None else Pack(*unpack_codebook(data))
 
 
 def stamp_of(embedder: Embedder, chunk_tokens: int) -> ModelStamp:

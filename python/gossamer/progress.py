@@ -8,13 +8,17 @@ from typing import TypeVar
 
 from gossamer import _core
 
-__all__ = ["ProgressCallback", "run_with_progress"]
+__all__ = ["ProgressCallback", "run_with_progress", "silent"]
 
 # Called with what is being done, how many steps are done and how many there are (0: unknown).
 ProgressCallback = Callable[[str, int, int], None]
 
 _POLL_S = 0.05
 T = TypeVar("T")
+
+
+def silent(*_: object) -> None:
+    """Take the reports of a job that nobody wants to hear of."""
 
 
 def run_with_progress(job: Callable[[_core.Progress], T], callback: ProgressCallback | None) -> T:

@@ -115,7 +115,7 @@ def run_cases(first: int, last: int, bases: Path, seed: str) -> None:
     supply_words = _Question._supply_words
 
     def supply_noted(self, need):  # what the core opens, no hook sees
-        for path in self._state.snapshot.collection.files():
+        for path in self._snapshot.collection.files():
             watch.note_path(path, "core")
         return supply_words(self, need)
 

@@ -21,8 +21,8 @@ from gossamer.index import Index
 from gossamer.records import ChunkSpan
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.kinds import CATALOGUE, SEGMENT, TEXTS
-from gossamer.store import Catalogue, SourceRecord
-from gossamer.store.folder import open_index, read_manifest
+from gossamer.store import Catalogue, SourceRecord, open_index
+from gossamer.store.folder import read_manifest
 from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.ratio import least_packed, most_unpacked

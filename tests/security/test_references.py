@@ -14,8 +14,8 @@ from tiny_embedder import TinyEmbedder
 from gossamer.errors import Damaged, UnknownId
 from gossamer.index import Index
 from gossamer.records import ChunkSpan
-from gossamer.store import Catalogue, SourceRecord, Status, check_of, hash_of_bytes
-from gossamer.store.folder import open_index, read_manifest
+from gossamer.store import Catalogue, SourceRecord, Status, check_of, hash_of_bytes, open_index
+from gossamer.store.folder import read_manifest
 from gossamer.store.hashes import digest_of
 from gossamer.store.manifest import MANIFEST
 from gossamer.store.records import ChunkedDocument, DocumentRecord

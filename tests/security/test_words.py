@@ -257,7 +257,7 @@ def test_a_file_with_more_than_our_tables_is_not_used(index: Index, words: Path,
         database.execute(statement)
     sign(words)
 
-    manifest = index.opened.state.snapshot.manifest
+    manifest = index.snapshot.manifest
     with pytest.raises(Damaged):
         FtsIndex(words, manifest.generation, manifest.next_chunk_id, is_read_only=True)
     assert severities(index.folder) == {"error"}

@@ -97,7 +97,7 @@ def _write(index: Index, folder: Path, name: str, export: ExportOptions) -> None
     """Export, and search what was exported: the same file that the page reads."""
     path = FOLDER / f"{name}.gossamer"
     with patch.object(Changes, "add_text", _add_other_text):
-        write_single_file(index.opened.state, path, export)
+        write_single_file(*index.now(), path, export)
     import_single_file(path, folder / name / "imported")
     imported = Index.open(folder / name / "imported")
     found = [

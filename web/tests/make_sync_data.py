@@ -91,7 +91,7 @@ def _record(offer: Offer, name: str, mode: str, texts: str, base: Base | None) -
 
 
 def _described(index: Index, folder: Path) -> dict[str, object]:
-    snapshot = index.opened.state.snapshot
+    snapshot = index.snapshot
     catalogue = snapshot.catalogue
     sources = [
         {

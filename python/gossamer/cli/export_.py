@@ -110,7 +110,7 @@ def command(
                 progress=progress,
             )
 
-        manifest = index.opened.state.snapshot.manifest
+        manifest = index.snapshot.manifest
         if site is not None:
             made = _write_site(export, site, manifest, replace)
         else:

@@ -31,7 +31,7 @@ def command(session: Session, as_json: bool) -> None:
 
     index = session.open_index()
     status = index.status()
-    manifest = index.opened.state.snapshot.manifest
+    manifest = index.snapshot.manifest
     if as_json:
         session.output.json(record_status(status, manifest))
         return

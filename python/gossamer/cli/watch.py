@@ -50,7 +50,7 @@ def command(session: Session, /, paths: tuple[Path, ...], settle: int, **options
     walk = walk_options_from(options, bool(paths))
     index = session.open_index()
     if not index.is_trusted:
-        raise index.opened.state.snapshot.refusal("its folders are not watched")
+        raise index.snapshot.refusal("its folders are not watched")
     manifest = read_manifest(index.folder)
     if manifest.origin:
         raise WrongState(

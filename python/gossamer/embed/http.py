@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from gossamer.embed.options import EmbedOptions
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows
 from gossamer.errors import InvalidArgument, NotFinite, Unreachable
+from gossamer.text.encoding import to_utf8
 from gossamer.text.tokenizer import Tokenizer, bert_uncased
 from gossamer.web import NoAnswer, Web, is_loopback, parse_json, retry_after, short, split_address
 
@@ -80,7 +81,7 @@ class HttpEmbedder:
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Rows:
         """Give a row of unit length for each text; see `Embedder`."""
-        counts = [self.tokenizer.token_starts(_bytes(text)).size for text in texts]
+        counts = [self.tokenizer.token_starts(to_utf8(text)).size for text in texts]
         check_lengths(counts, self.max_tokens)
         rows = np.empty((len(texts), self.dim), np.float32)
         # Batches of like length: servers pad too.
@@ -254,7 +255,3 @@ def _vector(given: Any) -> Rows:
     if vector.ndim != 1:
         raise ValueError("an embedding that is no list of numbers")
     return vector
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

@@ -15,10 +15,13 @@ from gossamer.evaluate.questions import Question, make_questions
 from gossamer.evaluate.records import Evaluation, FoundRow, ModeRow, RecallRow
 from gossamer.evaluate.truth import Truth, VectorTable
 from gossamer.index import Index
-from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedState
+from gossamer.model import IndexModel
+from gossamer.progress import ProgressCallback, silent
+from gossamer.query.passages import Passages
 from gossamer.query.results import Results
 from gossamer.query.run import MODES, Query, run_query
+from gossamer.store import Snapshot
+from gossamer.sync.remote_chunks import remote_chunks_of
 
 __all__ = ["evaluate"]
 
@@ -49,40 +52,40 @@ def evaluate(
     neither as near nor as found. Nothing is written.
     """
     _check(k, count, max_chunks)
-    report = progress or _silent
-    state = index._opened.state
-    if state.vectors is None:
+    report = progress or silent
+    snapshot, model = index.now()
+    if snapshot.vectors is None:
         raise InvalidArgument("the index is empty: add files or texts before evaluating it")
-    if state.snapshot.collection.has_away_texts:
+    if snapshot.collection.has_away_texts:
         raise WrongState(
             "texts of this index are kept by its server alone, and all would have to be embedded; "
             "evaluate it there, or an index that was pulled with `--texts kept`"
         )
-    embedder = index._opened.model.embedder
+    embedder = model.embedder
     random = np.random.default_rng(seed)
-    table = VectorTable.read(state, embedder, max_chunks, random, report)
+    table = VectorTable.read(snapshot, embedder, max_chunks, random, report)
     if not len(table.ids):
         raise InvalidArgument("no text of the index can be read any more: add its files again")
     if questions is None:
-        asked = make_questions(state.passages, table.ids, count, random)
+        asked = make_questions(Passages(snapshot), table.ids, count, random)
     else:
         asked = [Question(one) if isinstance(one, str) else one for one in questions][:count]
     if not asked:
         raise InvalidArgument("there are no questions, nor sentences to make some from")
     truth = Truth(table, asked, np.stack([embedder.embed_question(one.text) for one in asked]), k)
-    searches = _Searches(state, table, truth)
+    searches = _Searches(snapshot, table, truth)
     rows = []
     for number, recall in enumerate(recalls):
         report("searching", number, len(recalls))
         rows.append(searches.run(recall))
-    modes, found = _search_whole(state, asked, k, report)
+    modes, found = _search_whole(snapshot, model, asked, k, report)
     status = index.status()
     return Evaluation(
         model=status.model,
         k=k,
         questions=len(asked),
         is_made_from_text=questions is None,
-        chunks=state.snapshot.catalogue.chunk_count,
+        chunks=snapshot.catalogue.chunk_count,
         compared_chunks=len(table.ids),
         index_bytes=status.total_bytes,
         text_bytes=status.text_bytes,
@@ -100,28 +103,24 @@ def _check(k: int, count: int, max_chunks: int) -> None:
         )
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class _Searches:
     """Searches of the engine, supplied from the table: nothing is embedded again."""
 
-    state: OpenedState
+    snapshot: Snapshot
     table: VectorTable
     truth: Truth
 
     def run(self, recall: float) -> RecallRow:
         """Ask every question for this recall."""
-        assert self.state.vectors is not None
+        assert self.snapshot.vectors is not None
         shares, costs = [], []
         for number in range(len(self.truth.questions)):
-            session = self.state.vectors.session(
+            session = self.snapshot.vectors.session(
                 self.truth.vectors[number],
                 self.truth.k,
                 recall=recall,
-                allow=self.truth.allowed(number, self.state.snapshot.catalogue.chunk_count),
+                allow=self.truth.allowed(number, self.snapshot.catalogue.chunk_count),
             )
             session.run(self.table.vectors_of)
             found = session.nearest()
@@ -144,7 +143,11 @@ class _Searches:
 
 
 def _search_whole(
-    state: OpenedState, asked: Sequence[Question], k: int, report: ProgressCallback
+    snapshot: Snapshot,
+    model: IndexModel,
+    asked: Sequence[Question],
+    k: int,
+    report: ProgressCallback,
 ) -> tuple[tuple[ModeRow, ...], tuple[FoundRow, ...]]:
     """Ask in every mode as a user does, but for what was kept from earlier questions."""
     labelled = [question for question in asked if question.path]
@@ -155,7 +158,9 @@ def _search_whole(
         for number, question in enumerate(some):
             report("asking", place * len(some) + number, len(MODES) * len(some))
             started = time.process_time()
-            results = run_query(state, Query(question.text, k, mode, _USUAL_RECALL), uses_hot=False)
+            query = Query(question.text, k, mode, _USUAL_RECALL)
+            remote = remote_chunks_of(snapshot)
+            results = run_query(snapshot, model, query, remote, uses_hot=False)
             runs.append((results, (time.process_time() - started) * 1e3))
         modes.append(_mode_row(mode, runs))
         if labelled:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gossamer.embed import Embedder
 from gossamer.evaluate.questions import Question
 from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedState
+from gossamer.query.passages import Passages
+from gossamer.store import Snapshot
 
 __all__ = ["Truth", "VectorTable"]
 
@@ -33,25 +34,25 @@ class VectorTable:
     @classmethod
     def read(
         cls,
-        state: OpenedState,
+        snapshot: Snapshot,
         embedder: Embedder,
         most: int,
         random: np.random.Generator,
         report: ProgressCallback,
     ) -> VectorTable:
         """Embed the chunks whose text can be read: `most` of them at random, or all (0)."""
-        ids = state.snapshot.catalogue.chunk_ids
+        ids = snapshot.catalogue.chunk_ids
         if most and len(ids) > most:
             ids = np.sort(random.choice(ids, most, replace=False))
-        assert state.vectors is not None
-        if state.vectors.stats().keep == "all":
-            return cls(ids, state.vectors.vectors(ids).astype(np.float16))
+        assert snapshot.vectors is not None
+        if snapshot.vectors.stats().keep == "all":
+            return cls(ids, snapshot.vectors.vectors(ids).astype(np.float16))
         halves = np.empty((len(ids), embedder.dim), np.float16)
         is_read = np.zeros(len(ids), bool)
         for start in range(0, len(ids), _AT_ONCE):
             report("embedding", start, len(ids))
             here = slice(start, start + _AT_ONCE)
-            passages = state.passages.read(ids[here])
+            passages = Passages(snapshot).read(ids[here])
             is_read[here] = [passage is not None for passage in passages]
             texts = [passage.embedded for passage in passages if passage is not None]
             halves[here][is_read[here]] = embedder.embed(texts)

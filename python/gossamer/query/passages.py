@@ -59,27 +59,30 @@ class Passages:
 
     def get(self, id: int) -> Passage:
         """Give one chunk; UnknownId if it is gone or its text has changed, or Unreachable."""
-        (passage,) = self.read(np.array([id], np.int64))
-        if passage is None:
-            raise self._why_not(id)
-        return passage
+        with self._snapshot.explaining_damage():
+            (passage,) = self.read(_one(id))
+            if passage is None:
+                raise self._why_not(id)
+            return passage
 
     def hit(self, id: int) -> Hit:
         """Give one chunk with its place; errors as those of `get`."""
-        return self._hit(self._reader(np.array([id], np.int64), with_places=True), id)
+        with self._snapshot.explaining_damage():
+            return self._hit(self._reader(_one(id), with_places=True), id)
 
     def context(self, id: int, margin: int) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of text before and after it."""
-        reader = self._reader(np.array([id], np.int64), with_places=True)
-        hit = self._hit(reader, id)
-        if self._is_away(id):
-            around = self._remote and self._remote.context(id, margin)
-            if not around:
-                raise self._why_not(id)
-            return around[0], hit, around[1]
-        (need,) = json.loads(decode_name(reader.around(id, margin)))
-        before, after = (text or b"" for text in self._texts.read(need["documents"]))
-        return before.decode("utf-8", "ignore"), hit, after.decode("utf-8", "ignore")
+        with self._snapshot.explaining_damage():
+            reader = self._reader(_one(id), with_places=True)
+            hit = self._hit(reader, id)
+            if self._is_away(id):
+                around = self._remote and self._remote.context(id, margin)
+                if not around:
+                    raise self._why_not(id)
+                return around[0], hit, around[1]
+            (need,) = json.loads(decode_name(reader.around(id, margin)))
+            before, after = (text or b"" for text in self._texts.read(need["documents"]))
+            return before.decode("utf-8", "ignore"), hit, after.decode("utf-8", "ignore")
 
     def _hit(self, reader: _core.PassageReader, id: int) -> Hit:
         if reader.texts(np.array([id], np.uint64))[0] is None:
@@ -113,6 +116,12 @@ class Passages:
             said = "; ".join(notes) or "the server that has it cannot be asked"
             return Unreachable(f"the text of chunk {id} is not kept here, and {said}")
         return UnknownId(f"the text of chunk {id} has changed since the last `gossamer pull`")
+
+
+def _one(id: int) -> Ids:
+    if not 0 < id < 1 << 63:
+        raise UnknownId(f"there is no chunk {id} in the index")
+    return np.array([id], np.int64)
 
 
 def read_hit(record: dict[str, object]) -> Hit:

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
 import numpy as np
 
-from gossamer.query.passages import Passages
+from gossamer.errors import InvalidArgument, UnknownId
+from gossamer.files import absolute
+from gossamer.query.passages import Passage, Passages
 from gossamer.query.texts import TextSource
 from gossamer.store import DocumentRecord, Snapshot
 
-__all__ = ["chunk_at"]
+__all__ = ["passage_at"]
 
 _PIECE_BYTES = 1 << 20
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
-def chunk_at(snapshot: Snapshot, passages: Passages, source: int, number: int) -> int | None:
+def passage_at(snapshot: Snapshot, passages: Passages, where: str) -> Passage:
+    """Give the chunk that "PATH:LINE" stands in (or PATH:PAGE where a file has pages)."""
+    path, _, number = where.rpartition(":")
+    if not path or not _NUMBER.fullmatch(number):
+        raise InvalidArgument(f"a place is PATH:LINE, such as notes.md:12, got {where!r}")
+    catalogue = snapshot.catalogue
+    row = catalogue.find_path(absolute(path))
+    if row is None:
+        row = catalogue.find_text(path)
+    if row is None:
+        row = catalogue.find(True, path)  # as it is called on a server of another system
+    if row is None:
+        raise UnknownId(f"{path} is not in the index")
+    changed = f"the text of {path} has changed since it was indexed; add it again"
+    with snapshot.explaining_damage():
+        id = _chunk_at(snapshot, passages, row, int(number))
+        if id is None:
+            raise UnknownId(changed)
+        try:
+            return passages.get(id)
+        except UnknownId:
+            if snapshot.manifest.origin:
+                raise
+            raise UnknownId(changed) from None
+
+
+def _chunk_at(snapshot: Snapshot, passages: Passages, source: int, number: int) -> int | None:
     """Give the last chunk of a source that begins at or before a line (page, ...).
 
     The first chunk where all begin behind it; None if it has none.

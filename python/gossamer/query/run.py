@@ -7,26 +7,25 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import _core
 from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.model import IndexModel
 from gossamer.progress import run_with_progress
 from gossamer.query.passages import read_hit, supply_chunks
+from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
 from gossamer.query.texts import TextSource
 from gossamer.query.vectors import VectorSource
-from gossamer.store import hash_of_text
+from gossamer.store import Snapshot, hash_of_text
 from gossamer.store.catalogue import decode_name, encode_name
 from gossamer.store.journal import as_kept
 from gossamer.store.trust import how_to_accept
-
-if TYPE_CHECKING:
-    from gossamer.query.opened import OpenedState
 
 __all__ = ["MODES", "Query", "run_query"]
 
@@ -68,47 +67,62 @@ class Query:
         return encode_name(json.dumps(fields, ensure_ascii=False))
 
 
-def run_query(state: OpenedState, query: Query, *, uses_hot: bool = True) -> Results:
+def run_query(
+    snapshot: Snapshot,
+    model: IndexModel,
+    query: Query,
+    remote: RemoteChunks | None = None,
+    *,
+    uses_hot: bool = True,
+) -> Results:
     """Find the k best chunks; fewer only where fewer match.
 
     A chunk whose text is not what was indexed is never a hit, and another takes its place.
+    `remote` is the server that the index follows.
     """
+    if query.k < 1:
+        raise InvalidArgument(f"k must be at least 1, got {query.k}")
     if query.mode not in MODES:
         raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, got {query.mode!r}")
-    with state.snapshot.explaining_damage():
-        return _Question(state, query, uses_hot).answer()
+    with snapshot.explaining_damage():
+        return _Question(snapshot, model, query, remote, uses_hot).answer()
 
 
 class _Question:
     """One question on its way: the session, and what supplies it."""
 
-    def __init__(self, state: OpenedState, query: Query, uses_hot: bool) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        model: IndexModel,
+        query: Query,
+        remote: RemoteChunks | None,
+        uses_hot: bool,
+    ) -> None:
         self._started = time.perf_counter()
-        self._state = state
+        self._snapshot = snapshot
+        self._model = model
         self._query = query
+        self._remote = remote
         self._stages = Stages()
-        self._hot = state.hot if uses_hot else None
-        self._remote = state.remote()
-        self._texts = TextSource(state.snapshot)
-        self._index = state.vectors if query.mode != "lexical" else None
+        self._hot = snapshot.hot if uses_hot else None
+        self._texts = TextSource(snapshot)
+        self._index = snapshot.vectors if query.mode != "lexical" else None
         self._vectors = VectorSource(
-            0 if self._index is None else self._index.dim,
-            lambda: state.model.embedder,
-            self._hot,
-            self._remote,
+            0 if self._index is None else self._index.dim, model, self._hot, remote
         )
         with self._stages.time("words"):
             self._words = self._choose_words()
         with self._stages.time("codes"):
             self._session = _core.QuerySession(
-                state.snapshot.collection, self._index is not None, query.to_bytes(self._words)
+                snapshot.collection, self._index is not None, query.to_bytes(self._words)
             )
 
     def _choose_words(self) -> str:
         """Say what ranks by words."""
         if self._query.mode == "semantic":
             return "none"
-        return "host" if self._state.words is not None else self._state.snapshot.word_source
+        return "host" if self._snapshot.words is not None else self._snapshot.word_source
 
     def answer(self) -> Results:
         """Supply the session until it needs nothing more."""
@@ -148,7 +162,7 @@ class _Question:
         if hot is not None and (known := hot.question(name)) is not None:
             return known
         with self._stages.time("load model"):
-            embedder = self._state.model.embedder
+            embedder = self._model.embedder
         with self._stages.time("embed question"):
             vector = as_kept(embedder.embed_question(query.question))
         if hot is not None:
@@ -157,24 +171,24 @@ class _Question:
 
     def _supply_words(self, _: Need) -> None:
         with self._stages.time("words"):
-            texts, threads = self._state.snapshot.texts.core, self._state.threads
+            texts, threads = self._snapshot.texts.core, self._model.threads
             run_with_progress(
                 lambda progress: self._session.count_words(texts, threads, progress), None
             )
 
     def _supply_ranking(self, need: Need) -> None:
         """Ask the lexical index; the texts, where it turns out to be damaged or locked."""
-        assert self._state.words is not None
+        assert self._snapshot.words is not None
         allowed = None
         ids = self._session.allowed_ids()
         if ids is not None:
-            allowed = np.zeros(self._state.snapshot.manifest.next_chunk_id, bool)
+            allowed = np.zeros(self._snapshot.manifest.next_chunk_id, bool)
             allowed[ids] = True
         with self._stages.time("words"):
             try:
                 question = self._query.question
-                found, _ = self._state.words.search(question, need["best"], allowed)
-                counts = self._state.words.count_terms(question)
+                found, _ = self._snapshot.words.search(question, need["best"], allowed)
+                counts = self._snapshot.words.count_terms(question)
             except GossamerError:
                 self._session.read_words()
                 return
@@ -184,7 +198,7 @@ class _Question:
 
     def _supply_postings(self, need: Need) -> None:
         with self._stages.time("words"):
-            found = self._state.snapshot.read_words(need["ranges"])
+            found = self._snapshot.read_words(need["ranges"])
             self._session.supply_postings(found)
 
     def _supply_vectors(self, need: Need) -> None:
@@ -227,14 +241,14 @@ class _Question:
         return Results(
             hits=hits,
             explanation=explanation,
-            stale=() if self._state.snapshot.manifest.origin else stale,
+            stale=() if self._snapshot.manifest.origin else stale,
             took_ms=(time.perf_counter() - self._started) * 1e3,
             notes=notes,
         )
 
     def _notes(self, said: Need, hits: tuple[Any, ...], stale: int) -> Iterator[str]:
         """Say what an index could not do as if it had everything itself."""
-        snapshot = self._state.snapshot
+        snapshot = self._snapshot
         counts_words = said["counts_words"]
         yield from snapshot.notes
         if self._words == "none" and self._query.mode != "semantic":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from enum import IntEnum
 from threading import Thread
@@ -11,7 +11,7 @@ from threading import Thread
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.embed import Embedder
+from gossamer.model import IndexModel
 from gossamer.query.remote import RemoteChunks
 from gossamer.store import HotVectors
 from gossamer.store.journal import as_kept
@@ -46,7 +46,7 @@ class VectorSource:
     def __init__(
         self,
         dim: int,
-        embedder: Callable[[], Embedder],
+        model: IndexModel,
         hot: HotVectors | None,
         remote: RemoteChunks | None,
     ) -> None:
@@ -54,7 +54,7 @@ class VectorSource:
         self.cached = 0
         self.asked = 0  # that came from the server
         self._dim = dim
-        self._embedder = embedder
+        self._model = model
         self._hot = hot
         self._remote = remote
         self._embed_s = 0.0
@@ -105,7 +105,7 @@ class VectorSource:
             return
         start = time.perf_counter()
         # Rounded like those that are kept: whether one was at hand makes no difference to a hit.
-        rows[chosen] = as_kept(self._embedder().embed([texts[i] for i in chosen.tolist()]))
+        rows[chosen] = as_kept(self._model.embedder.embed([texts[i] for i in chosen.tolist()]))
         seconds = time.perf_counter() - start
         self._embed_s += seconds
         self.embedded += len(chosen)

@@ -6,37 +6,40 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from gossamer import _core
 from gossamer.errors import (
     Damaged,
+    InvalidArgument,
     NotGossamer,
     Truncated,
     UnknownVersion,
     Untrusted,
+    WrongState,
 )
+from gossamer.models.packs import fitting_pack
 from gossamer.once import once
+from gossamer.remote.cache import Outgrown
 from gossamer.remote.source import RemoteBytes
 from gossamer.single.checks import (
     SEGMENT_NUMBER,
     check_engine,
     check_places,
     check_texts,
-    pack_of,
     read_manifest,
 )
 from gossamer.single.container import Container
 from gossamer.single.kinds import BLOCKS, CATALOGUE, ENGINE, MANIFEST, NAMES, SEGMENT, WORDS
-from gossamer.store import HotVectors
+from gossamer.store import HotVectors, Snapshot
 from gossamer.store.codecs import USUAL
-from gossamer.store.folder import Snapshot
 from gossamer.store.manifest import Json
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.segments import SegmentCatalogue, SegmentTexts
 from gossamer.vectors.codes import Codebook
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["RemoteSnapshot"]
+__all__ = ["RemoteSnapshot", "open_file"]
 
 _HEAD = 64 + 64 * 32
 _WORDS_START = 40  # bytes that say how long the beginning of the words is
@@ -44,6 +47,23 @@ _FIRST_WORDS = 1 << 15
 # Without words in the file, so much of its texts is fetched to look for them there.
 _MOST_SCANNED = 1 << 21
 _BROKEN = (Damaged, NotGossamer, Truncated, UnknownVersion)
+# What another look at the file may mend: it was replaced, or what was kept of it is damaged, or
+# there is too much of that.
+_AGAIN = (Damaged, Truncated, Outgrown)
+
+
+def open_file(url: str, *, trust: bool = False) -> RemoteSnapshot:
+    """Open the file that is at an address now; errors as those of an import."""
+    if trust:
+        raise InvalidArgument(
+            "a file at an address is not trusted, as its host may replace it at any time; fetch it "
+            "and import it, to have an index of your own"
+        )
+    bytes = RemoteBytes(url)
+    try:
+        return RemoteSnapshot(bytes)
+    except _AGAIN:
+        return RemoteSnapshot(RemoteBytes(url))  # nothing of it is here by now
 
 
 class RemoteSnapshot(Snapshot):
@@ -53,6 +73,7 @@ class RemoteSnapshot(Snapshot):
         """Read its manifest and catalogue; errors as those of an import."""
         self.bytes = bytes
         self.folder = bytes.folder
+        self.trust = False
         self.is_trusted = False
         self._roots = ()
         with self.explaining_damage():
@@ -79,6 +100,14 @@ class RemoteSnapshot(Snapshot):
         )
         check_places(self.catalogue, self.manifest)
         check_texts(self.catalogue, segment.text_bytes, self.bytes.size)
+
+    @property
+    def home(self) -> Path:
+        """There is none; WrongState says what can be done."""
+        raise WrongState(
+            f"this index is a file at {self.place}: it can be searched, and nothing else; "
+            "fetch it and `gossamer import FILE`, to have an index of your own"
+        )
 
     @property
     def name(self) -> str:
@@ -130,8 +159,8 @@ class RemoteSnapshot(Snapshot):
         self.bytes.bring((start + at, length) for at, length in ranges)
         return [self.bytes.read(start + at, length) for at, length in ranges]
 
-    def open_vectors(self, codebook: Codebook | None = None) -> VectorIndex | None:
-        """Give the engine's index: all codes are fetched, and all vectors where it keeps them."""
+    def _open_engine(self, codebook: Codebook | None) -> VectorIndex | None:
+        """Open the engine's index: all codes are fetched, and all vectors where it keeps them."""
         kinds = [kind for kind in ENGINE if self._container.has(kind)]
         if not kinds and not self.catalogue.chunk_count:
             return None
@@ -139,7 +168,8 @@ class RemoteSnapshot(Snapshot):
             self._bring(kinds)
             for kind in kinds:
                 self._container.section(kind)  # compares its checksum
-            pack = pack_of(self.manifest)
+            stamp, settings = self.manifest.model, self.manifest.settings
+            pack = fitting_pack(stamp.fingerprint, settings.code_bytes)
             shared = codebook if pack is None else pack.codebook
             index = VectorIndex(_core.Index.open(self.bytes.view, shared))
             check_engine(index, self.manifest, self.catalogue)
@@ -159,7 +189,11 @@ class RemoteSnapshot(Snapshot):
 
     def is_current(self) -> bool:
         """It is, until a part that is fetched says otherwise."""
-        return True
+        return not self.is_lost
+
+    def reopen(self) -> RemoteSnapshot:
+        """Open the file that is at the address now."""
+        return open_file(self.bytes.address)
 
     def refusal(self, what: str) -> Untrusted:
         """Give the error that says what is not done with a file of somebody else."""
@@ -171,11 +205,14 @@ class RemoteSnapshot(Snapshot):
 
     @contextmanager
     def explaining_damage(self) -> Iterator[None]:
-        """Let damage that is found within say where."""
+        """Let damage that is found within say where; what another look may mend is not kept."""
         try:
             yield
-        except _BROKEN as error:
-            if self.place in str(error):
+        except (*_BROKEN, Outgrown) as error:
+            if isinstance(error, _AGAIN) and not self.is_lost:
+                self.is_lost = True
+                self.bytes.drop()
+            if isinstance(error, Outgrown) or self.place in str(error):
                 raise
             what = f"the file at {self.place} cannot be used: {error}"
             raise type(error)(what) from error

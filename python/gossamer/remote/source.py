@@ -33,6 +33,7 @@ class RemoteBytes:
 
     def __init__(self, url: str) -> None:
         """Ask for its beginning. NotGossamer, TooLarge, or what `RemoteFile` raises."""
+        self.address = url  # what stands behind a question mark may be a key
         self.file = RemoteFile(url)
         self.url = self.file.shown
         part = self.file.begin(_HEAD if cache.is_known(url) else _FIRST)

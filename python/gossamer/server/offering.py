@@ -63,7 +63,7 @@ class Offering:
             file = (status.st_dev, status.st_ino)
         except OSError:
             file = None
-        return self._index.opened.state.snapshot.manifest.uuid, file
+        return self._index.snapshot.manifest.uuid, file
 
     def _make(self) -> Offer:
         from gossamer.sync.offer import Offer

@@ -102,7 +102,7 @@ async def remove(service: Served, given: models.Names, streamed: Streamed = Fals
 
     def take_out(_: Watcher) -> UpdateReport:
         # The id of a text may read like the path of a folder, which is not meant then.
-        catalogue = service.index.opened.state.snapshot.catalogue
+        catalogue = service.index.snapshot.catalogue
         paths = [name for name in given.names if catalogue.find_text(name) is None]
         report = service.index.remove(given.names, wait_s=service.options.lock_wait_s)
         for name in paths:
@@ -151,7 +151,7 @@ async def put_file(
     def put(watch: Watcher) -> dict[str, object]:
         report = add(watch)
         path = uploads.path_of(name)
-        catalogue = service.index.opened.state.snapshot.catalogue
+        catalogue = service.index.snapshot.catalogue
         row = catalogue.find_path(path)
         note = why_left_out(None if row is None else catalogue.source(row))
         return {"path": str(path), "note": note, "report": asdict(report)}

@@ -175,7 +175,7 @@ async def titles(service: Served) -> Response:
 
 def _titles(index: Index) -> list[str]:
     """Give the titles of documents at even distances; a document without text has none."""
-    catalogue = index.opened.state.snapshot.catalogue
+    catalogue = index.snapshot.catalogue
     count = catalogue.document_count
     found: dict[str, None] = {}
     for row in range(0, count, max(1, count // _TITLES))[:_TITLES]:

@@ -82,10 +82,10 @@ async def question(service: Served, asked: models.Question) -> Response:
     def embed() -> bytes:
         if asked.epoch:
             offer_of(service, asked.index, asked.epoch)
-        state = service.index.opened.state
-        if asked.index not in ("", state.snapshot.manifest.uuid):
+        snapshot, model = service.index.now()
+        if asked.index not in ("", snapshot.manifest.uuid):
             raise WrongState("there is another index here now than the one that is searched")
-        vector = state.model.embedder.embed_question(asked.question)
+        vector = model.embedder.embed_question(asked.question)
         return np.ascontiguousarray(vector, "<f2").tobytes()
 
     return Response(await service.searches.run(embed), media_type="application/octet-stream")
@@ -101,7 +101,7 @@ async def model(service: Served, request: Request) -> Response:
     """Give the file of the index's model, whole or by ranges; 404 if it is none for pages."""
 
     def look() -> OpenFile:
-        stamp = service.index.opened.state.snapshot.manifest.model
+        stamp = service.index.snapshot.manifest.model
         path = model_file_of(stamp)
         if path is None:
             raise UnknownId(

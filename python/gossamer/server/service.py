@@ -47,7 +47,7 @@ class Service:
         self._sharing = threading.Lock()
         self.index = Index.open(folder, threads=options.threads, share=self._share)
         if not self.index.is_trusted:
-            raise self.index.opened.state.snapshot.refusal("it is not served")
+            raise self.index.snapshot.refusal("it is not served")
         self.uploads = Uploads(folder / UPLOADS)
         if not options.read_only:
             self.uploads.sweep()
@@ -113,7 +113,7 @@ class Service:
             _LOG.warning("some requests did not end in time; they are left as they are")
             return
         self.offering.close()
-        self.index.opened.save_hot()
+        self.index.save_hot()
         for shared in self._shared.values():
             shared.close()
         self.has_ended = True

@@ -13,10 +13,11 @@ from gossamer.errors import Cancelled
 from gossamer.files import make_folder, open_regular
 from gossamer.index import Index
 from gossamer.io_errors import explaining
-from gossamer.query.opened import OpenedState
+from gossamer.model import IndexModel
 from gossamer.server.ranges import OpenFile
 from gossamer.single.container import read_tag
 from gossamer.single.export import ExportOptions, write_single_file
+from gossamer.store import Snapshot
 from gossamer.sync.history import SYNC
 from gossamer.sync.records import Building
 
@@ -27,6 +28,8 @@ _PATIENCE_S = 1.0
 # A version whose texts could not all be read is made anew after so long.
 _RETRY_S = 60.0
 _FILES = "single-*.gossamer"
+
+_Now = tuple[Snapshot, IndexModel]
 
 
 @dataclass
@@ -64,17 +67,17 @@ class SingleFiles:
         Whoever has `begun` to read an older one, by its tag, goes on with that until there is a
         new one: a search there does not wait.
         """
-        state = self._index.opened.state
-        path = self._path_of(state)
+        now = self._index.now()
+        path = self._path_of(now[0])
         with self._lock:
             found = _open_if_there(path)
             if found is not None:
-                self._improve(state, path)
+                self._improve(now, path)
                 return found
             older = self._find(begun) if begun else None
             if older is not None:
                 return older
-            job = self._job or self._start(state, path)
+            job = self._job or self._start(now, path)
         job.finished.wait(self._patience_s)
         with self._lock:
             if job.error is not None and job.path == path:
@@ -91,17 +94,17 @@ class SingleFiles:
         if thread is not None:
             thread.join()
 
-    def _path_of(self, state: OpenedState) -> Path:
-        manifest = state.snapshot.manifest
+    def _path_of(self, snapshot: Snapshot) -> Path:
+        manifest = snapshot.manifest
         parts = (manifest.generation, manifest.uuid[:12], gossamer.__version__)
         return self._index.folder / SYNC / f"single-{'-'.join(map(str, parts))}.gossamer"
 
-    def _improve(self, state: OpenedState, path: Path) -> None:
+    def _improve(self, now: _Now, path: Path) -> None:
         """Make a file anew that lacks texts, now and then; it is given meanwhile."""
         is_due = time.monotonic() >= self._lacking.get(path, float("inf"))
         if is_due and self._job is None and not self._is_closed:
             self._lacking[path] = time.monotonic() + _RETRY_S
-            self._start(state, path)
+            self._start(now, path)
 
     def _find(self, tag: str) -> OpenFile | None:
         for path in (self._index.folder / SYNC).glob(_FILES):
@@ -112,22 +115,22 @@ class SingleFiles:
                 found.file.close()
         return None
 
-    def _start(self, state: OpenedState, path: Path) -> _Job:
+    def _start(self, now: _Now, path: Path) -> _Job:
         if self._is_closed:
             raise Cancelled("the server is closing")
         job = self._job = _Job(path)
         self._thread = threading.Thread(
-            target=self._make, args=(job, state), name="gossamer-single", daemon=True
+            target=self._make, args=(job, *now), name="gossamer-single", daemon=True
         )
         self._thread.start()
         return job
 
-    def _make(self, job: _Job, state: OpenedState) -> None:
+    def _make(self, job: _Job, snapshot: Snapshot, model: IndexModel) -> None:
         try:
             with explaining(self._index.folder):
                 make_folder(job.path.parent)
             options = ExportOptions(replaces=True)  # whatever a server that was killed left
-            report = write_single_file(state, job.path, options, job.note)
+            report = write_single_file(snapshot, model, job.path, options, job.note)
             with self._lock:
                 self._lacking.clear()
                 if report.left_out:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import model as models
 from gossamer.errors import Damaged, InvalidArgument, NotGossamer, UnknownVersion
 from gossamer.single.container import Container
 from gossamer.single.kinds import MANIFEST
@@ -24,7 +23,6 @@ __all__ = [
     "check_engine",
     "check_places",
     "check_texts",
-    "pack_of",
     "read_manifest",
 ]
 
@@ -120,10 +118,3 @@ def check_engine(index: VectorIndex, manifest: Manifest, catalogue: Catalogue) -
         raise Damaged("the manifest says that all vectors are kept, and they are not")
     if not np.array_equal(np.sort(index.ids), catalogue.chunk_ids):
         raise Damaged(f"{len(index)} vectors do not belong to {catalogue.chunk_count} chunks")
-
-
-def pack_of(manifest: Manifest) -> models.Pack | None:
-    """Give the codebook that ships with the model, if codes of this size are its."""
-    pack = models.shipped_pack(manifest.model.fingerprint)
-    is_fit = pack is not None and pack.codebook.code_bytes == manifest.settings.code_bytes
-    return pack if is_fit else None

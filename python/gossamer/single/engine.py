@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer import model as models
 from gossamer.errors import InvalidArgument, WrongState
 from gossamer.files import map_file
+from gossamer.models import packs
 from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedState
 from gossamer.single.container import Container, Section
 from gossamer.single.kinds import ENGINE
 from gossamer.single.model_file import model_file_of
-from gossamer.sync.served import Encoded, Served
+from gossamer.sync.served import Served
 from gossamer.vectors.vector_index import VectorIndex
 
 __all__ = ["EngineChoice", "engine_sections"]
@@ -49,7 +48,7 @@ class EngineChoice:
 
 
 def engine_sections(
-    state: OpenedState,
+    served: Served,
     ids: Ids,
     choice: EngineChoice,
     path: Path,
@@ -62,39 +61,38 @@ def engine_sections(
     if not len(ids):
         return []
     if choice.keeps_all:
-        index = _build(state, ids, choice, progress)
-        index.save(path, with_codebook=not _is_shared(state, index), with_source=False)
+        index = _build(served, ids, choice, progress)
+        index.save(path, with_codebook=not _is_shared(served, index), with_source=False)
     else:
-        _save_own(state, ids, path)
+        _save_own(served, ids, path)
     container = Container(map_file(path))
     kinds = [kind for kind in container.lengths if kind in ENGINE]
     return [Section(kind, container.section(kind)) for kind in kinds]
 
 
-def _save_own(state: OpenedState, ids: Ids, path: Path) -> None:
-    index = state.model.open_vectors(state.snapshot)  # not the one that is searched meanwhile
+def _save_own(served: Served, ids: Ids, path: Path) -> None:
+    index = served.snapshot.open_vectors()  # not the one that is searched meanwhile
     assert index is not None, "there are chunks, so there are vectors"
     gone = np.setdiff1d(index.ids, ids, assume_unique=True)
     if len(gone):
         index.delete(gone)
     if index.stats().deleted:
         index.compact()
-    is_shared = _is_shared(state, index)
+    is_shared = _is_shared(served, index)
     index.save(path, with_codebook=not is_shared, with_calibration=not is_shared, with_source=False)
 
 
-def _is_shared(state: OpenedState, index: VectorIndex) -> bool:
+def _is_shared(served: Served, index: VectorIndex) -> bool:
     """Whether the model has a file of its own that holds the codebook."""
-    stamp, book = state.snapshot.manifest.model, index.codebook
-    pack = None if model_file_of(stamp) is None else models.shipped_pack(stamp.fingerprint)
+    stamp, book = served.manifest.model, index.codebook
+    pack = None if model_file_of(stamp) is None else packs.shipped_pack(stamp.fingerprint)
     return book is not None and pack is not None and pack.codebook.fingerprint == book.fingerprint
 
 
 def _build(
-    state: OpenedState, ids: Ids, choice: EngineChoice, progress: ProgressCallback
+    served: Served, ids: Ids, choice: EngineChoice, progress: ProgressCallback
 ) -> VectorIndex:
     """Build an index that keeps all vectors; those that are not at hand are embedded."""
-    served = Served(state, "", Encoded())
     done = 0
 
     def note(count: int) -> None:

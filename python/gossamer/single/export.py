@@ -18,14 +18,14 @@ from gossamer import _core
 from gossamer.errors import WrongState
 from gossamer.files import map_file, write_file
 from gossamer.io_errors import explaining
-from gossamer.progress import ProgressCallback
-from gossamer.query.opened import OpenedState
+from gossamer.model import IndexModel
+from gossamer.progress import ProgressCallback, silent
 from gossamer.single.container import Container, Section, container_parts, sections_of
 from gossamer.single.engine import EngineChoice, engine_sections
 from gossamer.single.kinds import MANIFEST, NAMES, ORDER, SEGMENT, WORDS
 from gossamer.single.overwriting import check_export
 from gossamer.single.portable import Portable, manifest_values, portable
-from gossamer.store import Catalogue, Manifest
+from gossamer.store import Catalogue, Manifest, Snapshot
 from gossamer.store.changes import Changes
 from gossamer.store.codecs import SINGLE, SINGLE_BLOCK_BYTES
 from gossamer.store.ratio import least_packed
@@ -63,7 +63,8 @@ class ExportReport:
 
 
 def write_single_file(
-    state: OpenedState,
+    snapshot: Snapshot,
+    model: IndexModel,
     path: Path,
     options: ExportOptions | None = None,
     progress: ProgressCallback | None = None,
@@ -74,19 +75,19 @@ def write_single_file(
     be replaced; no link or device ever is. Texts of files that are read in place are compared with
     what was indexed; sources where they differ are left out. WrongState if nothing is left.
     """
-    options, note = options or ExportOptions(), progress or _silent
-    uuid = state.snapshot.manifest.uuid
+    options, note = options or ExportOptions(), progress or silent
+    served, uuid = Served(snapshot, model, "", Encoded()), snapshot.manifest.uuid
     with ExitStack() as stack:
         stack.enter_context(explaining(path, "write"))
         check_export(path, uuid, options.replaces)
         _sweep(path.parent)
         aside = stack.enter_context(TemporaryDirectory(prefix=_ASIDE, dir=path.parent))
-        gathered = _gather_texts(state, Path(aside), options, note)
+        gathered = _gather_texts(served, Path(aside), options, note)
         catalogue = gathered.catalogue
-        manifest = _manifest_of(state, options)
+        manifest = _manifest_of(served.manifest, options)
         engine = Path(aside) / "engine.gsm"
         ids = catalogue.chunk_ids
-        sections = engine_sections(state, ids, options.engine, engine, note)
+        sections = engine_sections(served, ids, options.engine, engine, note)
         sections.append(
             Section(MANIFEST, _as_bytes(_to_json(manifest_values(manifest, catalogue))))
         )
@@ -135,11 +136,11 @@ class _Gathered:
 
 
 def _gather_texts(
-    state: OpenedState, aside: Path, options: ExportOptions, note: ProgressCallback
+    served: Served, aside: Path, options: ExportOptions, note: ProgressCallback
 ) -> _Gathered:
     """Write all sources whose texts can be had to a segment, and count their words."""
-    whole = state.snapshot.catalogue
-    served, chosen = Served(state, "", Encoded()), portable(whole, options.root_name)
+    snapshot, whole = served.snapshot, served.catalogue
+    chosen = portable(whole, options.root_name)
     words = _Counting(whole) if options.with_words else None
     total, done = int(chosen.catalogue.text_lengths.sum()), 0
     spool = _Spool(chosen.catalogue, aside)
@@ -154,9 +155,9 @@ def _gather_texts(
         done += sum(map(len, found))
         note("texts", done, total)
     catalogue, segment = spool.finish()
-    left_out = _left_out(state, chosen, set(spool.kept))
-    if left_out and not catalogue.source_count and not state.snapshot.is_trusted:
-        raise state.snapshot.refusal("the files that it names are not read, and it holds no texts")
+    left_out = _left_out(whole, chosen, set(spool.kept))
+    if left_out and not catalogue.source_count and not snapshot.is_trusted:
+        raise snapshot.refusal("the files that it names are not read, and it holds no texts")
     if left_out and not catalogue.source_count:
         raise WrongState(
             f"not one of {len(left_out)} sources can be read as it was indexed; bring the files "
@@ -225,8 +226,8 @@ class _Spool:
         return _core.Segment(number, map_file(path), True, SINGLE)
 
 
-def _left_out(state: OpenedState, chosen: Portable, kept: set[int]) -> tuple[str, ...]:
-    paths = state.snapshot.catalogue.paths
+def _left_out(whole: Catalogue, chosen: Portable, kept: set[int]) -> tuple[str, ...]:
+    paths = whole.paths
     return tuple(
         sorted(paths[row] for place, row in enumerate(chosen.rows.tolist()) if place not in kept)
     )
@@ -253,8 +254,7 @@ class _Counting:
         return self._words.finish(kept.chunk_count, numbers.astype(np.uint32))
 
 
-def _manifest_of(state: OpenedState, options: ExportOptions) -> Manifest:
-    manifest = state.snapshot.manifest
+def _manifest_of(manifest: Manifest, options: ExportOptions) -> Manifest:
     if not options.engine.keeps_all:
         return manifest
     return replace(manifest, settings=replace(manifest.settings, keep="all"))
@@ -266,7 +266,3 @@ def _to_json(values: dict[str, object]) -> bytes:
 
 def _as_bytes(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     return np.frombuffer(data, np.uint8)
-
-
-def _silent(*_: object) -> None:
-    pass

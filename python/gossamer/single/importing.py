@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gossamer import _core
-from gossamer import model as models
 from gossamer.errors import (
     Damaged,
     InvalidArgument,
@@ -24,14 +23,14 @@ from gossamer.errors import (
     WrongState,
 )
 from gossamer.files import map_file, write_file
+from gossamer.models.packs import Pack, fitting_pack
 from gossamer.models.registry import names_place
-from gossamer.progress import ProgressCallback
+from gossamer.progress import ProgressCallback, silent
 from gossamer.single.checks import (
     SEGMENT_NUMBER,
     check_catalogue,
     check_engine,
     check_texts,
-    pack_of,
     read_manifest,
 )
 from gossamer.single.container import Container, Section, container_parts, sections_of
@@ -78,7 +77,7 @@ def import_single_file(
         container = Container(file)
         with _taking_back(folder), begin(folder, "import") as writer, _spool(folder) as aside:
             found = _read(container, len(file), aside, model)
-            _commit(found, writer, replace, progress or _silent)
+            _commit(found, writer, replace, progress or silent)
     except FileNotFoundError as error:
         if error.filename is not None and Path(error.filename) == path:
             raise InvalidArgument(f"there is no file {path}") from None
@@ -154,7 +153,7 @@ def _read_engine(
     kinds = [kind for kind in container.lengths if kind in ENGINE]
     if not kinds and not catalogue.chunk_count:
         return None
-    pack = pack_of(manifest)
+    pack = fitting_pack(manifest.model.fingerprint, manifest.settings.code_bytes)
     sections = [Section(kind, container.section(kind)) for kind in kinds]
     write_file(path, container_parts(sections))
     index = VectorIndex.open(path, codebook=None if pack is None else pack.codebook, verify=True)
@@ -170,7 +169,7 @@ def _read_engine(
     return path
 
 
-def _is_same(container: Container, pack: models.Pack | None) -> bool:
+def _is_same(container: Container, pack: Pack | None) -> bool:
     return pack is not None and container.section(CODEBOOK).tobytes() == pack.codebook.to_bytes()
 
 
@@ -241,7 +240,3 @@ def _taking_back(folder: Path) -> Iterator[None]:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield
         stack.pop_all()
-
-
-def _silent(*_: object) -> None:
-    pass

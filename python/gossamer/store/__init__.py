@@ -8,7 +8,7 @@ Reading::
     snapshot.manifest                          # Manifest: model, settings, roots, counts, files
     snapshot.catalogue                         # Catalogue: sources, documents, chunks
     snapshot.texts.read(segment, start, end)   # text of documents that are not read from files
-    snapshot.open_vectors(codebook)            # VectorIndex, or None while nothing is indexed
+    snapshot.vectors                           # VectorIndex, or None while nothing is indexed
     snapshot.is_current()                      # False once a writer has committed
 
 Looking things up (ids are those of chunks; rows number sources and documents from 0)::
@@ -51,12 +51,13 @@ folder and says how to repair it.
 
 from gossamer.store.catalogue import Catalogue
 from gossamer.store.changes import Changes
-from gossamer.store.folder import Snapshot, default_folder, list_indexes, open_index
+from gossamer.store.folder import default_folder, list_indexes
 from gossamer.store.hashes import check_of, hash_of_bytes, hash_of_text
 from gossamer.store.hot import HotVectors
 from gossamer.store.journal import Journal
 from gossamer.store.manifest import Manifest, ModelStamp, Settings
 from gossamer.store.records import ChunkedDocument, DocumentRecord, SourceRecord, Status
+from gossamer.store.snapshot import Snapshot, open_index
 from gossamer.store.writer import Writer, begin
 
 __all__ = [

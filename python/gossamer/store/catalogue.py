@@ -240,12 +240,6 @@ class Catalogue:
         """Where the text of every document is: segment, VERBATIM or AWAY, and offset there."""
         return self._documents["segment"], self._documents["offset"]
 
-    @property
-    def title_spans(self) -> tuple[Ints, Ints]:
-        """Where the text of every document holds its title: start and end, equal if it does not."""
-        starts = self._documents["title_start"]
-        return starts, starts + self._documents["title_length"]
-
     def document(self, row: int) -> DocumentRecord:
         """Give all that is known of a document."""
         table, words = self._documents, self.words

@@ -11,11 +11,12 @@ import numpy as np
 
 from gossamer.errors import Damaged, GossamerError, Locked, MissingCodebook
 from gossamer.lexical import WORDS
-from gossamer.store.folder import Snapshot, read_manifest
+from gossamer.store.folder import read_manifest
 from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, fits
 from gossamer.store.manifest import FileEntry, Manifest
 from gossamer.store.records import AWAY, VERBATIM
+from gossamer.store.snapshot import Snapshot
 from gossamer.store.writer import find_orphans
 from gossamer.vectors.codes import Codebook
 
@@ -47,7 +48,8 @@ def check(
     """Verify an index; give what is wrong, nothing if all is well.
 
     `deep` reads every byte: checksums of all files, every text, every part of the engine's file,
-    for which an index without a codebook of its own needs the model's. NoIndex if there is none.
+    for which an index without a codebook of its own needs the model's: the one that ships with it,
+    or another one if it is given. NoIndex if there is none.
     """
     folder = Path(folder)
     for _ in range(_TRIES):

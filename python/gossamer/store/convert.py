@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gossamer.store.changes import Changes
-from gossamer.store.folder import Snapshot
 from gossamer.store.records import AWAY, VERBATIM
+from gossamer.store.snapshot import Snapshot
 
 __all__ = ["take_all"]
 

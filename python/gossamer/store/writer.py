@@ -23,7 +23,7 @@ from gossamer.io_errors import explaining
 from gossamer.store.changes import Changes
 from gossamer.store.codecs import BLOCK_BYTES, QUICK, USUAL
 from gossamer.store.convert import take_all
-from gossamer.store.folder import Snapshot, open_index, read_manifest, segments_of
+from gossamer.store.folder import read_manifest
 from gossamer.store.hashes import digest_of_file
 from gossamer.store.journal import JOURNAL, Journal
 from gossamer.store.lock import LOCK, hold_lock
@@ -37,6 +37,7 @@ from gossamer.store.manifest import (
     is_index_file,
 )
 from gossamer.store.segments import NO_CODES, SegmentCatalogue, stamp_of
+from gossamer.store.snapshot import Snapshot, open_index, segments_of
 from gossamer.store.trust import claims_of, is_trusted, refuse, remember
 from gossamer.vectors.codes import Codebook
 

@@ -19,7 +19,7 @@ from gossamer.errors import (
     Unwritable,
     WrongState,
 )
-from gossamer.model import IndexModel
+from gossamer.models.packs import fitting_pack
 from gossamer.models.registry import names_place
 from gossamer.store import Catalogue, ModelStamp, Settings, Snapshot, Writer, begin
 from gossamer.store.folder import read_manifest
@@ -124,11 +124,11 @@ class _Step:
         self._settings = _settings_of(package.head, self._mode)
         # A snapshot begins from nothing, and takes the place of all there is.
         self._old = None if package.head.base is None else writer.snapshot
-        self._model = IndexModel(self._stamp, self._settings, threads=0)
         self.news = self._read_news()
         self._codes: EdgeCodes | None = None
         if self._mode.kind != "slim":
-            self._codes = read_codes(package, self.news, self._old, self._model.pack)
+            shipped = fitting_pack(self._stamp.fingerprint, self._settings.code_bytes)
+            self._codes = read_codes(package, self.news, self._old, shipped)
         # A delta is to be there at once; the store packs small segments together in time.
         self._changes = writer.changes(
             None if self._new_codes is None else self._new_codes.pack.codebook,
@@ -239,7 +239,7 @@ class _Step:
     def _make_rows(self, catalogue: SegmentCatalogue) -> Made:
         if self._codes is not None:
             return self._codes.make(catalogue)
-        old = None if self._old is None else self._model.open_vectors(self._old)
+        old = None if self._old is None else self._old.open_vectors()
         if self._mode.kind == "slim":
             return make_slim(self._writer.folder, self._package, catalogue, old)
         return make_vectors(self._package, catalogue, self.news, old)

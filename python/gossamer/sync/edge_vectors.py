@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from gossamer import _core
 from gossamer.errors import CodebookMismatch, Damaged
 from gossamer.files import map_file, write_file
-from gossamer.model import Pack
+from gossamer.models.packs import Pack
 from gossamer.store import Catalogue, Snapshot
-from gossamer.store.folder import segments_of
 from gossamer.store.segments import SegmentCatalogue, stamp_of
+from gossamer.store.snapshot import segments_of
 from gossamer.store.writer import Recoded
 from gossamer.sync.package import Package
 from gossamer.sync.state import digest_of_rows

@@ -63,7 +63,7 @@ class Estimator:
         parts = {
             "vectors": vectors + int(count * _NODE_BYTES) + _FILE_BYTES,
             "graph": graph,
-            "catalogue": served.opened.snapshot.part_bytes()["catalogue"],
+            "catalogue": served.snapshot.part_bytes()["catalogue"],
             "texts": self._text_bytes(served) if texts == "kept" else 0,
         }
         return Plan(str(mode), texts, {**parts, "total": sum(parts.values())})

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from gossamer.errors import (
     Damaged,
     GossamerError,
-    InvalidArgument,
     Locked,
     NoIndex,
     NotGossamer,
@@ -27,7 +26,8 @@ from gossamer.errors import (
 from gossamer.files import make_folder, make_private_folder
 from gossamer.io_errors import explaining
 from gossamer.progress import ProgressCallback
-from gossamer.store.folder import open_index, read_manifest
+from gossamer.store import open_index
+from gossamer.store.folder import read_manifest
 from gossamer.store.hot import HOT
 from gossamer.store.lock import hold_lock
 from gossamer.store.manifest import Manifest
@@ -55,12 +55,11 @@ from gossamer.sync.following import (
 )
 from gossamer.sync.outbox import OUTBOX
 from gossamer.sync.package import Package
-from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode
+from gossamer.sync.records import PROTOCOL, Base, Conflict, Mode, check_texts
 from gossamer.web import is_loopback
 
 __all__ = ["Edge", "PullReport", "Wish", "follow"]
 
-_TEXTS = ("kept", "away")
 _NOT_FOLLOWED = "its server is not asked"
 _OWN_NAMES = {FOLLOW, PART, PART_FACTS, ENGINE, OUTBOX, SYNC}
 # What a package is that was damaged on its way, or was never what it should be.
@@ -120,9 +119,7 @@ def follow(url: str, folder: Path, wish: Wish) -> Edge:
         chosen = _choose(url, wish, known)
         if chosen.budget is not None:
             plan = client.plan(Mode.parse(chosen.mode), chosen.texts, chosen.budget)
-            chosen = replace(
-                chosen, mode=str(Mode.parse(plan.mode)), texts=_check_texts(plan.texts)
-            )
+            chosen = replace(chosen, mode=str(Mode.parse(plan.mode)), texts=check_texts(plan.texts))
     with explaining(folder):
         make_private_folder(folder)
     name_server(folder, url)
@@ -343,15 +340,9 @@ def _choose(url: str, wish: Wish, known: Following | None) -> Following:
         budget = known.budget
     usual = "codes" if wish.budget is None else "slim"
     mode = wish.mode or (known.mode if known is not None and wish.budget is None else usual)
-    texts = _check_texts(wish.texts or ("kept" if known is None else known.texts))
+    texts = check_texts(wish.texts or ("kept" if known is None else known.texts))
     model = wish.model or ("" if known is None else known.model)
     return Following(url, "", str(Mode.parse(mode)), texts, budget, model)
-
-
-def _check_texts(texts: str) -> str:
-    if texts not in _TEXTS:
-        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
-    return texts
 
 
 def _check_folder(folder: Path, manifest: Manifest | None, client: Client) -> None:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gossamer
-from gossamer.errors import InvalidArgument, Locked, WrongState
+from gossamer.errors import Locked, WrongState
 from gossamer.files import make_folder
 from gossamer.io_errors import explaining
+from gossamer.query.passages import Passages
 from gossamer.records import RemoteChunk
 from gossamer.store.lock import LOCK, try_lock
 from gossamer.sync.cache import PACKAGES, PackageCache
@@ -25,7 +26,7 @@ from gossamer.sync.estimate import Estimator
 from gossamer.sync.history import SYNC, ChangedKeys, History
 from gossamer.sync.package import write_package
 from gossamer.sync.packing import Contents, Engine, MovedOn, head_of, sections_of, without_source
-from gossamer.sync.push import OpenFolder, Pusher
+from gossamer.sync.push import Pusher
 from gossamer.sync.records import (
     PROTOCOL,
     Base,
@@ -35,18 +36,19 @@ from gossamer.sync.records import (
     Plan,
     PushItem,
     PushResult,
+    check_texts,
 )
 from gossamer.sync.replica import Built
 from gossamer.sync.replicas import Replicas
 from gossamer.sync.served import Encoded, Served, identity_of
 from gossamer.sync.uploads import UPLOADS
+from gossamer.update.index import ChangeableIndex
 from gossamer.vectors.deltas import join_deltas
 
 __all__ = ["Offer"]
 
 Mask = NDArray[np.bool_]
 
-_TEXTS = ("kept", "away")
 _MODES = ("codes", "hot:BYTES", "slim:f16:DEGREE", "slim:int8:DEGREE")
 # How long a request waits for a replica before it is told to come again.
 _PATIENCE_S = 2.0
@@ -66,7 +68,7 @@ class Offer:
 
     def __init__(
         self,
-        index: OpenFolder,
+        index: ChangeableIndex,
         *,
         token: str = "",
         history_bytes: int = 64_000_000,
@@ -80,7 +82,7 @@ class Offer:
         if not given. A request waits `patience_s` for a slim index that is being made. Locked if
         another server offers the index.
         """
-        origin = index.opened.state.snapshot.manifest.origin
+        origin = index.snapshot.manifest.origin
         if origin:
             raise WrongState(
                 f"this index follows {origin.get('url', 'a server')}: edges follow that one"
@@ -115,7 +117,7 @@ class Offer:
             "index": served.manifest.uuid,
             "epoch": served.epoch,
             "version": served.version,
-            "model": served.model,
+            "model": served.stamp,
             "chunks": served.catalogue.chunk_count,
             "documents": served.catalogue.document_count,
             "modes": list(_MODES),
@@ -127,7 +129,7 @@ class Offer:
 
         TooLarge, with the least that an edge of this kind takes, if nothing does.
         """
-        return self._estimator.plan(self._now().served, mode, _check_texts(texts), budget)
+        return self._estimator.plan(self._now().served, mode, check_texts(texts), budget)
 
     def package(self, mode: Mode, *, texts: str, base: Base | None) -> Path | Building | None:
         """Give what brings an edge from its base to the current version; None if it is there.
@@ -135,7 +137,7 @@ class Offer:
         A snapshot where nothing is known of the base. Building while the server makes what is
         needed: ask again.
         """
-        _check_texts(texts)
+        check_texts(texts)
         now = self._now(base, mode.profile)
         if base is not None and base.version > now.served.version:
             raise WrongState(
@@ -164,7 +166,7 @@ class Offer:
         served = self._now().served
         wanted = np.asarray(ids, np.int64).reshape(-1)
         is_known = np.isin(wanted, served.catalogue.chunk_ids)
-        found = iter(served.opened.passages.read(wanted[is_known], with_places=True))
+        found = iter(Passages(served.snapshot).read(wanted[is_known], with_places=True))
         passages = [next(found) if known else None for known in is_known.tolist()]
         return [
             None
@@ -211,16 +213,16 @@ class Offer:
     def _record(self) -> Served:
         """Read the index as it is now, and record it if it is new."""
         with self._lock:
-            opened, served = self._index.opened.state, self._served
+            (snapshot, model), served = self._index.now(), self._served
             # Someone may have deleted the history, which began anew then.
             is_same = served is not None and served.epoch == self._history.epoch
-            if served is None or served.opened is not opened or not is_same:
-                self._history.advance(opened.snapshot, identity_of(opened))
+            if served is None or served.snapshot is not snapshot or not is_same:
+                self._history.advance(snapshot, identity_of(snapshot))
                 epoch = self._history.epoch
                 if served is None or served.epoch != epoch:
                     self._encoded = Encoded()
-                served = self._served = Served(opened, epoch, self._encoded)
-                self._pusher.settle(opened.snapshot)
+                served = self._served = Served(snapshot, model, epoch, self._encoded)
+                self._pusher.settle(snapshot)
             return served
 
     def _slim_package(
@@ -303,9 +305,3 @@ def _size_of(path: Path | None) -> int:
         return 0 if path is None else path.stat().st_size
     except OSError:
         return 0
-
-
-def _check_texts(texts: str) -> str:
-    if texts not in _TEXTS:
-        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
-    return texts

@@ -78,7 +78,7 @@ def head_of(contents: Contents, is_signed: bool) -> Head:
         state=served.codes_state if engine is None else engine.state,
         next_chunk_id=served.manifest.next_chunk_id,
         is_signed=is_signed,
-        model=served.model,
+        model=served.stamp,
         settings=served.settings,
     )
 

@@ -13,11 +13,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from gossamer.errors import Damaged, GossamerError, InvalidArgument
 from gossamer.files import check_plain_name
-from gossamer.query.opened import OpenedIndex
 from gossamer.store import Catalogue, Snapshot, SourceRecord, Writer, begin, hash_of_bytes
 from gossamer.sync.conflicts import Conflicts, Lost
 from gossamer.sync.history import History
@@ -29,8 +27,8 @@ from gossamer.sync.state import base_hash
 from gossamer.sync.uploads import UPLOADED, Uploads, why_left_out
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
 from gossamer.update.given import as_given_text
+from gossamer.update.index import ChangeableIndex
 from gossamer.update.prepare import GivenText, hash_of_given
-from gossamer.update.report import UpdateProgress
 
 __all__ = ["Pusher"]
 
@@ -77,23 +75,11 @@ class _Change:
         return Path(self.key[1])
 
 
-class OpenFolder(Protocol):
-    """An open index: what of it is used here."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it is."""
-
-    @property
-    def opened(self) -> OpenedIndex:
-        """Its current state, and its model."""
-
-
 class Pusher:
     """Makes pushed changes, one push at a time."""
 
     def __init__(
-        self, index: OpenFolder, history: History, conflicts: Conflicts, uploads: Path
+        self, index: ChangeableIndex, history: History, conflicts: Conflicts, uploads: Path
     ) -> None:
         self._index = index
         self._history = history
@@ -134,7 +120,7 @@ class Pusher:
     def _push(
         self, wanted: Sequence[_Wanted], record: Callable[[], object]
     ) -> dict[str, PushResult]:
-        with begin(self._index.folder, "push", _WAIT_S, trust=self._index.opened.trust) as writer:
+        with begin(self._index.folder, "push", _WAIT_S, trust=self._index.trust) as writer:
             assert writer.snapshot is not None, "an index that is offered has a state"
             record()
             self._recover(writer.snapshot)
@@ -262,24 +248,24 @@ class Pusher:
         return PushResult(item.op, item.id, outcome, conflict.note, conflict.number)
 
     def _make(self, writer: Writer, changes: Sequence[_Change]) -> None:
-        model = self._index.opened.model
+        model = self._index.model
         given = [change.wanted.text for change in changes]
         texts = [text for text in given if text is not None]
         if texts:
-            add_texts(writer, model, [texts], _silent)
+            add_texts(writer, model, [texts])
         gone = [change for change in changes if not change.hash]
         for change in gone:
             if change.key[0]:
                 self._uploads.remove(change.path)
         if gone:
             names = [("" if one.key[0] else one.item.id, one.path) for one in gone]
-            remove_sources(writer, model, names, _silent)
+            remove_sources(writer, model, names)
         files = [change for change in changes if change.item.file is not None]
         for change in files:
             self._uploads.write(change.path, change.item.file or b"")
         if files:
             root = PathsToAdd([self._uploads.folder], UPLOADED, are_options_new=True)
-            add_paths(writer, model, root, _silent)
+            add_paths(writer, model, root)
 
     def _mark_done(self, changes: Sequence[_Change], catalogue: Catalogue) -> dict[str, PushResult]:
         results = {}
@@ -393,7 +379,3 @@ def _is_text(content: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _silent(_: UpdateProgress) -> None:
-    pass

@@ -19,6 +19,7 @@ __all__ = [
     "PushItem",
     "PushResult",
     "SectionEntry",
+    "check_texts",
 ]
 
 # The version of packages and of the routes that carry them.
@@ -66,6 +67,13 @@ class Mode:
     def profile(self) -> str:
         """What two edges share if their content is the same: hot ones differ in a cache only."""
         return str(self) if self.kind == "slim" else "codes"
+
+
+def check_texts(texts: str) -> str:
+    """Give what an edge keeps of texts; InvalidArgument for what there is not."""
+    if texts not in ("kept", "away"):
+        raise InvalidArgument(f"texts are 'kept' or 'away' on an edge, got {texts!r}")
+    return texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gossamer.errors import GossamerError, UnknownId
 from gossamer.files import make_file
 from gossamer.records import RemoteChunk
-from gossamer.store import Manifest
+from gossamer.store import Snapshot
 from gossamer.store.trust import accepted_servers
 from gossamer.sync.client import MOST_VECTORS, Client, Origin
 from gossamer.sync.following import SYNC, UNANSWERED, following_of
@@ -140,12 +140,14 @@ _known: dict[tuple[str, ...], _Known] = {}
 _lock = threading.Lock()
 
 
-def remote_chunks_of(folder: Path, manifest: Manifest) -> ServerChunks | None:
+def remote_chunks_of(snapshot: Snapshot) -> ServerChunks | None:
     """Give the server that an index follows, for one search; None if it follows none.
 
-    None also where the folder names another one than somebody on this machine did.
+    None also where the index is not trusted, or the folder names another server than somebody on
+    this machine did.
     """
-    following = following_of(folder, manifest)
+    folder, manifest = snapshot.folder, snapshot.manifest
+    following = following_of(folder, manifest) if snapshot.is_trusted else None
     if following is None:
         return None
     if following.url != manifest.origin.get("url") and (

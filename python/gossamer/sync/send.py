@@ -19,8 +19,7 @@ from gossamer.errors import (
     UnknownId,
 )
 from gossamer.progress import ProgressCallback
-from gossamer.store import Catalogue
-from gossamer.store.folder import open_index
+from gossamer.store import Catalogue, open_index
 from gossamer.sync.client import Client
 from gossamer.sync.follow import Edge, PullReport
 from gossamer.sync.outbox import Outbox, Waiting, count_waiting

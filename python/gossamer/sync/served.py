@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer import model as models
 from gossamer.errors import GossamerError
+from gossamer.model import IndexModel
+from gossamer.models import packs
 from gossamer.once import once
-from gossamer.query.opened import OpenedState
-from gossamer.store import Catalogue, HotVectors, Manifest, hash_of_text
+from gossamer.query.passages import Passages
+from gossamer.store import Catalogue, HotVectors, Manifest, Snapshot, hash_of_text
 from gossamer.store.indexed import open_indexed, read_at
 from gossamer.store.journal import Journal, as_kept
 from gossamer.sync.state import digest_of_rows, state_of
@@ -80,14 +81,15 @@ class Encoded:
 class Served:
     """A state of the index, and where its history stands."""
 
-    opened: OpenedState
+    snapshot: Snapshot
+    model: IndexModel
     epoch: str
     encoded: Encoded
 
     @property
     def manifest(self) -> Manifest:
         """The manifest of this state."""
-        return self.opened.snapshot.manifest
+        return self.snapshot.manifest
 
     @property
     def version(self) -> int:
@@ -97,14 +99,14 @@ class Served:
     @property
     def catalogue(self) -> Catalogue:
         """What is indexed."""
-        return self.opened.snapshot.catalogue
+        return self.snapshot.catalogue
 
     # Rows of codes edges
 
     @once
     def codebook(self) -> Codebook | None:
         """The codebook of the rows; None where they are vectors."""
-        return _codebook_of(self.opened)
+        return _codebook_of(self.snapshot)
 
     @property
     def kind(self) -> str:
@@ -114,8 +116,8 @@ class Served:
     @property
     def own_pack(self) -> bytes:
         """The codebook and its calibration, where they do not ship with the model; else empty."""
-        index = self.opened.vectors
-        if self.codebook is None or index is None or self.opened.model.pack is not None:
+        index = self.snapshot.vectors
+        if self.codebook is None or index is None or self.snapshot.pack is not None:
             return b""
         if index.codebook is None:
             return b""
@@ -138,7 +140,7 @@ class Served:
         }
 
     @property
-    def model(self) -> dict[str, object]:
+    def stamp(self) -> dict[str, object]:
         """The model's stamp, as a package says it."""
         return json_of(asdict(self.manifest.model))
 
@@ -149,7 +151,7 @@ class Served:
         return state_of(self.catalogue, digest_of_rows(ids, self.rows(ids)))
 
     def _rows(self, ids: Ids) -> Rows:
-        index, book = self.opened.vectors, self.codebook
+        index, book = self.snapshot.vectors, self.codebook
         assert index is not None, "there are chunks, so there are vectors"
         if book is None:
             return index.vectors(ids).astype(np.float16)
@@ -161,7 +163,7 @@ class Served:
 
     @once
     def _encoded_all(self) -> NDArray[np.uint8]:
-        index, book = self.opened.vectors, self.codebook
+        index, book = self.snapshot.vectors, self.codebook
         assert index is not None
         assert book is not None
 
@@ -178,13 +180,13 @@ class Served:
 
     def ask(self, ids: Ids, donors: Sequence[Donor] = ()) -> tuple[Mask, Floats]:
         """Give the vectors that an edge asks for; the cache remembers them as for a search."""
-        hot = self.opened.hot
+        hot = self.snapshot.hot
         at_hand, found = self.vectors_at_hand(ids, donors, hot)
         rest = ids[~at_hand]
         could, made = self.embed(rest, lambda _: None)
         if hot is not None and len(made):
             hot.put(rest[could], made)
-            self.opened.save_hot()
+            self.snapshot.save_hot()
         return _join(at_hand, found, could, made)
 
     def vectors(
@@ -219,7 +221,7 @@ class Served:
         index's own as it is in its file if not given, where looking through it does not count as
         use.
         """
-        index = self.opened.vectors
+        index = self.snapshot.vectors
         if index is not None and index.codebook is None:
             return np.ones(len(ids), bool), as_kept(index.vectors(ids))
         mask = np.zeros(len(ids), bool)
@@ -233,7 +235,7 @@ class Served:
 
     @once
     def _hot(self) -> HotVectors | None:
-        return self.opened.snapshot.open_hot()
+        return self.snapshot.open_hot()
 
     def embed(
         self, ids: Ids, on_done: Callable[[int], None], journal: Journal | None = None
@@ -245,7 +247,7 @@ class Served:
         """
         mask = np.zeros(len(ids), bool)
         made: list[Floats] = [np.zeros((0, self.manifest.model.dim), np.float32)]
-        passages = self.opened.passages
+        passages = Passages(self.snapshot)
         for start in range(0, len(ids), _EMBEDDED_AT_ONCE):
             some = ids[start : start + _EMBEDDED_AT_ONCE]
             found = passages.read(some)
@@ -258,14 +260,14 @@ class Served:
 
     def _embed_texts(self, texts: Sequence[str], journal: Journal | None) -> Floats:
         if journal is None:
-            return as_kept(self.opened.model.embedder.embed(texts))
+            return as_kept(self.model.embedder.embed(texts))
         hashes = [hash_of_text(text) for text in texts]
         is_known, known = journal.find(hashes)
         rows = np.empty((len(texts), self.manifest.model.dim), np.float32)
         rows[is_known] = known
         missing = np.flatnonzero(~is_known).tolist()
         if missing:
-            made = self.opened.model.embedder.embed([texts[i] for i in missing])
+            made = self.model.embedder.embed([texts[i] for i in missing])
             journal.add([hashes[i] for i in missing], made)
             rows[missing] = as_kept(made)
         return rows
@@ -283,16 +285,14 @@ class Served:
                 return None if file is None else read_at(file, 0, source.size)
         start = document.offset
         try:
-            return self.opened.snapshot.texts.read(
-                document.segment, start, start + document.text_length
-            )
+            return self.snapshot.texts.read(document.segment, start, start + document.text_length)
         except GossamerError:
             return None  # a damaged block; `gossamer check` speaks of it
 
 
-def identity_of(opened: OpenedState) -> str:
+def identity_of(snapshot: Snapshot) -> str:
     """Name what must stay the same for versions of an index to follow each other."""
-    manifest, book = opened.snapshot.manifest, _codebook_of(opened)
+    manifest, book = snapshot.manifest, _codebook_of(snapshot)
     model = manifest.model
     return json.dumps(
         [
@@ -309,15 +309,15 @@ def json_of(values: dict[str, object]) -> dict[str, object]:
     return decoded
 
 
-def _codebook_of(opened: OpenedState) -> Codebook | None:
+def _codebook_of(snapshot: Snapshot) -> Codebook | None:
     """The codebook of the index, or else the one that ships with its model, if any does."""
-    index = opened.vectors
+    index = snapshot.vectors
     if index is not None and index.codebook is not None:
         return index.codebook
-    if index is not None and opened.snapshot.manifest.settings.keep != "all":
+    if index is not None and snapshot.manifest.settings.keep != "all":
         # Its own is not trained yet: one that ships would have been used, were it to fit.
         return None
-    pack = opened.model.pack or models.shipped_pack(opened.snapshot.manifest.model.fingerprint)
+    pack = snapshot.pack or packs.shipped_pack(snapshot.manifest.model.fingerprint)
     return None if pack is None else pack.codebook
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from gossamer.chunking import Chunker
 from gossamer.errors import InvalidArgument
 from gossamer.model import IndexModel
+from gossamer.progress import silent
 from gossamer.readers import READER_VERSION, Limits
 from gossamer.sources.folder import FoundFile, WalkOptions
 from gossamer.store import Catalogue, Status, Writer
-from gossamer.store.folder import segments_of
+from gossamer.store.snapshot import segments_of
 from gossamer.store.stale import forget_stale, read_stale
 from gossamer.update.left_out import LeftOutFiles
 from gossamer.update.looking import look
@@ -46,7 +47,7 @@ class PathsToAdd:
 
 
 def add_paths(
-    writer: Writer, model: IndexModel, to_add: PathsToAdd, watcher: Watcher
+    writer: Writer, model: IndexModel, to_add: PathsToAdd, watcher: Watcher = silent
 ) -> UpdateReport:
     """Bring what is indexed below the roots up to date: new, changed and vanished files.
 
@@ -86,7 +87,7 @@ def add_texts(
     writer: Writer,
     model: IndexModel,
     batches: Iterable[Sequence[GivenText]],
-    watcher: Watcher,
+    watcher: Watcher = silent,
     chunker: Chunker | None = None,
 ) -> UpdateReport:
     """Put texts in; one whose id is there already takes its place, unless it says the same.
@@ -112,7 +113,7 @@ def remove_sources(
     writer: Writer,
     model: IndexModel,
     names: Sequence[tuple[str, Path]],
-    watcher: Watcher,
+    watcher: Watcher = silent,
 ) -> UpdateReport:
     """Take out texts by id, files by path, and everything below folders, which are no more roots.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gossamer.errors import InvalidArgument, ModelMismatch, WrongState
-from gossamer.model import IndexModel
 from gossamer.store import Manifest, Snapshot, Writer
 from gossamer.store.segments import SegmentCatalogue
 from gossamer.update.words import GrowingWords
@@ -23,7 +22,7 @@ class AdoptReport:
     replaced: int  # sources of the same path or id
 
 
-def adopt_index(writer: Writer, model: IndexModel, other: Snapshot) -> AdoptReport:
+def adopt_index(writer: Writer, other: Snapshot) -> AdoptReport:
     """Put all that another index holds into the one that is being written, in one commit.
 
     ModelMismatch if its chunks were cut or embedded otherwise, WrongState if one of the two
@@ -45,7 +44,7 @@ def adopt_index(writer: Writer, model: IndexModel, other: Snapshot) -> AdoptRepo
             "one of the two indexes has no codes yet (few chunks of a model that has no codebook "
             "of its own); add the files instead"
         )
-    codebook = None if not is_empty or model.pack is None else model.pack.codebook
+    codebook = None if not is_empty or snapshot.pack is None else snapshot.pack.codebook
     changes = writer.changes(codebook)
     if catalogue.source_count:
         changes.adopt(catalogue)

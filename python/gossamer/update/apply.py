@@ -17,9 +17,9 @@ from gossamer.store import (
     Status,
     Writer,
 )
-from gossamer.store.folder import segments_of
 from gossamer.store.journal import as_kept
 from gossamer.store.records import DocumentRecord
+from gossamer.store.snapshot import segments_of
 from gossamer.update.growing import GrowingVectors
 from gossamer.update.prepare import Prepared, PreparedDocument
 from gossamer.update.report import UpdateReport

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import CodebookMismatch, MissingCodebook
-from gossamer.model import IndexModel, Pack
+from gossamer.models.packs import Pack
 from gossamer.store import Changes, Settings, Snapshot
 from gossamer.store.segments import SegmentCatalogue, stamp_of
 from gossamer.store.writer import Recoded
@@ -37,7 +37,6 @@ class GrowingVectors:
     def __init__(
         self,
         snapshot: Snapshot,
-        model: IndexModel,
         settings: Settings,
         hubs: HubVectors | None = None,
     ) -> None:
@@ -46,11 +45,11 @@ class GrowingVectors:
         self._is_following = bool(snapshot.manifest.origin)
         self._hubs = hubs
         own = snapshot.own_codebook()
-        self._pack = model.pack if own is None else Pack(*own)
+        self._pack = snapshot.pack if own is None else Pack(*own)
         # Those that are not codes in the segments; None where all are.
         self.index: VectorIndex | None = None
         if not snapshot.has_codes:
-            self.index = model.open_vectors(snapshot)
+            self.index = snapshot.open_vectors()
             # Codes that are there were made with their own codebook, whatever ships by now.
             if self.index is not None and self.index.codebook is not None:
                 self._pack = Pack(self.index.codebook, self.index.calibration)

@@ -40,7 +40,7 @@ class UpdateSession:
             raise NoIndex(f"there is no index in {writer.folder} any more; make it anew")
         self.snapshot: Snapshot = writer.snapshot
         manifest = self.snapshot.manifest
-        model = model.fitting(manifest.model, manifest.settings)
+        model = model.fitting(self.snapshot)
         # Whether all that was ever added is looked at: vectors that no text needed then are of
         # texts that are no more.
         self.is_complete = False
@@ -48,10 +48,11 @@ class UpdateSession:
         self.settings: Settings = manifest.settings
         self._writer = writer
         self._model = model
+        self._shipped = self.snapshot.pack
         self._stamp = manifest.model
         self._hot = self.snapshot.open_hot()
         self._hubs = None if self._hot is None else HubVectors(self._hot.budget, self._stamp.dim)
-        self._vectors = GrowingVectors(self.snapshot, model, self.settings, self._hubs)
+        self._vectors = GrowingVectors(self.snapshot, self.settings, self._hubs)
         self._words = GrowingWords(self.snapshot) if self.settings.lexical == "fts5" else None
 
         # Not a method: a session that referred to itself would keep its files open until the
@@ -119,7 +120,7 @@ class UpdateSession:
         settled = self._vectors.settle(is_last=is_last)
         index = settled if isinstance(settled, VectorIndex) else None
         recoded = settled if isinstance(settled, Recoded) else None
-        shipped = None if self._model.pack is None else self._model.pack.codebook.fingerprint
+        shipped = None if self._shipped is None else self._shipped.codebook.fingerprint
         has_own = recoded is not None and recoded.codebook.fingerprint != shipped
         if self._words is not None:
             generation = self.snapshot.manifest.generation + 1
@@ -158,5 +159,5 @@ class UpdateSession:
 
     def _save(self, index: VectorIndex, path: Path) -> None:
         # What ships with the model is not saved with every index.
-        is_own = self._model.pack is None
+        is_own = self._shipped is None
         index.save(path, with_codebook=is_own, with_calibration=is_own)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
 from gossamer.errors import Empty, InvalidArgument, TooLarge, WrongDimension, WrongState
-from gossamer.progress import ProgressCallback, run_with_progress
+from gossamer.progress import ProgressCallback, run_with_progress, silent
 from gossamer.vectors.arrays import as_matrix, as_supplied, check_finite
 from gossamer.vectors.build import BuildRun, IndexPlan
 from gossamer.vectors.codes import Codebook, default_code_bytes, train_codebook
@@ -75,7 +75,7 @@ def build_bounded(
     """Build an index that keeps no vectors from a stream that can be read again."""
     stream = _check_request(vectors, plan)
     room = budget.bytes()
-    report = run.progress or _silent
+    report = run.progress or silent
     sample = _take_sample(stream, room, run.seed, report)
     options = plan.to_core(sample.vectors.shape[1])
     options.build.seed = run.seed
@@ -153,10 +153,6 @@ def _shard_options(plan: IndexPlan, run: BuildRun, sample: _Sample) -> _core.Ind
     # A node is pruned in two shards and keeps the union: fewer links in each give as many in all.
     options.hub.low_degree = max(1, round(options.hub.low_degree * _PRUNED_SHARE))
     return options
-
-
-def _silent(phase: str, done: int, total: int) -> None:
-    """Report to nobody."""
 
 
 def _batches(stream: Stream, dim: int | None = None) -> Iterator[Floats]:
