@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import test from "node:test";
 
 import { makeClient, type Client, type ServerInfo } from "../src/server/client.ts";
-import { makeElsewhere } from "../src/server/elsewhere.ts";
+import { RemoteChunks } from "../src/server/remote_chunks.ts";
 import { follow, pull, type FollowTools } from "../src/sync/follow.ts";
 import { digestOf } from "../src/server/hmac.ts";
 import { isAnswerSigned } from "../src/server/signing.ts";
@@ -95,12 +95,12 @@ test("an answer to another request is refused", async () => {
     return signAnswer(new Response(bytes), new URL(String(url)), { ...init, body: '{"ids":[8]}' });
   };
   const said = new Set<string>();
-  const elsewhere = makeElsewhere({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
+  const remote = new RemoteChunks({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
 
-  assert.deepEqual([...(await elsewhere.vectors([7], said)).mask], [0]);
+  assert.deepEqual([...(await remote.vectors([7], said)).mask], [0]);
   assert.match([...said].join(), new RegExp(UNSIGNED));
 
-  const right = makeElsewhere({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
+  const right = new RemoteChunks({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
   assert.deepEqual([...(await right.vectors([8], new Set())).mask], [1]);
 });
 

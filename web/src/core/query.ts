@@ -23,13 +23,13 @@ export type Need =
   | { readonly need: "embeddings"; readonly ids: readonly number[]; readonly texts: readonly string[] }
   | { readonly need: "chunks"; readonly ids: readonly number[] };
 
-/** A chunk as a server gives it. */
+/** The text of a chunk as a server gives it. */
 export interface AwayText {
   readonly id: number;
   readonly title: string;
   readonly body: string;
-  readonly embedded: string;
-  readonly first: number;
+  readonly embedded: string; // headings, title, body
+  readonly first: number; // line, page, ...
   readonly last: number;
 }
 

@@ -1,8 +1,8 @@
 // What a server is asked for during a search: vectors of chunks.
 
 import { floatsOf } from "../bytes/half.ts";
-import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
-import type { AskedServer } from "./asked.ts";
+import { originOf, SEARCH_SILENCE_MS } from "./index_server.ts";
+import type { IndexServer } from "./index_server.ts";
 import { makeClient } from "./client.ts";
 
 // Of a request: a server may have to embed each of them.
@@ -11,7 +11,7 @@ const MOST_AT_ONCE = 512;
 /** The vectors of chunks: `mask` says which the server gave (1), `rows` are those, end to end.
  * Unreachable if it does not answer as it should, WrongState if it has another index now. */
 export async function askVectors(
-  server: AskedServer,
+  server: IndexServer,
   ids: readonly number[],
   dim: number,
   signal?: AbortSignal,

@@ -1,18 +1,14 @@
 import { GossamerError } from "../errors.ts";
 
 /** Runs `work` when first asked for, and gives its result to all who ask; tried again where it failed. */
-export function once<T>(work: () => Promise<T>): { (): Promise<T>; readonly begun: Promise<T> | null } {
+export function lazyPromise<T>(work: () => Promise<T>): () => Promise<T> {
   let begun: Promise<T> | null = null;
-  const ask = () => {
+  return () => {
     if (begun) return begun;
-    const promise = work();
-    begun = promise;
-    promise.catch(() => {
-      if (begun === promise) begun = null;
-    });
-    return promise;
+    begun = work();
+    begun.catch(() => (begun = null));
+    return begun;
   };
-  return Object.defineProperty(ask, "begun", { get: () => begun }) as ReturnType<typeof once<T>>;
 }
 
 /** Waits for what others wait for too: an abort ends the waiting, not the work. */
@@ -26,12 +22,16 @@ export function waitFor<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   });
 }
 
-/** Runs jobs one after the other, whether or not those before succeed. */
-export function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => undefined);
-    return next;
-  };
+/** Admits one at a time, in the order in which they came. */
+export class Lock {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Waits for its turn; what it gives ends the turn. */
+  async acquire(): Promise<() => void> {
+    const before = this.#last;
+    let release = () => {};
+    this.#last = new Promise<void>((done) => (release = done));
+    await before;
+    return release;
+  }
 }
