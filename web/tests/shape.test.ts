@@ -40,7 +40,6 @@ const LAYERS = [
 // What is too long already. It may get shorter, and goes from here when it has.
 const LONG_FUNCTIONS = [
   "bytes/http.ts makeAsker",
-  "core/memory.ts coreOf",
   "server/client.ts makeClient",
   "storage/cached.ts makeBlocks",
   "storage/kept.ts openKept",

@@ -45,7 +45,9 @@ async function nearest(parts: ChangeParts, question: string): Promise<string> {
   const engine = await loadBuilder(FILES);
   const index = engine.open(await openEngineParts(parts.engine, { withVectors: true }), { pack: PACK });
   index.verify();
-  const [id = 0] = index.estimate(await EMBEDDER.embedQuestion(question), 1).ids;
+  const vector = await EMBEDDER.embedQuestion(question);
+  const request = { k: 1, recall: 0.9, strategy: "scan", effort: { rerank: 1, margin: 0 } } as const;
+  const [id = 0] = index.search(vector, request).wanted();
   const [document = 0] = parts.catalogue.documentRows([id]);
   return parts.catalogue.paths[parts.catalogue.sourceRows[document] ?? 0] ?? "";
 }

@@ -10,12 +10,7 @@ type Changes = Pick<
 >;
 
 /** What only the engine that builds can do with an index. */
-export function changesOf(
-  core: Core,
-  handle: number,
-  dim: number,
-  lendIds: <T>(ids: readonly number[], use: (address: number, count: number) => T) => T,
-): Changes {
+export function changesOf(core: Core, handle: number, dim: number): Changes {
   /** What fails on its way may have changed half of the index: nothing is unwound. */
   const change = <T>(use: () => T): T => {
     checkBuilds(core);
@@ -31,40 +26,22 @@ export function changesOf(
       const names = idsOf(ids);
       const count = checkRows(vectors, dim);
       checkPairs(ids.length, count);
-      change(() =>
-        core.lend([names, vectors], (own, rows) =>
-          core.call("index_add", handle, own as number, count, rows as number),
-        ),
-      );
+      change(() => core.call("index_add", handle, names, count, vectors));
     },
     addCodes: (ids, codes) => {
       const names = idsOf(ids);
-      change(() =>
-        core.lend([names, codes], (own, bytes) =>
-          core.call("index_add_codes", ...([handle, own, ids.length, bytes, codes.length] as number[])),
-        ),
-      );
+      change(() => core.call("index_add_codes", handle, names, ids.length, codes, codes.length));
     },
     codesOf: (ids) => {
       checkBuilds(core);
-      return lendIds(ids, (address, count) =>
-        core.bytes(core.call("index_codes_of", handle, address, count)),
-      );
+      return core.bytes(core.call("index_codes_of", handle, idsOf(ids), ids.length));
     },
     remove: (ids) => {
       const names = idsOf(ids);
-      change(() =>
-        core.lend([names], (own) => core.call("index_remove", handle, own as number, ids.length)),
-      );
+      change(() => core.call("index_remove", handle, names, ids.length));
     },
     compact: () => void change(() => core.call("index_compact", handle)),
-    applyDelta: (delta) => {
-      change(() =>
-        core.lend([delta], (address) =>
-          core.call("index_apply_delta", handle, address as number, delta.length),
-        ),
-      );
-    },
+    applyDelta: (delta) => void change(() => core.call("index_apply_delta", handle, delta, delta.length)),
     save: (options) => change(() => saved(core, handle, options ?? {})),
   };
 }

@@ -12,8 +12,7 @@ import type {
   OpenEngineOptions,
   Strategy,
 } from "./engine.ts";
-import { once, startCore } from "./memory.ts";
-import type { Core } from "./memory.ts";
+import { Core, freeOnce } from "./memory.ts";
 import { collectionAt, type Collection } from "./query.ts";
 import { residentRows } from "./resident.ts";
 import { openCollection } from "./sources.ts";
@@ -43,7 +42,7 @@ export function wasmEngine(
     return indexOf(core, make(core), free);
   };
   const begin = () => {
-    const core = startCore(module, MOST_FAILURES);
+    const core = new Core(module, MOST_FAILURES);
     cores.add(core);
     const free = () => {
       core.break("this index was closed; open it again");
@@ -70,9 +69,7 @@ export function wasmEngine(
     open: (parts, options) => start((core) => openParts(core, parts, options ?? {})),
     create: (pack) => {
       checkBuilds();
-      return start((core) =>
-        core.lend([pack], (address) => core.call("index_create", address as number, pack.length)),
-      );
+      return start((core) => core.call("index_create", pack, pack.length));
     },
     build: (vectors, dim, options) => {
       checkBuilds();
@@ -102,9 +99,7 @@ function openParts(core: Core, parts: EngineParts, options: OpenEngineOptions): 
     core.call("parts_attach", handle, kind, core.give(bytes), bytes.length);
   }
   const pack = options.pack ?? null;
-  core.lend([pack], (address) =>
-    core.call("index_open", handle, address as number, pack?.length ?? 0, options.residentBytes ?? -1),
-  );
+  core.call("index_open", handle, pack, pack?.length ?? 0, options.residentBytes ?? -1);
   return handle;
 }
 
@@ -128,12 +123,7 @@ function buildIndex(
     Math.min(wholeNumber(options.effort ?? 0, "effort"), MOST),
   );
   const pack = options.pack ?? null;
-  return core.lend([vectors, ids, values, pack], (rows, names, options_, packed) =>
-    core.call(
-      "index_build",
-      ...([rows, count, names, options_, packed, pack?.length ?? 0] as number[]),
-    ),
-  );
+  return core.call("index_build", vectors, count, ids, values, pack, pack?.length ?? 0);
 }
 
 function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
@@ -144,8 +134,6 @@ function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
   const dim = info(0);
   const rowBytes = info(7);
   const isDetached = info(9) === 1;
-  const lendIds = <T>(ids: readonly number[], use: (address: number, count: number) => T): T =>
-    core.lend([idsOf(ids)], (address) => use(address as number, ids.length));
   return {
     dim,
     metric: METRICS[info(1)] as EngineIndex["metric"],
@@ -166,24 +154,15 @@ function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
     },
     resident: isDetached ? residentRows(core, handle, rowBytes) : null,
     search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
-    estimate: (query, best, allowed) => {
-      const may = allowed === undefined ? null : idsOf(allowed);
-      const most = Math.min(wholeNumber(best, "best"), MOST);
-      return core.lend([checkQuery(query, dim), may], (vector, ids) => {
-        const values = [handle, vector, most, ids, may?.length ?? 0] as number[];
-        return nearestOf(core, core.call("index_estimate", ...values));
-      });
-    },
     ids: () => Array.from(core.numbers(core.call("index_ids", handle))),
-    nodesOf: (ids) =>
-      lendIds(ids, (address, count) => core.words(core.call("index_nodes_of", handle, address, count))),
+    nodesOf: (ids) => core.words(core.call("index_nodes_of", handle, idsOf(ids), ids.length)),
     verify: () => void core.call("index_verify", handle),
     handle,
     searchAt: (address) => searchOf(core, address, () => undefined),
-    free: once(() => {
+    free: freeOnce(() => {
       if (!core.isBroken()) free();
     }),
-    ...changesOf(core, handle, dim, lendIds),
+    ...changesOf(core, handle, dim),
   };
 }
 
@@ -196,22 +175,15 @@ function startSearch(
   const strategy = placeOf(STRATEGIES, request.strategy ?? "auto", "strategy");
   const allowed = request.allowed === undefined ? null : idsOf(request.allowed);
   const k = Math.min(wholeNumber(request.k, "k"), MOST);
-  const lent = [query, effortOf(request), allowed];
-  const search = core.lend(lent, (vector, effort, may) =>
-    core.call(
-      "search_new",
-      ...([index, vector, k, request.recall, strategy, effort, may, allowed?.length ?? 0] as number[]),
-    ),
-  );
-  return searchOf(core, search, once(() => core.call("search_free", search)));
+  const effort = effortOf(request);
+  const { recall } = request;
+  const search = core.call("search_new", index, query, k, recall, strategy, effort, allowed, allowed?.length ?? 0);
+  return searchOf(core, search, freeOnce(() => core.call("search_free", search)));
 }
 
 function searchOf(core: Core, search: number, free: () => void): EngineSearch {
   const supply = (name: string, values: Uint8Array | Float32Array, missing?: Uint8Array): void => {
-    const flags = missing ?? null;
-    core.lend([values, flags], (address, absent) =>
-      core.call(name, ...([search, address, values.length, absent, flags?.length ?? 0] as number[])),
-    );
+    core.call(name, search, values, values.length, missing ?? null, missing?.length ?? 0);
   };
   return {
     strategy: STRATEGIES[core.call("search_strategy", search)] as Strategy,
