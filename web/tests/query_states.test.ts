@@ -16,7 +16,7 @@ import type { Services } from "../src/query/services.ts";
 import type { Snapshot } from "../src/query/snapshot.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
-import { makeHandlers } from "../src/worker/handlers.ts";
+import { WorkerCalls } from "../src/worker/handlers.ts";
 import type { Handlers } from "../src/worker/handlers.ts";
 import type { Job } from "../src/worker/job.ts";
 import type { TextInput } from "../src/update/inputs.ts";
@@ -32,7 +32,7 @@ async function makeWorker(context: { mock: typeof import("node:test").mock }) {
   context.mock.method(globalThis, "fetch", answer);
   const storage = memoryStorage();
   const services = makeServices(builtWasm, storage);
-  return { storage, services, handlers: makeHandlers(services) };
+  return { storage, services, handlers: new WorkerCalls(services) };
 }
 
 async function withModel(): Promise<Services> {
@@ -162,7 +162,7 @@ test("an index whose opening was aborted at the last moment is closed", async (c
   const { handlers, services } = await makeWorker(context);
   await handlers.build(jobOf([note(0)]), "notes", { model: MODEL });
   const abort = new AbortController();
-  const late = makeHandlers({
+  const late = new WorkerCalls({
     ...services,
     storage: async () => {
       const storage = await services.storage();

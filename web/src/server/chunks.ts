@@ -5,7 +5,7 @@ import type { AwayText } from "../core/query.ts";
 import { objectOf } from "../text/json.ts";
 import { originOf, SEARCH_SILENCE_MS } from "./index_server.ts";
 import type { IndexServer } from "./index_server.ts";
-import { makeClient } from "./client.ts";
+import { Client } from "./client.ts";
 
 const MOST_AT_ONCE = 256;
 const MOST_CHUNK_BYTES = 1 << 20; // of one chunk's answer
@@ -18,7 +18,7 @@ export async function askChunks(
   ids: readonly number[],
   signal?: AbortSignal,
 ): Promise<(AwayText | null)[]> {
-  const client = makeClient(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
+  const client = new Client(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
   const chunks: (AwayText | null)[] = [];
   for (let first = 0; first < ids.length; first += MOST_AT_ONCE) {
     const some = ids.slice(first, first + MOST_AT_ONCE);

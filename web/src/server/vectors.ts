@@ -3,7 +3,7 @@
 import { floatsOf } from "../bytes/half.ts";
 import { originOf, SEARCH_SILENCE_MS } from "./index_server.ts";
 import type { IndexServer } from "./index_server.ts";
-import { makeClient } from "./client.ts";
+import { Client } from "./client.ts";
 
 // Of a request: a server may have to embed each of them.
 const MOST_AT_ONCE = 512;
@@ -16,7 +16,7 @@ export async function askVectors(
   dim: number,
   signal?: AbortSignal,
 ): Promise<{ mask: Uint8Array; rows: Float32Array }> {
-  const client = makeClient(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
+  const client = new Client(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
   const mask = new Uint8Array(ids.length);
   const rows = new Float32Array(ids.length * dim);
   let filled = 0;
