@@ -1,6 +1,6 @@
 // One question to a server for bytes of one file: retried, limited, counted, and checked to be what
 // was asked for.
-import { GossamerError, throwIfAborted } from "../errors.ts";
+import { cancelled, GossamerError, throwIfAborted } from "../errors.ts";
 import type { Answer, Question, Taker } from "./answer.ts";
 import { makeTaker, NotYet, sizeOf, Transient, understand } from "./answer.ts";
 
@@ -165,8 +165,4 @@ export function checkUrl(address: string | URL): string {
 function unreachable(url: string, why: Transient): GossamerError {
   const advice = "check the connection and the address, then try again";
   return new GossamerError(why.reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
-}
-
-function cancelled(): GossamerError {
-  return new GossamerError("Cancelled", "the job was cancelled before it finished");
 }

@@ -17,12 +17,16 @@ export interface WasmFiles {
 
 /** The engine that opens and searches. */
 export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
-  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", false);
+  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", null);
 }
 
 /** The engine that also makes and changes indexes. */
 export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
-  return wasmEngine(await compiled(wasm, "gossamer-build.wasm"), "simd", true);
+  const [module, { builder }] = await Promise.all([
+    compiled(wasm, "gossamer-build.wasm"),
+    loadPart(import("./wasm_builder.ts")),
+  ]);
+  return wasmEngine(module, "simd", builder);
 }
 
 /** Tokens and token-table models, by the module that searches. */

@@ -54,10 +54,6 @@ export class Core {
     this.#exported["_initialize"]?.();
   }
 
-  has(name: string): boolean {
-    return typeof this.#exported[name] === "function";
-  }
-
   /** Calls a function of the module; arrays are copied in for as long as it runs, and it is given their
    * addresses. Throws what it fails with as GossamerError; after a failure that is not one of its own it is
    * broken, and every later call fails with WrongState. */

@@ -16,30 +16,40 @@ import { Core, freeOnce } from "./memory.ts";
 import { collectionAt, type Collection } from "./query.ts";
 import { residentRows } from "./resident.ts";
 import { openCollection } from "./sources.ts";
-import { changesOf } from "./wasm_changes.ts";
-import { checkPairs, checkQuery, checkRows, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
+import { checkQuery, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
 
 // In the order of the enums in C++.
 const STRATEGIES = ["auto", "scan", "walk", "two-level", "best-first", "lazy", "exact"] as const;
-const METRICS = ["ip", "cosine", "l2"] as const;
-const SCALARS = ["f32", "f16", "int8"] as const;
-const KEEPS = ["none", "hot", "all"] as const;
-const GRAPHS = ["none", "full", "hub", "slim"] as const;
-const MOST = 0xffffffff;
+export const METRICS = ["ip", "cosine", "l2"] as const;
+export const SCALARS = ["f32", "f16", "int8"] as const;
+export const KEEPS = ["none", "hot", "all"] as const;
+export const GRAPHS = ["none", "full", "hub", "slim"] as const;
+export const MOST = 0xffffffff;
 // What a failed call leaves in memory is some bytes for each id that it was given.
 const MOST_FAILURES = 256;
 
-/** An engine over a compiled module. */
+// What changes an index.
+const CHANGES = ["add", "addCodes", "codesOf", "remove", "compact", "applyDelta", "save"] as const;
+export type Changes = Pick<EngineIndex, (typeof CHANGES)[number]>;
+
+/** What only the module that builds can do. */
+export interface Builder {
+  /** The address of a new index. */
+  build(core: Core, vectors: Float32Array, dim: number, options: BuildEngineOptions): number;
+  changesOf(core: Core, handle: number, dim: number): Changes;
+}
+
+/** An engine over a compiled module; one without a builder only searches. */
 export function wasmEngine(
   module: WebAssembly.Module,
   kernels: "simd" | "relaxed",
-  canBuild: boolean,
+  builder: Builder | null,
 ): Engine {
   const cores = new Set<Core>();
   /** Starts an instance for what `make` gives the address of. */
   const start = (make: (core: Core) => number): EngineIndex => {
     const { core, free } = begin();
-    return indexOf(core, make(core), free);
+    return indexOf(core, make(core), free, builder);
   };
   const begin = () => {
     const core = new Core(module, MOST_FAILURES);
@@ -50,12 +60,11 @@ export function wasmEngine(
     };
     return { core, free };
   };
-  const checkBuilds = (): void => {
-    if (!canBuild) fail("WrongState", "this engine only searches; load the one that builds for changes");
-  };
+  const building = (): Builder =>
+    builder ?? fail("WrongState", "this engine only searches; load the one that builds for changes");
   return {
     kernels,
-    canBuild,
+    canBuild: builder !== null,
     openCollection: (origin) => {
       const { core, free } = begin();
       try {
@@ -68,12 +77,12 @@ export function wasmEngine(
     },
     open: (parts, options) => start((core) => openParts(core, parts, options ?? {})),
     create: (pack) => {
-      checkBuilds();
+      building();
       return start((core) => core.call("index_create", pack, pack.length));
     },
     build: (vectors, dim, options) => {
-      checkBuilds();
-      return start((core) => buildIndex(core, vectors, dim, options));
+      const { build } = building();
+      return start((core) => build(core, vectors, dim, options));
     },
     memoryBytes: () => [...cores].reduce((sum, core) => sum + core.memoryBytes(), 0),
   };
@@ -84,7 +93,7 @@ function openedCollection(core: Core, collection: Collection, free: () => void):
     openIndex: {
       value: (parts: EngineParts, options: OpenEngineOptions = {}) => {
         const handle = openParts(core, parts, options);
-        return indexOf(core, handle, () => void core.call("index_free", handle));
+        return indexOf(core, handle, () => void core.call("index_free", handle), null);
       },
     },
     isBroken: { get: () => core.isBroken() },
@@ -103,30 +112,7 @@ function openParts(core: Core, parts: EngineParts, options: OpenEngineOptions): 
   return handle;
 }
 
-function buildIndex(
-  core: Core,
-  vectors: Float32Array,
-  dim: number,
-  options: BuildEngineOptions,
-): number {
-  if (!Number.isInteger(dim) || dim < 1) fail("InvalidArgument", `expected a dimension, got ${dim}`);
-  const count = checkRows(vectors, dim);
-  const ids = options.ids === undefined ? null : idsOf(options.ids);
-  if (ids !== null) checkPairs(ids.length, count);
-  const values = Float64Array.of(
-    dim,
-    placeOf(METRICS, options.metric ?? "ip", "metric"),
-    placeOf(SCALARS, options.scalar ?? "f16", "scalar"),
-    placeOf(KEEPS, options.keep ?? "none", "keep"),
-    placeOf(GRAPHS, options.graph ?? "none", "graph"),
-    Math.min(wholeNumber(options.maxDegree ?? 0, "maxDegree"), MOST),
-    Math.min(wholeNumber(options.effort ?? 0, "effort"), MOST),
-  );
-  const pack = options.pack ?? null;
-  return core.call("index_build", vectors, count, ids, values, pack, pack?.length ?? 0);
-}
-
-function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
+function indexOf(core: Core, handle: number, free: () => void, builder: Builder | null): EngineIndex {
   const info = (field: number): number => {
     core.call("index_info", handle);
     return core.numbers(10)[field] as number;
@@ -162,8 +148,13 @@ function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
     free: freeOnce(() => {
       if (!core.isBroken()) free();
     }),
-    ...changesOf(core, handle, dim),
+    ...(builder?.changesOf(core, handle, dim) ?? noChanges()),
   };
+}
+
+function noChanges(): Changes {
+  const refuse = () => fail("WrongState", "this engine only searches; open the index with the one that builds");
+  return Object.fromEntries(CHANGES.map((name) => [name, refuse])) as unknown as Changes;
 }
 
 function startSearch(

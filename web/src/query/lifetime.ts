@@ -1,17 +1,8 @@
 /** Who uses something that is to be closed when nobody does any more. */
 export class Lifetime {
+  isEnding = false; // it was closed, or will be when nobody uses it any more
   #users = 0;
-  #isEnding = false;
   #whenUnused = () => {};
-
-  /** Whether it was closed, or will be when nobody uses it any more. */
-  get isEnding(): boolean {
-    return this.#isEnding;
-  }
-
-  get users(): number {
-    return this.#users;
-  }
 
   retain(): void {
     this.#users += 1;
@@ -24,12 +15,7 @@ export class Lifetime {
 
   /** Begins the end, which is when nobody uses it. To be called once. */
   end(): Promise<void> {
-    this.#isEnding = true;
+    this.isEnding = true;
     return this.#users === 0 ? Promise.resolve() : new Promise((done) => (this.#whenUnused = done));
-  }
-
-  /** Ends, whoever uses it. */
-  cut(): void {
-    this.#isEnding = true;
   }
 }

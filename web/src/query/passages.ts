@@ -49,7 +49,7 @@ export async function readTitles(snapshot: Snapshot, most: number, signal?: Abor
   const ids = (await snapshot.memory.collection()).sample(most);
   const passages = await Passages.open(snapshot, ids, signal);
   try {
-    return [...new Set(ids.flatMap((id) => passages.titleOf(id)))];
+    return [...new Set(ids.map((id) => passages.titleOf(id)))].filter((title) => title !== "");
   } finally {
     passages.close();
   }
@@ -96,10 +96,9 @@ export class Passages {
     throw new GossamerError("UnknownId", `the text of chunk ${id} is not what was indexed; add it again`);
   }
 
-  /** The title of a chunk's document; nothing where there is none. */
-  titleOf(id: number): string[] {
-    const title = this.#reader.passage(id, 0)?.title;
-    return title ? [title] : [];
+  /** The title of a chunk's document; "" where there is none. */
+  titleOf(id: number): string {
+    return this.#reader.passage(id, 0)?.title ?? "";
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { GossamerError } from "../errors.ts";
+import { cancelled } from "../errors.ts";
 
 /** Runs `work` when first asked for, and gives its result to all who ask; tried again where it failed. */
 export function lazyPromise<T>(work: () => Promise<T>): () => Promise<T> {
@@ -15,7 +15,7 @@ export function lazyPromise<T>(work: () => Promise<T>): () => Promise<T> {
 export function waitFor<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(new GossamerError("Cancelled", "the job was cancelled before it finished"));
+    const abort = () => reject(cancelled());
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));

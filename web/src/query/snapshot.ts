@@ -71,7 +71,7 @@ export class Snapshot {
 
   /** Lets go of everything; a search under way fails with WrongState. */
   close(): Promise<void> {
-    this.lifetime.cut();
+    this.lifetime.isEnding = true;
     this.#closed ??= this.#letGo();
     return this.#closed;
   }

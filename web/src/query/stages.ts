@@ -7,7 +7,7 @@ export class Stages {
     this.ms[name] ??= 0;
     const start = performance.now();
     return () => {
-      this.ms[name] = (this.ms[name] ?? 0) + performance.now() - start;
+      this.ms[name] = (this.ms[name] as number) + performance.now() - start;
     };
   }
 }

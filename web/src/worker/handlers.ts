@@ -33,8 +33,8 @@ export class WorkerCalls implements Handlers {
   }
 
   async open(job: Job, ...[target, options]: Calls["open"]["args"]): Promise<OpenedIndex> {
-    const { name = "" } = options;
-    const isKept = target instanceof Blob && options.name !== undefined;
+    const { name } = options;
+    const isKept = target instanceof Blob && name !== undefined;
     const from = isKept ? await (await changes()).importIndex(this.#services, name, target, job) : target;
     return this.#enter(await WebIndex.open(from, { ...options, signal: job.signal }, this.#services), job);
   }

@@ -1,6 +1,6 @@
 // The worker's end: owns Wasm and storage, answers what the page posts. Also importable, for tests.
 
-import { GossamerError } from "../errors.ts";
+import { cancelled, GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { makeServices, wasmFrom } from "../query/services.ts";
 import { WorkerCalls } from "./handlers.ts";
@@ -82,7 +82,7 @@ function nextBatch(
 ): Promise<TextBatch> {
   return new Promise((resolve, reject) => {
     const { signal } = call.abort;
-    const stop = () => reject(new GossamerError("Cancelled", "the job was cancelled before it finished"));
+    const stop = () => reject(cancelled());
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
     call.take = (batch) => {
@@ -96,9 +96,7 @@ function nextBatch(
 /** An error in words that travel. What nobody foresaw keeps its message. */
 function described(error: unknown): { reason: Reason; message: string } {
   if (error instanceof GossamerError) return { reason: error.reason, message: error.message };
-  if (error instanceof Error && error.name === "AbortError") {
-    return { reason: "Cancelled", message: "the job was cancelled before it finished" };
-  }
+  if (error instanceof Error && error.name === "AbortError") return described(cancelled());
   if (error instanceof RangeError && /memory|allocation/i.test(error.message)) {
     return { reason: "TooLarge", message: `the browser gave no memory: ${error.message}` };
   }

@@ -1,19 +1,15 @@
-// Changes of an index in gossamer-build.wasm.
+// What only gossamer-build.wasm does: indexes are made and changed.
 
-import type { EngineIndex } from "./engine.ts";
+import type { BuildEngineOptions } from "./engine.ts";
 import type { Core } from "./memory.ts";
-import { checkPairs, checkRows, fail, idsOf } from "./wasm_checks.ts";
+import { checkPairs, checkRows, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
+import { type Builder, type Changes, GRAPHS, KEEPS, METRICS, MOST, SCALARS } from "./wasm_engine.ts";
 
-type Changes = Pick<
-  EngineIndex,
-  "add" | "addCodes" | "codesOf" | "remove" | "compact" | "applyDelta" | "save"
->;
+export const builder: Builder = { build, changesOf };
 
-/** What only the engine that builds can do with an index. */
-export function changesOf(core: Core, handle: number, dim: number): Changes {
+function changesOf(core: Core, handle: number, dim: number): Changes {
   /** What fails on its way may have changed half of the index: nothing is unwound. */
   const change = <T>(use: () => T): T => {
-    checkBuilds(core);
     try {
       return use();
     } catch (error) {
@@ -32,10 +28,7 @@ export function changesOf(core: Core, handle: number, dim: number): Changes {
       const names = idsOf(ids);
       change(() => core.call("index_add_codes", handle, names, ids.length, codes, codes.length));
     },
-    codesOf: (ids) => {
-      checkBuilds(core);
-      return core.bytes(core.call("index_codes_of", handle, idsOf(ids), ids.length));
-    },
+    codesOf: (ids) => core.bytes(core.call("index_codes_of", handle, idsOf(ids), ids.length)),
     remove: (ids) => {
       const names = idsOf(ids);
       change(() => core.call("index_remove", handle, names, ids.length));
@@ -46,9 +39,27 @@ export function changesOf(core: Core, handle: number, dim: number): Changes {
   };
 }
 
-function checkBuilds(core: Core): void {
-  if (core.has("index_add")) return;
-  fail("WrongState", "this engine only searches; open the index with the one that builds");
+function build(
+  core: Core,
+  vectors: Float32Array,
+  dim: number,
+  options: BuildEngineOptions,
+): number {
+  if (!Number.isInteger(dim) || dim < 1) fail("InvalidArgument", `expected a dimension, got ${dim}`);
+  const count = checkRows(vectors, dim);
+  const ids = options.ids === undefined ? null : idsOf(options.ids);
+  if (ids !== null) checkPairs(ids.length, count);
+  const values = Float64Array.of(
+    dim,
+    placeOf(METRICS, options.metric ?? "ip", "metric"),
+    placeOf(SCALARS, options.scalar ?? "f16", "scalar"),
+    placeOf(KEEPS, options.keep ?? "none", "keep"),
+    placeOf(GRAPHS, options.graph ?? "none", "graph"),
+    Math.min(wholeNumber(options.maxDegree ?? 0, "maxDegree"), MOST),
+    Math.min(wholeNumber(options.effort ?? 0, "effort"), MOST),
+  );
+  const pack = options.pack ?? null;
+  return core.call("index_build", vectors, count, ids, values, pack, pack?.length ?? 0);
 }
 
 function saved(
