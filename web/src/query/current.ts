@@ -148,8 +148,7 @@ export class Attempts {
     const snapshot = this.#snapshot as Snapshot;
     const [result] = await Promise.allSettled([work]);
     snapshot.lifetime.release();
-    const isOld = !(await this.#checking);
-    this.#checking = Promise.resolve(true);
+    const isOld = this.#tries === 1 && !(await this.#checking);
     if (result.status === "fulfilled" && !isOld) return true;
     const error: unknown = result.status === "rejected" ? result.reason : null;
     await this.#current.replace(snapshot, isOld, error, this.#tries >= MOST_TRIES);
