@@ -24,7 +24,7 @@ export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
 export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
   const [module, { builder }] = await Promise.all([
     compiled(wasm, "gossamer-build.wasm"),
-    loadPart(import("./wasm_builder.ts")),
+    loadPart(import("./builder.ts")),
   ]);
   return wasmEngine(module, "simd", builder);
 }
