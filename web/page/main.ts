@@ -11,7 +11,7 @@ import { setUpPicking } from "./picking.ts";
 import { FILTERS, hasWord, readQuery, writeQuery } from "./query.ts";
 import type { Query } from "./query.ts";
 import { showNothing, showProblem, showResults } from "./results.ts";
-import { answer as answerQuery } from "./search.ts";
+import { answers } from "./search.ts";
 import { server, setUpServer } from "./server/backend.ts";
 import { isServer } from "./site.ts";
 import type { Target } from "./site.ts";
@@ -165,17 +165,13 @@ async function answer(query: Query): Promise<void> {
     isFiltered: FILTERS.some((name) => query[name] !== ""),
     readContext: opened.context,
   };
-  const pause = () => new Promise<void>((done) => setTimeout(done, MEANING_MS));
+  const possible: Query = opened.isWordsOnly ? { ...query, mode: "lexical" } : query;
   try {
-    const asked: Query = opened.isWordsOnly ? { ...query, mode: "lexical" } : query;
-    await answerQuery(opened, asked, signal, backend.isNear ? pause : null, {
-      first: (found) => {
-        hasHits = found.hits.length > 0;
-        if (hasHits) results.removeAttribute("aria-busy");
-        showResults(found, { ...showing, isLast: false });
-      },
-      last: (found) => showResults(found, { ...showing, isLast: true }),
-    });
+    for await (const found of answers(opened, possible, signal, backend.isNear ? MEANING_MS : null)) {
+      hasHits = found.results.hits.length > 0;
+      if (hasHits) results.removeAttribute("aria-busy");
+      showResults(found.results, { ...showing, isLast: found.isLast });
+    }
     void refresh();
   } catch (error) {
     if (signal.aborted || isMended(error, opened)) return;

@@ -5,40 +5,34 @@ import type { Opened } from "./backend.ts";
 import { noteLatency } from "./latency.ts";
 import type { Query } from "./query.ts";
 
-export interface Watcher {
-  /** What was found by words, while the rest is under way. */
-  first(results: Results): void;
-  /** What was found. */
-  last(results: Results): void;
+/** What was found, and whether that is all. */
+export interface Found {
+  readonly results: Results;
+  readonly isLast: boolean; // false for what was found by words, while the rest is under way
 }
 
-/** Answers a query. Throws what the search throws, also where its first half was shown. `pause` is
- * waited for between the two halves: whoever types on does not need the second; null for a single one. */
-export async function answer(
+/** Answers a query: twice where `pauseMs` is waited between words and meaning, since whoever types on does
+ * not need the second; once where it is null. Throws what the search throws, also after its first half. */
+export async function* answers(
   opened: Opened,
   query: Query,
   signal: AbortSignal,
-  pause: (() => Promise<void>) | null,
-  watcher: Watcher,
-): Promise<void> {
+  pauseMs: number | null,
+): AsyncGenerator<Found> {
+  const { question, mode } = query;
   let firstMs: number | null = null;
-  if (pause && query.mode === "hybrid") {
-    const [results, ms] = await timed(() => opened.search(query, "lexical", signal));
-    firstMs = ms;
+  if (pauseMs !== null && mode === "hybrid") {
+    const start = performance.now();
+    const results = await opened.search(query, "lexical", signal);
+    firstMs = performance.now() - start;
     if (signal.aborted) return;
-    watcher.first(results);
-    await pause();
+    yield { results, isLast: false };
+    await new Promise<void>((done) => setTimeout(done, pauseMs));
     if (signal.aborted) return;
   }
-  const [results, ms] = await timed(() => opened.search(query, query.mode, signal));
-  if (signal.aborted) return;
-  noteLatency({ question: query.question, firstMs, ms: (firstMs ?? 0) + ms });
-  watcher.last(results);
-}
-
-/** What the page waits for: with the way there and back. */
-async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   const start = performance.now();
-  const value = await work();
-  return [value, performance.now() - start];
+  const results = await opened.search(query, mode, signal);
+  if (signal.aborted) return;
+  noteLatency({ question, firstMs, ms: (firstMs ?? 0) + performance.now() - start });
+  yield { results, isLast: true };
 }

@@ -45,9 +45,13 @@ export class GossamerError extends Error {
   }
 }
 
+export function cancelled(): GossamerError {
+  return new GossamerError("Cancelled", "the job was cancelled before it finished");
+}
+
 /** Throws Cancelled if the signal was aborted. */
 export function throwIfAborted(signal?: AbortSignal): void {
-  if (signal?.aborted) throw new GossamerError("Cancelled", "the job was cancelled before it finished");
+  if (signal?.aborted) throw cancelled();
 }
 
 /** The reason that a server writes in snake case; undefined if it is none of ours. */

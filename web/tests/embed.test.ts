@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
 
-import { startCore } from "../src/core/memory.ts";
+import { Core } from "../src/core/memory.ts";
 import type { StaticModel, TextCore } from "../src/core/text.ts";
 import { wasmText } from "../src/core/wasm_text.ts";
 import type { Embedder } from "../src/embed/embedder.ts";
@@ -29,7 +29,7 @@ let embedder: Embedder;
 before(async () => {
   const wasm = await readFile(new URL("../wasm/built/gossamer.wasm", HERE));
   const module = await WebAssembly.compile(wasm);
-  text = wasmText(startCore(module), () => startCore(module));
+  text = wasmText(new Core(module), () => new Core(module));
   model = text.model(file);
   embedder = staticEmbedder(model);
 });

@@ -104,13 +104,6 @@ test("a supply of another size is refused", () => {
   refuses("InvalidArgument", () => search.supply(new Float32Array(DIM)));
 });
 
-test("estimates come nearest first", () => {
-  const { ids, distances } = openGolden(engine, "none").estimate(query, 50);
-
-  assert.equal(ids.length, 50);
-  assert.deepEqual(distances, [...distances].sort((a, b) => a - b));
-});
-
 test("counters tell what a search did", () => {
   const search = openGolden(engine, "all-full").search(query, { ...ASK, strategy: "best-first" });
 

@@ -14,7 +14,7 @@ import type { Folder } from "../src/storage/storage.ts";
 import { exportFile } from "../src/update/export.ts";
 import { importFile } from "../src/update/import.ts";
 import { dataFile, readDamaged } from "./format_parts.ts";
-import { askWords, stateOf } from "./asked.ts";
+import { askWords, snapshotOf } from "./snapshots.ts";
 import { fileParts, folderParts, loadReader, READERS } from "./cores.ts";
 
 for (const version of [1, 2]) {
@@ -35,7 +35,7 @@ test(`words of a single file of version ${version} are in the chunks that it say
   const texts = await chunkTexts(parts);
   assert(parts.words);
 
-  const { hits, explanation } = await askWords(await stateOf(parts), "leaf nowhere");
+  const { hits, explanation } = await askWords(await snapshotOf(parts), "leaf nowhere");
 
   const found = new Map(hits.map((hit) => [hit.id, hit.text]));
   const holding = [...texts.keys()].filter((number) => / leaf /.test(` ${texts[number]} `));
@@ -89,10 +89,10 @@ test("a file of vectors alone is no index to search", async () => {
 test("damage to a single file is found before anything is made of it", async () => {
   const read = async (bytes: Uint8Array) => {
     const parts = await fileParts(bytes);
-    const state = await stateOf(parts);
-    const { hits } = await askWords(state, "tea");
+    const snapshot = await snapshotOf(parts);
+    const { hits } = await askWords(snapshot, "tea");
     const found = [await chunkTexts(parts), hits, parts.manifest];
-    await state.close();
+    await snapshot.close();
     return found;
   };
 
@@ -108,14 +108,14 @@ test("what could not be fetched is asked for again", async () => {
     return bytes.slice(at, at + length);
   };
   const parts = await partsOfFile({ size: bytes.length, read, close: () => undefined }, READERS);
-  const state = await stateOf(parts);
+  const snapshot = await snapshotOf(parts);
 
   await assert.rejects(parts.texts.read(1, 0, 10), { reason: "Unreachable" });
-  await assert.rejects(askWords(state, "tea"), { reason: "Unreachable" });
+  await assert.rejects(askWords(snapshot, "tea"), { reason: "Unreachable" });
   isBroken = false;
 
   assert.equal((await parts.texts.read(1, 0, 10)).length, 10);
-  assert((await askWords(state, "tea")).hits.length > 0);
+  assert((await askWords(snapshot, "tea")).hits.length > 0);
 });
 
 test("words are found with one read of where they lie, one of blocks and one of postings", async () => {
@@ -127,9 +127,9 @@ test("words are found with one read of where they lie, one of blocks and one of 
     return Promise.all(ranges.map(({ at, length }) => words.read(at, length)));
   };
   const read = async (at: number, length: number) => (await readMany([{ at, length }]))[0]!;
-  const state = await stateOf({ ...parts, words: { ...words, read, readMany } });
+  const snapshot = await snapshotOf({ ...parts, words: { ...words, read, readMany } });
 
-  const { hits } = await askWords(state, "tea leaf nowhere");
+  const { hits } = await askWords(snapshot, "tea leaf nowhere");
 
   assert(hits.length > 0);
   assert.equal(reads, 3);

@@ -10,50 +10,49 @@ import { SUPPLIED } from "../src/core/query.ts";
 import type { Embedder } from "../src/embed/embedder.ts";
 import { GossamerError } from "../src/errors.ts";
 import { partsOfFile, type IndexParts, type TextStore } from "../src/format/parts.ts";
-import type { OpenedState } from "../src/query/opened.ts";
+import type { Snapshot } from "../src/query/snapshot.ts";
 import { TextSource } from "../src/query/texts.ts";
-import { vectorCache } from "../src/query/vector_cache.ts";
+import { VectorCache } from "../src/query/vector_cache.ts";
 import { VectorSource, type VectorOptions } from "../src/query/vectors.ts";
-import type { Elsewhere } from "../src/server/elsewhere.ts";
-import { askWords, stateOf } from "./asked.ts";
+import type { RemoteChunks } from "../src/server/remote_chunks.ts";
+import { askWords, snapshotOf } from "./snapshots.ts";
 import { READERS } from "./cores.ts";
 
 const FILE = readFileSync(new URL("data/query/index.gossamer", import.meta.url));
 const { given, embed, outOfReach } = SUPPLIED;
 
 /** Embeds a text as its length, and notes what it was given. */
-function fakeEmbedder(): { embedder: () => Promise<Embedder>; batches: number[] } {
+function fakeModel(): { model: { embedder: () => Promise<Embedder> }; batches: number[] } {
   const batches: number[] = [];
   const embedMany = async (texts: readonly string[]) => {
     batches.push(texts.length);
     return Float32Array.from(texts.flatMap(({ length }) => [length, 1]));
   };
-  return { embedder: async () => ({ embed: embedMany }) as unknown as Embedder, batches };
+  return { model: { embedder: async () => ({ embed: embedMany }) as unknown as Embedder }, batches };
 }
 
 /** A server that has vectors of even ids, and says what it was asked for. */
-function fakeServer(rowOf = (id: number): number[] => [id, 2]): { elsewhere: Elsewhere; asked: number[][] } {
+function fakeServer(rowOf = (id: number): number[] => [id, 2]): { server: Pick<RemoteChunks, "vectors">; asked: number[][] } {
   const asked: number[][] = [];
-  const elsewhere: Elsewhere = {
+  const server: Pick<RemoteChunks, "vectors"> = {
     vectors: async (ids) => {
       asked.push([...ids]);
       const mask = Uint8Array.from(ids, (id) => (id % 2 === 0 ? 1 : 0));
       return { mask, rows: Float32Array.from(ids.filter((id) => id % 2 === 0).flatMap(rowOf)) };
     },
-    chunks: async (ids) => ids.map(() => null),
   };
-  return { elsewhere, asked };
+  return { server, asked };
 }
 
 function sourceOf(options: Partial<VectorOptions> = {}): VectorSource {
-  const rest = { embedder: null, elsewhere: null, said: new Set<string>() };
-  return new VectorSource({ dim: 2, cache: vectorCache(1 << 20), ...rest, ...options });
+  const rest = { model: null, server: null, notes: new Set<string>() };
+  return new VectorSource({ dim: 2, cache: new VectorCache(1 << 20), ...rest, ...options });
 }
 
 test("what is in memory is given, and the rest is to be embedded where there is a model", async () => {
-  const cache = vectorCache(1 << 20);
+  const cache = new VectorCache(1 << 20);
   cache.put(7, Float32Array.of(3, 4));
-  const source = sourceOf({ cache, ...fakeEmbedder() });
+  const source = sourceOf({ cache, ...fakeModel() });
 
   const found = await source.find([5, 7], false);
 
@@ -63,9 +62,9 @@ test("what is in memory is given, and the rest is to be embedded where there is 
 });
 
 test("what was embedded is remembered, and embedded in batches that others get a turn between", async () => {
-  const { embedder, batches } = fakeEmbedder();
-  const cache = vectorCache(1 << 20);
-  const source = sourceOf({ cache, embedder });
+  const { model, batches } = fakeModel();
+  const cache = new VectorCache(1 << 20);
+  const source = sourceOf({ cache, model });
   const ids = Array.from({ length: 150 }, (_, i) => i);
 
   const rows = await source.embed(ids, ids.map((id) => "x".repeat(id)));
@@ -85,15 +84,15 @@ test("an aborted question embeds no more batches", async () => {
     };
     return { embed: embedMany } as unknown as Embedder;
   };
-  const source = sourceOf({ embedder, signal: abort.signal });
+  const source = sourceOf({ model: { embedder }, signal: abort.signal });
   const ids = Array.from({ length: 65 }, (_, i) => i);
 
   await assert.rejects(source.embed(ids, ids.map(String)), { reason: "Cancelled" });
 });
 
 test("without a model the server is asked once, and what it has not got is out of reach", async () => {
-  const { elsewhere, asked } = fakeServer();
-  const source = sourceOf({ elsewhere });
+  const { server, asked } = fakeServer();
+  const source = sourceOf({ server });
 
   const first = await source.find([1, 2, 4], false);
   const again = await source.find([2, 4], false);
@@ -106,8 +105,8 @@ test("without a model the server is asked once, and what it has not got is out o
 });
 
 test("chunks whose texts only the server has are asked of it though there is a model", async () => {
-  const { elsewhere } = fakeServer();
-  const source = sourceOf({ elsewhere, ...fakeEmbedder() });
+  const { server } = fakeServer();
+  const source = sourceOf({ server, ...fakeModel() });
 
   assert.deepEqual([...(await source.find([2, 3], true)).states], [given, outOfReach]);
 });
@@ -118,7 +117,7 @@ test("with neither model nor server everything is out of reach", async () => {
 
 test("a row of a server that is no vector was not given, nor remembered", async () => {
   for (const row of [[NaN, 1], [Infinity, 0], [1]]) {
-    const cache = vectorCache(1 << 20);
+    const cache = new VectorCache(1 << 20);
     const source = sourceOf({ cache, ...fakeServer(() => row) });
 
     assert.deepEqual([...(await source.find([2], false)).states], [outOfReach], String(row));
@@ -134,10 +133,10 @@ test("without a server its chunks are not there, and that is no answer", async (
 
 test("texts that are not what was indexed are never shown, and a note says so", async () => {
   const parts = await partsOfFile(memorySource(FILE), READERS);
-  const right = await askWords(await stateOf(parts), "whales");
-  const state = await stateOf(withTexts(parts, (text) => text.fill(120)));
+  const right = await askWords(await snapshotOf(parts), "whales");
+  const snapshot = await snapshotOf(withTexts(parts, (text) => text.fill(120)));
 
-  const wrong = await askWords(state, "whales");
+  const wrong = await askWords(snapshot, "whales");
 
   assert.ok(right.hits.length > 0);
   assert.deepEqual(right.notes, []);
@@ -148,33 +147,33 @@ test("texts that are not what was indexed are never shown, and a note says so", 
 test("a text that cannot be read ends the question with its reason, and the next one is answered", async () => {
   const parts = await partsOfFile(memorySource(FILE), READERS);
   let isAway = true;
-  const state = await stateOf(
+  const snapshot = await snapshotOf(
     withTexts(parts, (text) => {
       if (isAway) throw new GossamerError("Unreachable", "the server does not answer");
       return text;
     }),
   );
 
-  await assert.rejects(askWords(state, "whales"), { reason: "Unreachable" });
+  await assert.rejects(askWords(snapshot, "whales"), { reason: "Unreachable" });
   isAway = false;
 
-  assert.ok((await askWords(state, "whales")).hits.length > 0);
+  assert.ok((await askWords(snapshot, "whales")).hits.length > 0);
 });
 
 test("a question that is aborted on its way is cancelled, and the next one is answered", async () => {
   const abort = new AbortController();
-  const state = await stateOf(await partsThat(() => abort.abort()));
+  const snapshot = await snapshotOf(await partsThat(() => abort.abort()));
 
-  await assert.rejects(askWords(state, "whales", abort.signal), { reason: "Cancelled" });
+  await assert.rejects(askWords(snapshot, "whales", abort.signal), { reason: "Cancelled" });
 
-  assert.ok((await askWords(state, "whales")).hits.length > 0);
+  assert.ok((await askWords(snapshot, "whales")).hits.length > 0);
 });
 
 test("a question whose index is closed on its way says so", async () => {
   const closing: Promise<void>[] = [];
-  const state: OpenedState = await stateOf(await partsThat(() => closing.push(state.close())));
+  const snapshot: Snapshot = await snapshotOf(await partsThat(() => closing.push(snapshot.close())));
 
-  await assert.rejects(askWords(state, "whales"), { reason: "WrongState" });
+  await assert.rejects(askWords(snapshot, "whales"), { reason: "WrongState" });
   await Promise.all(closing);
 });
 

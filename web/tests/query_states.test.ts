@@ -9,17 +9,18 @@ import { loadBuilder } from "../src/core/load.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer } from "../src/format/container.ts";
 import type { IndexParts } from "../src/format/parts.ts";
+import type { IndexContext } from "../src/query/context.ts";
 import { keepModel } from "../src/query/models.ts";
-import type { Kept, OpenedState } from "../src/query/opened.ts";
 import { makeServices } from "../src/query/services.ts";
 import type { Services } from "../src/query/services.ts";
+import type { Snapshot } from "../src/query/snapshot.ts";
 import { WebIndex } from "../src/query/web_index.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
-import { makeHandlers } from "../src/worker/handlers.ts";
+import { WorkerCalls } from "../src/worker/handlers.ts";
 import type { Handlers } from "../src/worker/handlers.ts";
 import type { Job } from "../src/worker/job.ts";
 import type { TextInput } from "../src/update/inputs.ts";
-import { keptFor, stateOf } from "./asked.ts";
+import { contextFor, snapshotOf } from "./snapshots.ts";
 import { builtWasm } from "./wasm_files.ts";
 
 const model = readFileSync(new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url));
@@ -31,7 +32,7 @@ async function makeWorker(context: { mock: typeof import("node:test").mock }) {
   context.mock.method(globalThis, "fetch", answer);
   const storage = memoryStorage();
   const services = makeServices(builtWasm, storage);
-  return { storage, services, handlers: makeHandlers(services) };
+  return { storage, services, handlers: new WorkerCalls(services) };
 }
 
 async function withModel(): Promise<Services> {
@@ -108,23 +109,22 @@ test("searches are answered while another tab commits", async (context) => {
   assert.ok(hits.some((hit) => hit.source === "note 107"));
 });
 
-test("a search under way keeps the state that it began with until it is over", async (context) => {
+test("a search under way keeps the snapshot that it began with until it is over", async (context) => {
   const { handlers, services } = await makeWorker(context);
   const { handle } = await handlers.build(jobOf([note(0)]), "notes", { model: MODEL });
   const index = await WebIndex.open("notes", {}, services);
-  const state = await index.state();
-  let go = () => {};
-  const using = state.use(async (used) => {
-    await new Promise<void>((resolve) => (go = resolve));
-    return used.ask(async (asked) => (await asked.engine()).index);
-  });
+  const snapshot = await index.snapshot();
+  const attempts = index.attempts();
+  assert.equal(await attempts.next(), snapshot);
 
   await handlers.add(jobOf([note(1)]), handle);
   await index.search("whales");
-  assert.notEqual(await index.state(), state);
-  go();
+  assert.notEqual(await index.snapshot(), snapshot);
 
-  assert.equal((await using).isBroken, false);
+  assert.equal((await snapshot.memory.engine()).index.isBroken, false);
+  assert.equal(await attempts.isFinal(Promise.resolve()), true);
+  await snapshot.retire();
+  assert.equal((await snapshot.memory.engine()).index.isBroken, true);
 });
 
 test("an index that storage has lost is said to be lost", async (context) => {
@@ -162,7 +162,7 @@ test("an index whose opening was aborted at the last moment is closed", async (c
   const { handlers, services } = await makeWorker(context);
   await handlers.build(jobOf([note(0)]), "notes", { model: MODEL });
   const abort = new AbortController();
-  const late = makeHandlers({
+  const late = new WorkerCalls({
     ...services,
     storage: async () => {
       const storage = await services.storage();
@@ -208,8 +208,8 @@ test("an eviction of one's own is loaded from its address", async () => {
 test("an engine that failed too often is replaced by another one", async () => {
   const index = await WebIndex.open(new Blob([readFileSync(FILE)]), {}, await withModel());
   await index.search("whales");
-  const state = await index.state();
-  const { index: engine } = await state.ask((asked) => asked.engine());
+  const snapshot = await index.snapshot();
+  const { index: engine } = await snapshot.memory.engine();
   const query = new Float32Array(engine.dim);
   const ask = () => engine.search(query, { k: 1, recall: 0.9, allowed: [999_999] });
   for (let i = 0; i < 300 && !engine.isBroken; i++) assert.throws(ask, GossamerError);
@@ -218,8 +218,8 @@ test("an engine that failed too often is replaced by another one", async () => {
   assert.equal((await index.search("whales that live in the sea", { k: 1 })).hits[0]?.source, "whales");
 });
 
-/** A state over vectors alone. */
-async function stateOfVectors(count: number, dim: number): Promise<{ state: OpenedState; kept: Kept }> {
+/** A snapshot over vectors alone. */
+async function snapshotOfVectors(count: number, dim: number): Promise<{ snapshot: Snapshot; context: IndexContext }> {
   const vectors = Float32Array.from({ length: count * dim }, (_, i) => Math.sin(i));
   const built = (await loadBuilder(builtWasm)).build(vectors, dim, { scalar: "f32", keep: "all", metric: "l2" });
   const file = built.save();
@@ -227,30 +227,30 @@ async function stateOfVectors(count: number, dim: number): Promise<{ state: Open
   const engine = await openContainer(memorySource(file));
   const manifest = { model: { name: "", fingerprint: "", dim }, settings: { keep: "all" } };
   const parts = { manifest, engine, origin: { files: [] }, words: null, close: () => {} };
-  const kept = keptFor(1 << 16);
-  return { state: await stateOf(parts as unknown as IndexParts, {}, kept), kept };
+  const context = contextFor(1 << 16);
+  return { snapshot: await snapshotOf(parts as unknown as IndexParts, {}, context), context };
 }
 
 test("a budget that falls gives memory back, and what it leaves is still there", async () => {
-  const { state, kept } = await stateOfVectors(20_000, 64);
-  await state.warm();
-  const wasmBytes = async () => (await state.loadedEngine)?.engine.memoryBytes() ?? 0;
+  const { snapshot, context } = await snapshotOfVectors(20_000, 64);
+  await snapshot.memory.warm();
+  const wasmBytes = async () => (await snapshot.memory.loaded)?.engine.memoryBytes() ?? 0;
   const atFirst = await wasmBytes();
 
-  await state.setBudget(5_120_000);
-  await state.warm();
+  await snapshot.setBudget(5_120_000);
+  await snapshot.memory.warm();
   const atMost = await wasmBytes();
-  await state.setBudget(256 * 1024);
+  await snapshot.setBudget(256 * 1024);
   const atLast = await wasmBytes();
 
   assert.ok(atMost <= atFirst + 5_120_000 + 1_500_000, `${atFirst} to ${atMost}`);
   assert.ok(atLast <= atFirst + 1_500_000, `${atFirst} to ${atLast}`);
-  assert.equal(kept.budget, 256 * 1024);
-  const opened = await state.loadedEngine;
+  assert.equal(context.budget, 256 * 1024);
+  const opened = await snapshot.memory.loaded;
   assert.equal(opened?.tiers?.stats.wasm.used, 1024);
   assert.equal(opened?.index.isBroken, false);
   assert.equal(opened?.index.resident?.used, 1024);
-  await state.close();
+  await snapshot.close();
 });
 
 test("an index moves to another instance when no question is under way, and answers as before", async () => {
@@ -262,41 +262,34 @@ test("an index moves to another instance when no question is under way, and answ
   };
   const index = await WebIndex.open(new Blob([readFileSync(FILE)]), {}, { ...services, newEngine });
   const before = await index.search("whales that live in the sea");
-  const state = await index.state();
-  const collection = await state.collection();
-  let go = () => {};
-  const under = new Promise<void>((begun) => {
-    void state.ask(async () => {
-      begun();
-      await new Promise<void>((resolve) => (go = resolve));
-    });
-  });
-  await under;
+  const snapshot = await index.snapshot();
+  const collection = await snapshot.memory.collection();
+  snapshot.memory.retain();
   grown = 1 << 28;
 
   await index.setMemoryBudget(1 << 21);
-  assert.equal(await state.collection(), collection);
-  go();
+  assert.equal(await snapshot.memory.collection(), collection);
+  snapshot.memory.release();
   await index.setMemoryBudget(1 << 20);
 
-  assert.notEqual(await state.collection(), collection);
+  assert.notEqual(await snapshot.memory.collection(), collection);
   assert.equal(collection.isBroken, true);
   assert.deepEqual((await index.search("whales that live in the sea")).hits, before.hits);
   assert.equal((await index.search("whales", { mode: "lexical" })).hits[0]?.source, "whales");
 });
 
 test("a budget that is refused is not kept", async () => {
-  const { state, kept } = await stateOfVectors(500, 8);
-  await state.warm();
-  const { tiers, index } = (await state.loadedEngine) ?? assert.fail();
+  const { snapshot, context } = await snapshotOfVectors(500, 8);
+  await snapshot.memory.warm();
+  const { tiers, index } = (await snapshot.memory.loaded) ?? assert.fail();
   assert.ok(index.resident && tiers);
   index.resident.resize = () => {
     throw new GossamerError("TooLarge", "there is not enough memory");
   };
 
-  await assert.rejects(state.setBudget(200 * 32), { reason: "TooLarge" });
+  await assert.rejects(snapshot.setBudget(200 * 32), { reason: "TooLarge" });
 
-  assert.equal(kept.budget, tiers.budget);
+  assert.equal(context.budget, tiers.budget);
 });
 
 test("the cache is optimised by itself where that was asked for at opening", async () => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 
-import { makeClient, type Client, type ServerInfo } from "../src/server/client.ts";
-import { makeElsewhere } from "../src/server/elsewhere.ts";
+import { Client, type ServerInfo } from "../src/server/client.ts";
+import { RemoteChunks } from "../src/server/remote_chunks.ts";
 import { follow, pull, type FollowTools } from "../src/sync/follow.ts";
 import { digestOf } from "../src/server/hmac.ts";
 import { isAnswerSigned } from "../src/server/signing.ts";
@@ -43,7 +43,7 @@ function withHead(answer: Response, status: number, more: Record<string, string>
 }
 
 function client(fetch: FetchLike): Client {
-  return makeClient(URL_OF_SERVER, { token: TOKEN, fetch });
+  return new Client(URL_OF_SERVER, { token: TOKEN, fetch });
 }
 
 test("a forged 'nothing new' does not freeze an edge", async () => {
@@ -95,12 +95,12 @@ test("an answer to another request is refused", async () => {
     return signAnswer(new Response(bytes), new URL(String(url)), { ...init, body: '{"ids":[8]}' });
   };
   const said = new Set<string>();
-  const elsewhere = makeElsewhere({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
+  const remote = new RemoteChunks({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
 
-  assert.deepEqual([...(await elsewhere.vectors([7], said)).mask], [0]);
+  assert.deepEqual([...(await remote.vectors([7], said)).mask], [0]);
   assert.match([...said].join(), new RegExp(UNSIGNED));
 
-  const right = makeElsewhere({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
+  const right = new RemoteChunks({ url: URL_OF_SERVER, token: TOKEN, fetch: vectors }, 1);
   assert.deepEqual([...(await right.vectors([8], new Set())).mask], [1]);
 });
 
@@ -142,7 +142,7 @@ test("a server that signs nothing is said to be old, or to be another", async ()
   const fetch: FetchLike = async () => Response.json(INFO);
 
   await assert.rejects(client(fetch).info(), isReason("Unreachable", "older release"));
-  assert.equal((await makeClient(URL_OF_SERVER, { fetch }).info()).index, INFO.index);
+  assert.equal((await new Client(URL_OF_SERVER, { fetch }).info()).index, INFO.index);
 });
 
 test("no two requests have the same nonce, and none has one without a token", async () => {
@@ -152,7 +152,7 @@ test("no two requests have the same nonce, and none has one without a token", as
     return honest.fetch(url, init);
   };
   for (let i = 0; i < 5; ++i) await client(fetch).info();
-  await makeClient(URL_OF_SERVER, { fetch }).info();
+  await new Client(URL_OF_SERVER, { fetch }).info();
 
   assert.equal(nonces.pop(), null);
   assert.equal(new Set(nonces).size, 5);

@@ -5,7 +5,7 @@ import test from "node:test";
 import { WebIndex } from "../src/query/web_index.ts";
 import type { Progress } from "../src/records.ts";
 import { cleanUrl, type ServerInfo } from "../src/server/client.ts";
-import { makeElsewhere } from "../src/server/elsewhere.ts";
+import { RemoteChunks } from "../src/server/remote_chunks.ts";
 import { follow, pull, type FollowTools, type FollowWish, type PullWish } from "../src/sync/follow.ts";
 import { manifestIn, readFollowing } from "../src/server/following.ts";
 import { readFile } from "../src/storage/small_files.ts";
@@ -427,14 +427,14 @@ test("a server that does not answer a search is left alone for a while", async (
     asked += 1;
     return new Response("", { status: 503 });
   };
-  const elsewhere = makeElsewhere({ url: URL_OF_SERVER, fetch }, 4, () => time);
+  const remote = new RemoteChunks({ url: URL_OF_SERVER, fetch }, 4, () => time);
   const said = new Set<string>();
-  await elsewhere.vectors([1, 2], said);
-  assert.deepEqual(await elsewhere.chunks([1], said), [null]);
+  await remote.vectors([1, 2], said);
+  assert.deepEqual(await remote.chunks([1], said), [null]);
   assert.equal(asked, 1);
   assert.equal(said.size, 1);
   time = 31_000;
-  await elsewhere.chunks([1], said);
+  await remote.chunks([1], said);
 
   assert.equal(asked, 2);
 });
@@ -442,9 +442,9 @@ test("a server that does not answer a search is left alone for a while", async (
 test("vectors that are not finite are no vectors", async () => {
   const bytes = new Uint8Array([1, 0x00, 0x7c]); // infinity
   const said = new Set<string>();
-  const elsewhere = makeElsewhere({ url: URL_OF_SERVER, fetch: async () => new Response(bytes) }, 1);
+  const remote = new RemoteChunks({ url: URL_OF_SERVER, fetch: async () => new Response(bytes) }, 1);
 
-  const { mask } = await elsewhere.vectors([7], said);
+  const { mask } = await remote.vectors([7], said);
 
   assert.deepEqual([...mask], [0]);
   assert.match([...said].join(), /not finite/);
@@ -455,7 +455,7 @@ test("a search of an edge asks for the index that it follows", async () => {
   server.names = "away";
   await followIt(edge, server, {}, { token: TOKEN, texts: "away" });
   const index = await WebIndex.open("notes", {}, edge.services);
-  const { server: asked } = (await index.state()).target;
+  const { server: asked } = (await index.snapshot()).target;
 
   const { index: uuid, epoch } = headIn(recorded("away-0")) as unknown as ServerInfo;
   assert.deepEqual(asked, { url: URL_OF_SERVER, token: TOKEN, index: uuid, epoch });

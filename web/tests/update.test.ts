@@ -4,6 +4,7 @@ import test from "node:test";
 import { openEngineParts, partsOfFolder, type IndexParts } from "../src/format/parts.ts";
 import type { Progress } from "../src/records.ts";
 import { makeDisk, memoryStorage, type MemoryDisk } from "../src/storage/memory.ts";
+import { Passages } from "../src/query/passages.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import {
   applyChange,
@@ -13,7 +14,7 @@ import {
   type Input,
 } from "../src/update/change.ts";
 import { codeOf, codesIn, fakeEmbedder, fakeEngine, type FakeEmbedder } from "./update_fakes.ts";
-import { stateOf } from "./asked.ts";
+import { snapshotOf } from "./snapshots.ts";
 import { CHUNKS, folderParts, READERS } from "./cores.ts";
 
 const TOOLS = { builder: async () => fakeEngine(), chunks: async () => CHUNKS, pack: new Uint8Array() };
@@ -40,12 +41,12 @@ async function contentOf(folder: Folder): Promise<Map<number, string>> {
   const ids = [...parts.catalogue.chunkIds];
   const codes = await codesOf(parts);
   assert.deepEqual([...codes.keys()].sort((a, b) => a - b), ids);
-  const state = await stateOf(parts);
-  const found = await state.read(ids, async (reader) =>
-    new Map(ids.map((id) => [id, reader.passage(id, 0)?.embedded ?? ""])),
-  );
+  const snapshot = await snapshotOf(parts);
+  const passages = await Passages.open(snapshot, ids);
+  const found = new Map(ids.map((id) => [id, passages.get(id).embedded]));
+  passages.close();
   for (const [id, text] of found) assert.deepEqual(codes.get(id), codeOf(text));
-  await state.close();
+  await snapshot.close();
   return found;
 }
 
@@ -275,7 +276,7 @@ test("within a large text it is said how many of its chunks are embedded", async
 });
 
 for (const phase of ["reading", "embedding", "writing"]) {
-  test(`a change that is cancelled while ${phase} leaves the old state`, async () => {
+  test(`a change that is cancelled while ${phase} leaves the old snapshot`, async () => {
     const { folder, disk, change } = await bench();
     await change({ adds: [{ id: "old", text: "stays" }] });
     const before = copyOf(disk);
@@ -293,7 +294,7 @@ for (const phase of ["reading", "embedding", "writing"]) {
   });
 }
 
-test("wherever storage gets full, the old state stays and can be changed later", async () => {
+test("wherever storage gets full, the old snapshot stays and can be changed later", async () => {
   const probe = await bench();
   await probe.change({ adds: [{ id: "old", text: "stays" }] });
   const used = (disk: MemoryDisk): number => copyOf(disk).reduce((sum, [, bytes]) => sum + bytes.length, 0);
@@ -319,7 +320,7 @@ test("wherever storage gets full, the old state stays and can be changed later",
   assert.ok(failures > 10);
 });
 
-test("a page that is killed at any byte leaves the old state or the new one, whole", async () => {
+test("a page that is killed at any byte leaves the old snapshot or the new one, whole", async () => {
   const adds = Array.from({ length: 20 }, (_, n) => ({ id: `new ${n}`, text: `number ${n}` }));
   const seen = new Set<number>();
   for (let bytes = 0; bytes < 12_000; bytes += 211) {
@@ -408,11 +409,11 @@ test("another model is refused", async () => {
 test("an open index whose storage was cleared is not made anew", async () => {
   const { folder, disk, embedder, change } = await bench();
   await change({ adds: [{ id: "a", text: "one" }] });
-  const state = await partsOfFolder(folder, READERS);
+  const snapshot = await partsOfFolder(folder, READERS);
   disk.folders.get("notes")?.clear();
 
   const tools = { folder, embedder, ...TOOLS };
-  const changed = applyChange(state, {}, tools);
+  const changed = applyChange(snapshot, {}, tools);
 
   await assert.rejects(changed, { reason: "NoIndex" });
 });

@@ -13,7 +13,7 @@ import { makeDisk, memoryStorage } from "../src/storage/memory.ts";
 import type { Folder } from "../src/storage/storage.ts";
 import { applyChange, type Change, type ChangeReport } from "../src/update/change.ts";
 import { exportFile } from "../src/update/export.ts";
-import { askWords, stateOf } from "./asked.ts";
+import { askWords, snapshotOf } from "./snapshots.ts";
 import { CHUNKS, fileParts, folderParts, loadReader } from "./cores.ts";
 
 const MODELS = new URL("../../python/gossamer/models/data/", import.meta.url);
@@ -45,7 +45,9 @@ async function nearest(parts: ChangeParts, question: string): Promise<string> {
   const engine = await loadBuilder(FILES);
   const index = engine.open(await openEngineParts(parts.engine, { withVectors: true }), { pack: PACK });
   index.verify();
-  const [id = 0] = index.estimate(await EMBEDDER.embedQuestion(question), 1).ids;
+  const vector = await EMBEDDER.embedQuestion(question);
+  const request = { k: 1, recall: 0.9, strategy: "scan", effort: { rerank: 1, margin: 0 } } as const;
+  const [id = 0] = index.search(vector, request).wanted();
   const [document = 0] = parts.catalogue.documentRows([id]);
   return parts.catalogue.paths[parts.catalogue.sourceRows[document] ?? 0] ?? "";
 }
@@ -90,9 +92,9 @@ test("an exported file opens with its words, and is the same each time", async (
 
   const parts = await fileParts(file);
   assert.ok(parts.words);
-  const state = await stateOf(parts);
-  assert.deepEqual((await askWords(state, "vienna")).hits.map(({ source }) => source), ["rail"]);
-  assert.deepEqual((await askWords(state, "tea")).explanation.lexicalTerms, { tea: 1 });
+  const snapshot = await snapshotOf(parts);
+  assert.deepEqual((await askWords(snapshot, "vienna")).hits.map(({ source }) => source), ["rail"]);
+  assert.deepEqual((await askWords(snapshot, "tea")).explanation.lexicalTerms, { tea: 1 });
   assert.equal(await nearest(parts, "a hot drink"), "tea");
   assert.deepEqual(await exported(folder), file);
 });

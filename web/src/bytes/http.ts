@@ -1,6 +1,6 @@
 // One question to a server for bytes of one file: retried, limited, counted, and checked to be what
 // was asked for.
-import { GossamerError, throwIfAborted } from "../errors.ts";
+import { cancelled, GossamerError, throwIfAborted } from "../errors.ts";
 import type { Answer, Question, Taker } from "./answer.ts";
 import { makeTaker, NotYet, sizeOf, Transient, understand } from "./answer.ts";
 
@@ -17,80 +17,83 @@ const MOST_WAIT_MS = 600_000; // for a file that the server is making
 const SILENCE_MS = 30_000;
 const AT_ONCE = 6; // what browsers open to one host
 
-export interface Asker {
+/** Asks one address. */
+export class Asker {
   readonly url: string;
   readonly shown: string; // the address for messages: what stands behind the path may be a secret
-  readonly counters: { bytes: number; requests: number };
-  ask(question: Question): Promise<Answer>;
+  readonly counters = { bytes: 0, requests: 0 };
+  readonly #options: AskOptions;
+  readonly #closing = new AbortController();
+  readonly #takeTurn = makeTurns(AT_ONCE);
+
+  /** InvalidArgument if it is not an address of HTTP. */
+  constructor(address: string | URL, options: AskOptions) {
+    this.url = checkUrl(address);
+    const { origin, pathname } = new URL(this.url);
+    this.shown = origin + pathname;
+    this.#options = options;
+  }
+
+  ask(question: Question): Promise<Answer> {
+    const understood = (response: Response, take: Taker) => understand(this.shown, question, response, take);
+    return this.#retry(question.signal, () => this.#send("GET", question, understood));
+  }
+
   /** The size of the file, where an answer with a range may not show it (another origin). */
-  askSize(signal?: AbortSignal): Promise<number>;
-  close(): void;
-}
+  askSize(signal?: AbortSignal): Promise<number> {
+    const size = async (response: Response) => sizeOf(this.shown, response);
+    return this.#retry(signal, () => this.#send("HEAD", { signal }, size));
+  }
 
-/** Asks one address. InvalidArgument if it is not one of HTTP. */
-export function makeAsker(address: string | URL, options: AskOptions): Asker {
-  const url = checkUrl(address);
-  const { origin, pathname } = new URL(url);
-  const shown = origin + pathname;
-  const counters = { bytes: 0, requests: 0 };
-  const closing = new AbortController();
-  const takeTurn = makeTurns(AT_ONCE);
-  const delay = options.delay ?? ((ms: number) => new Promise<void>((done) => setTimeout(done, ms)));
+  close(): void {
+    this.#closing.abort();
+  }
 
-  async function once<T>(
+  async #send<T>(
     method: "GET" | "HEAD",
     question: Question,
     receive: (response: Response, take: Taker) => Promise<T>,
   ): Promise<T> {
-    const watch = watchSilence(options.silenceMs ?? SILENCE_MS);
-    const signals = [closing.signal, watch.signal, ...(question.signal ? [question.signal] : [])];
-    const headers = { ...options.headers, ...rangeHeaders(url, question) };
-    const send = options.fetch ?? globalThis.fetch;
+    const { headers, silenceMs = SILENCE_MS, fetch = globalThis.fetch } = this.#options;
+    const watch = watchSilence(silenceMs);
+    const closing = this.#closing.signal;
+    const signals = [closing, watch.signal, ...(question.signal ? [question.signal] : [])];
     try {
-      counters.requests += 1;
-      // The browser's own cache answers ranges of one file one after the other; storage keeps them.
-      const cache: RequestCache = "no-store";
-      const init = { method, headers, cache, signal: AbortSignal.any(signals) };
-      const response = await send(url, init);
-      return await receive(response, makeTaker(shown, response, watch.heard, counters));
+      this.counters.requests += 1;
+      const response = await fetch(this.url, {
+        method,
+        headers: { ...headers, ...rangeHeaders(this.url, question) },
+        // The browser's own cache answers ranges of one file one after the other; storage keeps them.
+        cache: "no-store",
+        signal: AbortSignal.any(signals),
+      });
+      return await receive(response, makeTaker(this.shown, response, watch.heard, this.counters));
     } catch (error) {
       if (error instanceof GossamerError || error instanceof Transient) throw error;
-      throw closing.signal.aborted || question.signal?.aborted ? cancelled() : new Transient(String(error));
+      throw closing.aborted || question.signal?.aborted ? cancelled() : new Transient(String(error));
     } finally {
       watch.stop();
     }
   }
 
-  async function retried<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  async #retry<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const { delay = (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } = this.#options;
     let waited = 0;
     for (let tried = 1; ; ) {
       throwIfAborted(signal);
       let pause = FIRST_DELAY_MS * 4 ** (tried - 1);
       try {
-        return await takeTurn(work);
+        return await this.#takeTurn(work);
       } catch (error) {
         if (!(error instanceof Transient)) throw error;
         if (error instanceof NotYet && waited < MOST_WAIT_MS) {
           pause = error.afterMs;
           waited += pause;
-        } else if (tried++ === TRIES) throw unreachable(shown, error);
+        } else if (tried++ === TRIES) throw unreachable(this.shown, error);
       }
       await orAborted(delay(pause), signal);
     }
   }
-
-  return {
-    url,
-    shown,
-    counters,
-    ask: (question) =>
-      retried(question.signal, () =>
-        once("GET", question, (response, take) => understand(shown, question, response, take)),
-      ),
-    askSize: (signal) =>
-      retried(signal, () => once("HEAD", { signal }, (response) => sizeOf(shown, response))),
-    close: () => closing.abort(),
-  };
 }
 
 function rangeHeaders(url: string, { range, version }: Question): Record<string, string> {
@@ -162,8 +165,4 @@ export function checkUrl(address: string | URL): string {
 function unreachable(url: string, why: Transient): GossamerError {
   const advice = "check the connection and the address, then try again";
   return new GossamerError(why.reason, `${url} did not answer in ${TRIES} tries (${why.message}): ${advice}`);
-}
-
-function cancelled(): GossamerError {
-  return new GossamerError("Cancelled", "the job was cancelled before it finished");
 }

@@ -1,7 +1,7 @@
 // A file on a server, read by byte ranges.
 import { GossamerError } from "../errors.ts";
 import type { Answer } from "./answer.ts";
-import { type AskOptions, makeAsker } from "./http.ts";
+import { Asker, type AskOptions } from "./http.ts";
 import { joinBytes } from "./join.ts";
 import { memorySource } from "./memory.ts";
 import { checkRange, mergeRanges, readMerged } from "./ranges.ts";
@@ -40,7 +40,7 @@ const MOST_AT_ONCE = 4 * 1024 * 1024; // of one request: what is retried when it
  * NoIndex if there is none, WrongState if the server wants a token or refuses the one given,
  * Unreachable if it does not answer as it should, TooLarge if it has no ranges and the file is large. */
 export async function openRemote(url: string | URL, options: RemoteOptions = {}): Promise<RemoteSource> {
-  const asker = makeAsker(url, options);
+  const asker = new Asker(url, options);
   const most = options.mostWholeBytes ?? MOST_WHOLE;
   const asked = { at: 0, length: Math.max(1, options.headBytes ?? HEAD) };
   let first = await asker.ask({ range: asked, mostWhole: most, signal: options.signal });
@@ -87,7 +87,7 @@ interface Ranged {
 }
 
 function rangedSource(
-  asker: ReturnType<typeof makeAsker>,
+  asker: Asker,
   { size, version, head }: Ranged,
   options: RemoteOptions,
 ): ByteSource {

@@ -80,7 +80,6 @@ export interface EngineIndex {
   /** A search of a session, by its address. */
   searchAt(address: number): EngineSearch;
   search(query: Float32Array, request: EngineRequest): EngineSearch;
-  estimate(query: Float32Array, best: number, allowed?: readonly number[]): Nearest;
   /** Ids in the order of nodes; those of deleted nodes left out. */
   ids(): number[];
   /** The node of each id: where its row stands in the file. UnknownId. */

@@ -5,7 +5,7 @@ import { loadPart } from "../lazy.ts";
 import type { Engine } from "./engine.ts";
 import type { ChunkCore } from "./chunks.ts";
 import { wasmFilters, type FilterCore } from "./filters.ts";
-import { startCore } from "./memory.ts";
+import { Core } from "./memory.ts";
 import type { TextCore } from "./text.ts";
 import { wasmEngine } from "./wasm_engine.ts";
 import { wasmText } from "./wasm_text.ts";
@@ -17,24 +17,28 @@ export interface WasmFiles {
 
 /** The engine that opens and searches. */
 export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
-  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", false);
+  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", null);
 }
 
 /** The engine that also makes and changes indexes. */
 export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
-  return wasmEngine(await compiled(wasm, "gossamer-build.wasm"), "simd", true);
+  const [module, { builder }] = await Promise.all([
+    compiled(wasm, "gossamer-build.wasm"),
+    loadPart(import("./builder.ts")),
+  ]);
+  return wasmEngine(module, "simd", builder);
 }
 
 /** Tokens and token-table models, by the module that searches. */
 export async function loadText(wasm: WasmFiles): Promise<TextCore> {
   const module = await searchModule(wasm);
-  return wasmText(startCore(module), () => startCore(module, 1));
+  return wasmText(new Core(module), () => new Core(module, 1));
 }
 
 /** What filters. */
 export async function loadFilters(wasm: WasmFiles): Promise<FilterCore> {
   const module = await compiled(wasm, "gossamer-filters.wasm");
-  return wasmFilters(() => startCore(module, 1));
+  return wasmFilters(() => new Core(module, 1));
 }
 
 /** The module that searches: with relaxed SIMD where the browser has it. */
@@ -48,7 +52,7 @@ export async function loadChunks(wasm: WasmFiles): Promise<ChunkCore> {
     compiled(wasm, "gossamer-chunks.wasm"),
     loadPart(import("./chunks.ts")),
   ]);
-  return wasmChunks(() => startCore(module, 1));
+  return wasmChunks(() => new Core(module, 1));
 }
 
 // The smallest module with an instruction of relaxed SIMD.

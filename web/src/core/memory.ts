@@ -7,48 +7,10 @@ import { CORE_REASONS, GossamerError } from "../errors.ts";
 /** What is lent to a call: copied into the memory of the module. */
 export type Lent = Uint8Array | Uint32Array | Float32Array | Float64Array | null;
 
-export interface Core {
-  has(name: string): boolean;
-  /** Calls a function of the module. Throws what it fails with as GossamerError; after a failure
-   * that is not one of its own it is broken, and every later call fails with WrongState. */
-  call(name: string, ...values: number[]): number;
-  /** Copies arrays in for as long as `use` runs; null is address 0. */
-  lend<T>(arrays: readonly Lent[], use: (...addresses: number[]) => T): T;
-  /** While `use` runs, the module may ask where the tokens of a text begin. What `tokenStarts` throws
-   * comes out as it is, and the call counts as failed. */
-  whileAsking<T>(tokenStarts: (text: Uint8Array) => Uint32Array, use: () => T): T;
-  /** Copies bytes in for good: whoever is given the address frees it. */
-  give(bytes: Uint8Array): number;
-  /** Copies of what the last call gave: see given() in web/wasm/exports.h. */
-  bytes(count: number, address?: number): Uint8Array;
-  words(count: number, address?: number): Uint32Array;
-  floats(count: number, address?: number): Float32Array;
-  numbers(count: number, address?: number): Float64Array;
-  /** Where the last call left what it gave. */
-  first(): number;
-  second(): number;
-  /** The memory as it is now, for views that are used at once. */
-  buffer(): ArrayBuffer;
-  /** From now on every call fails with WrongState and this message. */
-  break(message: string): void;
-  /** Whether every call fails. */
-  isBroken(): boolean;
-  memoryBytes(): number;
-}
-
 const ALIGNMENT = 16;
 // A larger block is not kept for the next call.
 const MOST_SCRATCH = 1 << 20;
 const NOT_SUPPORTED = 52; // ENOSYS
-
-/** Starts an instance of a module. A call that fails leaves behind what it had allocated: after
- * `mostFailures` of them the instance is broken, so that another one is started. */
-export function startCore(module: WebAssembly.Module, mostFailures = Infinity): Core {
-  const host: Host = { memory: null, findTokens: null };
-  const instance = new WebAssembly.Instance(module, importsOf(module, host));
-  host.memory = instance.exports["memory"] as WebAssembly.Memory;
-  return coreOf(instance, host, mostFailures);
-}
 
 /** What the module finds on our side while it runs. */
 interface Host {
@@ -57,7 +19,7 @@ interface Host {
 }
 
 /** Frees once, however often it is called. */
-export function once(free: () => void): () => void {
+export function freeOnce(free: () => void): () => void {
   let isFree = false;
   return () => {
     if (!isFree) free();
@@ -67,117 +29,173 @@ export function once(free: () => void): () => void {
 
 type Exported = (...values: number[]) => number;
 
-function coreOf(instance: WebAssembly.Instance, host: Host, mostFailures: number): Core {
-  const memory = host.memory as WebAssembly.Memory;
-  let broken: string | null = null;
-  let failures = 0;
-  const exported = instance.exports as Record<string, Exported>;
-  const stack = instance.exports["__stack_pointer"] as unknown as { value: number };
+/** An instance of a module. */
+export class Core {
+  readonly #host: Host = { memory: null, findTokens: null };
+  readonly #memory: WebAssembly.Memory;
+  readonly #exported: Record<string, Exported>;
+  readonly #stack: { value: number };
+  readonly #mostFailures: number;
+  #failures = 0;
+  #broken: string | null = null;
+  // One block that is used again from call to call.
+  #scratch = 0;
+  #scratchBytes = 0;
 
-  const call = (name: string, ...values: number[]): number => {
-    if (broken !== null) throw new GossamerError("WrongState", broken);
-    const top = stack.value;
+  /** Starts an instance. A call that fails leaves behind what it had allocated: after `mostFailures` of
+   * them the instance is broken, so that another one is started. */
+  constructor(module: WebAssembly.Module, mostFailures = Infinity) {
+    const { exports } = new WebAssembly.Instance(module, importsOf(module, this.#host));
+    this.#memory = exports["memory"] as WebAssembly.Memory;
+    this.#host.memory = this.#memory;
+    this.#exported = exports as Record<string, Exported>;
+    this.#stack = exports["__stack_pointer"] as unknown as { value: number };
+    this.#mostFailures = mostFailures;
+    this.#exported["_initialize"]?.();
+  }
+
+  /** Calls a function of the module; arrays are copied in for as long as it runs, and it is given their
+   * addresses. Throws what it fails with as GossamerError; after a failure that is not one of its own it is
+   * broken, and every later call fails with WrongState. */
+  call(name: string, ...values: (number | Lent)[]): number {
+    const arrays = values.filter((value): value is Lent => typeof value !== "number");
+    if (arrays.length === 0) return this.#run(name, values as number[]);
+    return this.lend(arrays, (...addresses) => {
+      let next = 0;
+      return this.#run(
+        name,
+        values.map((value) => (typeof value === "number" ? value : (addresses[next++] as number))),
+      );
+    });
+  }
+
+  /** Copies arrays in for as long as `use` runs; null is address 0. */
+  lend<T>(arrays: readonly Lent[], use: (...addresses: number[]) => T): T {
+    const addresses = this.#room(arrays);
+    arrays.forEach((array, i) => copyIn(this.#memory, addresses[i] as number, array));
     try {
-      return (exported[name] as Exported)(...values) >>> 0;
-    } catch (error) {
-      stack.value = top; // frames were left without being unwound
-      if (error instanceof GossamerError) {
-        if (++failures >= mostFailures) broken = `${failures} calls failed; open the index again`;
-        throw error;
-      }
-      broken = "the engine stopped unexpectedly before; open the index again";
-      throw unexpected(error);
+      return use(...addresses);
+    } finally {
+      if (this.#broken === null && this.#scratchBytes > MOST_SCRATCH) this.#resizeScratch(0);
     }
-  };
-  const give = (array: Uint8Array | Uint32Array): number => {
-    const address = call("alloc", array.byteLength);
-    copyIn(memory, address, array);
-    return address;
-  };
-  const scratch = scratchOf(call);
-  const at = (address: number | undefined): number => address ?? call("first");
-  exported["_initialize"]?.();
-  return {
-    call,
-    has: (name) => typeof exported[name] === "function",
-    lend: (arrays, use) => {
-      const addresses = scratch.room(arrays);
-      arrays.forEach((array, i) => copyIn(memory, addresses[i] as number, array));
+  }
+
+  /** While `use` runs, the module may ask where the tokens of a text begin. What `tokenStarts` throws
+   * comes out as it is, and the call counts as failed. */
+  whileAsking<T>(tokenStarts: (text: Uint8Array) => Uint32Array, use: () => T): T {
+    const before = this.#host.findTokens;
+    let thrown: { error: unknown } | null = null;
+    this.#host.findTokens = (address, size) => {
       try {
-        return use(...addresses);
-      } finally {
-        if (broken === null) scratch.trim();
-      }
-    },
-    whileAsking: (tokenStarts, use) => {
-      const before = host.findTokens;
-      let thrown: { error: unknown } | null = null;
-      const ask = (text: Uint8Array): Uint32Array => {
-        try {
-          return tokenStarts(text);
-        } catch (error) {
-          thrown = { error };
-          throw error;
-        }
-      };
-      host.findTokens = (address, size) => {
-        const starts = ask(new Uint8Array(memory.buffer, address >>> 0, size).slice());
+        const starts = tokenStarts(this.bytes(size, address >>> 0));
         const answer = new Uint32Array(1 + starts.length);
         answer[0] = starts.length;
         answer.set(starts, 1);
-        return give(answer);
-      };
-      try {
-        return use();
+        return this.give(answer);
       } catch (error) {
-        throw thrown ? (thrown as { error: unknown }).error : error;
-      } finally {
-        host.findTokens = before;
+        thrown = { error };
+        throw error;
       }
-    },
-    give,
-    bytes: (count, address) => new Uint8Array(memory.buffer, at(address), count).slice(),
-    words: (count, address) => new Uint32Array(memory.buffer, at(address), count).slice(),
-    floats: (count, address) => new Float32Array(memory.buffer, at(address), count).slice(),
-    numbers: (count, address) => new Float64Array(memory.buffer, at(address), count).slice(),
-    first: () => call("first"),
-    second: () => call("second"),
-    buffer: () => memory.buffer,
-    break: (message) => {
-      broken = message;
-    },
-    isBroken: () => broken !== null,
-    memoryBytes: () => memory.buffer.byteLength,
-  };
-}
+    };
+    try {
+      return use();
+    } catch (error) {
+      throw thrown ? (thrown as { error: unknown }).error : error;
+    } finally {
+      this.#host.findTokens = before;
+    }
+  }
 
-/** One block that is used again from call to call. */
-function scratchOf(call: Core["call"]) {
-  let address = 0;
-  let size = 0;
-  const resize = (bytes: number): void => {
-    if (address !== 0) call("release", address);
-    address = size = 0;
+  /** Copies an array in for good: whoever is given the address frees it. */
+  give(array: Uint8Array | Uint32Array): number {
+    const address = this.#run("alloc", [array.byteLength]);
+    copyIn(this.#memory, address, array);
+    return address;
+  }
+
+  /** Copies of what the last call gave: see given() in web/wasm/exports.h. */
+  bytes(count: number, address = this.first()): Uint8Array {
+    return new Uint8Array(this.#memory.buffer, address, count).slice();
+  }
+
+  words(count: number, address = this.first()): Uint32Array {
+    return new Uint32Array(this.#memory.buffer, address, count).slice();
+  }
+
+  floats(count: number, address = this.first()): Float32Array {
+    return new Float32Array(this.#memory.buffer, address, count).slice();
+  }
+
+  numbers(count: number, address = this.first()): Float64Array {
+    return new Float64Array(this.#memory.buffer, address, count).slice();
+  }
+
+  /** Where the last call left what it gave. */
+  first(): number {
+    return this.#run("first", []);
+  }
+
+  second(): number {
+    return this.#run("second", []);
+  }
+
+  /** The memory as it is now, for views that are used at once. */
+  buffer(): ArrayBuffer {
+    return this.#memory.buffer;
+  }
+
+  /** From now on every call fails with WrongState and this message. */
+  break(message: string): void {
+    this.#broken = message;
+  }
+
+  /** Whether every call fails. */
+  isBroken(): boolean {
+    return this.#broken !== null;
+  }
+
+  memoryBytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  #run(name: string, values: readonly number[]): number {
+    if (this.#broken !== null) throw new GossamerError("WrongState", this.#broken);
+    const top = this.#stack.value;
+    try {
+      return (this.#exported[name] as Exported)(...values) >>> 0;
+    } catch (error) {
+      this.#stack.value = top; // frames were left without being unwound
+      if (error instanceof GossamerError) {
+        if (++this.#failures >= this.#mostFailures) {
+          this.#broken = `${this.#failures} calls failed; open the index again`;
+        }
+        throw error;
+      }
+      this.#broken = "the engine stopped unexpectedly before; open the index again";
+      throw unexpected(error);
+    }
+  }
+
+  /** Where arrays go in the block that is used again. */
+  #room(arrays: readonly Lent[]): number[] {
+    let end = 0;
+    const offsets = arrays.map((array) => {
+      const start = end;
+      end += Math.ceil((array?.byteLength ?? 0) / ALIGNMENT) * ALIGNMENT;
+      return start;
+    });
+    // Room for one more, so that an empty array has an address of its own too.
+    if (end + ALIGNMENT > this.#scratchBytes) this.#resizeScratch(end + ALIGNMENT);
+    return offsets.map((offset, i) => (arrays[i] === null ? 0 : this.#scratch + offset));
+  }
+
+  #resizeScratch(bytes: number): void {
+    if (this.#scratch !== 0) this.#run("release", [this.#scratch]);
+    this.#scratch = this.#scratchBytes = 0;
     if (bytes === 0) return;
-    address = call("alloc", bytes);
-    size = bytes;
-  };
-  return {
-    room(arrays: readonly Lent[]): number[] {
-      let end = 0;
-      const offsets = arrays.map((array) => {
-        const start = end;
-        end += Math.ceil((array?.byteLength ?? 0) / ALIGNMENT) * ALIGNMENT;
-        return start;
-      });
-      // Room for one more, so that an empty array has an address of its own too.
-      if (end + ALIGNMENT > size) resize(end + ALIGNMENT);
-      return offsets.map((offset, i) => (arrays[i] === null ? 0 : address + offset));
-    },
-    trim(): void {
-      if (size > MOST_SCRATCH) resize(0);
-    },
-  };
+    this.#scratch = this.#run("alloc", [bytes]);
+    this.#scratchBytes = bytes;
+  }
 }
 
 function copyIn(memory: WebAssembly.Memory, address: number, array: Lent): void {

@@ -3,7 +3,7 @@
 
 import { joinBytes } from "../bytes/join.ts";
 import { decodeText, encodeText } from "../text/text.ts";
-import { once, type Core } from "./memory.ts";
+import { type Core, freeOnce } from "./memory.ts";
 
 /** A document, and which spans of its text are to be read. */
 export interface DocumentNeed {
@@ -23,13 +23,13 @@ export type Need =
   | { readonly need: "embeddings"; readonly ids: readonly number[]; readonly texts: readonly string[] }
   | { readonly need: "chunks"; readonly ids: readonly number[] };
 
-/** A chunk as a server gives it. */
+/** The text of a chunk as a server gives it. */
 export interface AwayText {
   readonly id: number;
   readonly title: string;
   readonly body: string;
-  readonly embedded: string;
-  readonly first: number;
+  readonly embedded: string; // headings, title, body
+  readonly first: number; // line, page, ...
   readonly last: number;
 }
 
@@ -115,38 +115,22 @@ export function collectionAt(core: Core, address: number): Collection {
       counts ??= countsOf(core, address);
       return counts;
     },
-    postingsHead: (start, size) =>
-      core.lend([start], (at) => core.call("postings_head", at as number, start.length, size)),
-    attachPostings: (head, size) => {
-      core.lend([head], (at) =>
-        core.call("collection_attach_postings", address, at as number, head.length, size),
-      );
-    },
+    postingsHead: (start, size) => core.call("postings_head", start, start.length, size),
+    attachPostings: (head, size) =>
+      void core.call("collection_attach_postings", address, head, head.length, size),
     knows: (filter) => {
-      const asked = encodeText(filter);
-      return core.lend([asked], (at) =>
-        core.call("collection_knows", address, at as number, asked.length),
-      ) === 1;
+      const json = encodeText(filter);
+      return core.call("collection_knows", address, json, json.length) === 1;
     },
     remember: (filter, allowed) => {
-      const asked = encodeText(filter);
-      core.lend([joinBytes([allowed, asked])], (at) =>
-        core.call("collection_remember", address, at as number, allowed.length, asked.length),
-      );
+      const json = encodeText(filter);
+      core.call("collection_remember", address, joinBytes([allowed, json]), allowed.length, json.length);
     },
     session: (query, hasVectors) => {
-      const asked = encodeText(JSON.stringify(query));
-      const session = core.lend([asked], (at) =>
-        core.call("session_new", address, hasVectors ? 1 : 0, at as number, asked.length),
-      );
-      return sessionAt(core, session);
+      const json = encodeText(JSON.stringify(query));
+      return sessionAt(core, core.call("session_new", address, hasVectors ? 1 : 0, json, json.length));
     },
-    read: (ids) => {
-      const reader = core.lend([Float64Array.from(ids)], (at) =>
-        core.call("reader_new", address, at as number, ids.length),
-      );
-      return readerAt(core, reader);
-    },
+    read: (ids) => readerAt(core, core.call("reader_new", address, Float64Array.from(ids), ids.length)),
     sample: (count) => Array.from(core.numbers(core.call("collection_sample", address, count))),
   };
 }
@@ -160,33 +144,23 @@ function countsOf(core: Core, address: number): CollectionCounts {
 }
 
 function sessionAt(core: Core, session: number): QuerySession {
-  const floats = (name: string, rows: Float32Array) =>
-    void core.lend([rows], (at) => core.call(name, session, at as number, rows.length));
   return {
     ...textUser(core, "session", session),
-    supplyQuestion: (index, vector) => {
-      core.lend([vector], (at) =>
-        core.call("session_question", session, index, at as number, vector.length),
-      );
-    },
+    supplyQuestion: (index, vector) =>
+      void core.call("session_question", session, index, vector, vector.length),
     piece: (number) => {
       core.call("session_piece", session, number);
       const [segment, begin, end] = core.numbers(3) as unknown as [number, number, number];
       return { segment, begin, end };
     },
-    count: (number, text) => {
-      core.lend([text], (at) => core.call("session_count", session, number, at as number, text.length));
-    },
+    count: (number, text) => void core.call("session_count", session, number, text, text.length),
     finishWords: () => void core.call("session_finish_words", session),
     supplyPostings: (ranges) => lendParts(core, "session_postings", session, ranges),
-    supplyVectors: (states, rows) => {
-      core.lend([states, rows], (flags, values) =>
-        core.call("session_vectors", session, flags as number, states.length, values as number, rows.length),
-      );
-    },
+    supplyVectors: (states, rows) =>
+      void core.call("session_vectors", session, states, states.length, rows, rows.length),
     search: () => core.call("session_search", session),
     finishRows: () => void core.call("session_finish_rows", session),
-    supplyEmbeddings: (rows) => floats("session_embeddings", rows),
+    supplyEmbeddings: (rows) => void core.call("session_embeddings", session, rows, rows.length),
     answer: () => readJson(core, core.call("session_answer", session)),
     free: freed(core, "session_free", session),
   };
@@ -207,10 +181,8 @@ function textUser(core: Core, kind: "session" | "reader", address: number): Text
     needs: () => readJson(core, core.call(`${kind}_needs`, address)) as Need[],
     supplyTexts: (spans) => lendParts(core, `${kind}_texts`, address, spans),
     supplyChunks: (chunks, isAnswered) => {
-      const said = encodeText(JSON.stringify(chunks));
-      core.lend([said], (at) =>
-        core.call(`${kind}_chunks`, address, at as number, said.length, isAnswered ? 1 : 0),
-      );
+      const json = encodeText(JSON.stringify(chunks));
+      core.call(`${kind}_chunks`, address, json, json.length, isAnswered ? 1 : 0);
     },
   };
 }
@@ -218,10 +190,7 @@ function textUser(core: Core, kind: "session" | "reader", address: number): Text
 /** Calls a function with bytes one behind the other; a part that is null has the length -1. */
 function lendParts(core: Core, name: string, address: number, parts: readonly (Uint8Array | null)[]): void {
   const lengths = Float64Array.from(parts, (part) => part?.length ?? -1);
-  const bytes = joinBytes(parts.filter((part) => part !== null));
-  core.lend([bytes, lengths], (at, sizes) =>
-    core.call(name, address, at as number, sizes as number, parts.length),
-  );
+  core.call(name, address, joinBytes(parts.filter((part) => part !== null)), lengths, parts.length);
 }
 
 function readJson(core: Core, size: number): unknown {
@@ -230,7 +199,7 @@ function readJson(core: Core, size: number): unknown {
 
 /** Frees once; a module that is broken holds nothing any more. */
 function freed(core: Core, name: string, address: number): () => void {
-  return once(() => {
+  return freeOnce(() => {
     if (!core.isBroken()) core.call(name, address);
   });
 }

@@ -1,6 +1,6 @@
 // Segments on their way: what a change adds, as files that the core makes.
 
-import { once, type Core } from "./memory.ts";
+import { type Core, freeOnce } from "./memory.ts";
 import { openCatalogue, readList, takeMade, using, type SegmentFile } from "./sources.ts";
 
 /** What a change adds, before it is a segment. Texts of a source go into the draft that it goes into. */
@@ -53,10 +53,7 @@ export function segmentWriter(start: () => Core): SegmentWriter {
     mergeSegments: (files, chosen) => {
       const core = start();
       const catalogue = openCatalogue(core, files);
-      const made = core.lend([Uint32Array.from(chosen)], (at) =>
-        core.call("catalogue_merge", catalogue, at as number, chosen.length),
-      );
-      return takeMade(core, made);
+      return takeMade(core, core.call("catalogue_merge", catalogue, Uint32Array.from(chosen), chosen.length));
     },
   };
 }
@@ -82,22 +79,18 @@ function draftOf(core: Core): SegmentDraft {
     },
     addText: (text) => {
       textBytes += text.length;
-      return core.lend([text], (at) => core.call("draft_text", draft, at as number, text.length));
+      return core.call("draft_text", draft, text, text.length);
     },
-    addRecords: (records) =>
-      core.lend([records], (at) => void core.call("draft_records", draft, at as number, records.length)),
+    addRecords: (records) => void core.call("draft_records", draft, records, records.length),
     addRows: (catalogue, rows, offsets) =>
-      using(core, "sources_free", readList(core, catalogue, true), (list) =>
-        core.lend([Uint32Array.from(rows), Float64Array.from(offsets)], (at, places) => {
-          core.call("draft_rows", draft, list, at as number, rows.length, places as number);
-        }),
-      ),
+      using(core, "sources_free", readList(core, catalogue, true), (list) => {
+        const places = Float64Array.from(offsets);
+        core.call("draft_rows", draft, list, Uint32Array.from(rows), rows.length, places);
+      }),
     addAgain: (files, row, { mtimeNs, readerVersion }, offsets) => {
       const time = new Uint8Array(BigInt64Array.of(mtimeNs).buffer);
       const catalogue = catalogueOf(files);
-      core.lend([time, Float64Array.from(offsets)], (at, places) => {
-        core.call("draft_again", draft, catalogue, row, at as number, readerVersion, places as number);
-      });
+      core.call("draft_again", draft, catalogue, row, time, readerVersion, Float64Array.from(offsets));
     },
     remove: (files, rows) => {
       for (const row of rows) core.call("draft_remove", draft, catalogueOf(files), row);
@@ -109,7 +102,7 @@ function draftOf(core: Core): SegmentDraft {
       textBytes = 0;
       return parts;
     },
-    free: once(() => {
+    free: freeOnce(() => {
       forget();
       if (!core.isBroken()) core.call("draft_free", draft);
     }),

@@ -12,38 +12,47 @@ import type {
   OpenEngineOptions,
   Strategy,
 } from "./engine.ts";
-import { once, startCore } from "./memory.ts";
-import type { Core } from "./memory.ts";
+import { Core, freeOnce } from "./memory.ts";
 import { collectionAt, type Collection } from "./query.ts";
 import { residentRows } from "./resident.ts";
 import { openCollection } from "./sources.ts";
-import { changesOf } from "./wasm_changes.ts";
-import { checkPairs, checkQuery, checkRows, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
+import { checkQuery, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
 
 // In the order of the enums in C++.
 const STRATEGIES = ["auto", "scan", "walk", "two-level", "best-first", "lazy", "exact"] as const;
-const METRICS = ["ip", "cosine", "l2"] as const;
-const SCALARS = ["f32", "f16", "int8"] as const;
-const KEEPS = ["none", "hot", "all"] as const;
-const GRAPHS = ["none", "full", "hub", "slim"] as const;
-const MOST = 0xffffffff;
+export const METRICS = ["ip", "cosine", "l2"] as const;
+export const SCALARS = ["f32", "f16", "int8"] as const;
+export const KEEPS = ["none", "hot", "all"] as const;
+export const GRAPHS = ["none", "full", "hub", "slim"] as const;
+export const MOST = 0xffffffff;
 // What a failed call leaves in memory is some bytes for each id that it was given.
 const MOST_FAILURES = 256;
 
-/** An engine over a compiled module. */
+// What changes an index.
+const CHANGES = ["add", "addCodes", "codesOf", "remove", "compact", "applyDelta", "save"] as const;
+export type Changes = Pick<EngineIndex, (typeof CHANGES)[number]>;
+
+/** What only the module that builds can do. */
+export interface Builder {
+  /** The address of a new index. */
+  build(core: Core, vectors: Float32Array, dim: number, options: BuildEngineOptions): number;
+  changesOf(core: Core, handle: number, dim: number): Changes;
+}
+
+/** An engine over a compiled module; one without a builder only searches. */
 export function wasmEngine(
   module: WebAssembly.Module,
   kernels: "simd" | "relaxed",
-  canBuild: boolean,
+  builder: Builder | null,
 ): Engine {
   const cores = new Set<Core>();
   /** Starts an instance for what `make` gives the address of. */
   const start = (make: (core: Core) => number): EngineIndex => {
     const { core, free } = begin();
-    return indexOf(core, make(core), free);
+    return indexOf(core, make(core), free, builder);
   };
   const begin = () => {
-    const core = startCore(module, MOST_FAILURES);
+    const core = new Core(module, MOST_FAILURES);
     cores.add(core);
     const free = () => {
       core.break("this index was closed; open it again");
@@ -51,12 +60,11 @@ export function wasmEngine(
     };
     return { core, free };
   };
-  const checkBuilds = (): void => {
-    if (!canBuild) fail("WrongState", "this engine only searches; load the one that builds for changes");
-  };
+  const building = (): Builder =>
+    builder ?? fail("WrongState", "this engine only searches; load the one that builds for changes");
   return {
     kernels,
-    canBuild,
+    canBuild: builder !== null,
     openCollection: (origin) => {
       const { core, free } = begin();
       try {
@@ -69,14 +77,12 @@ export function wasmEngine(
     },
     open: (parts, options) => start((core) => openParts(core, parts, options ?? {})),
     create: (pack) => {
-      checkBuilds();
-      return start((core) =>
-        core.lend([pack], (address) => core.call("index_create", address as number, pack.length)),
-      );
+      building();
+      return start((core) => core.call("index_create", pack, pack.length));
     },
     build: (vectors, dim, options) => {
-      checkBuilds();
-      return start((core) => buildIndex(core, vectors, dim, options));
+      const { build } = building();
+      return start((core) => build(core, vectors, dim, options));
     },
     memoryBytes: () => [...cores].reduce((sum, core) => sum + core.memoryBytes(), 0),
   };
@@ -87,7 +93,7 @@ function openedCollection(core: Core, collection: Collection, free: () => void):
     openIndex: {
       value: (parts: EngineParts, options: OpenEngineOptions = {}) => {
         const handle = openParts(core, parts, options);
-        return indexOf(core, handle, () => void core.call("index_free", handle));
+        return indexOf(core, handle, () => void core.call("index_free", handle), null);
       },
     },
     isBroken: { get: () => core.isBroken() },
@@ -102,41 +108,11 @@ function openParts(core: Core, parts: EngineParts, options: OpenEngineOptions): 
     core.call("parts_attach", handle, kind, core.give(bytes), bytes.length);
   }
   const pack = options.pack ?? null;
-  core.lend([pack], (address) =>
-    core.call("index_open", handle, address as number, pack?.length ?? 0, options.residentBytes ?? -1),
-  );
+  core.call("index_open", handle, pack, pack?.length ?? 0, options.residentBytes ?? -1);
   return handle;
 }
 
-function buildIndex(
-  core: Core,
-  vectors: Float32Array,
-  dim: number,
-  options: BuildEngineOptions,
-): number {
-  if (!Number.isInteger(dim) || dim < 1) fail("InvalidArgument", `expected a dimension, got ${dim}`);
-  const count = checkRows(vectors, dim);
-  const ids = options.ids === undefined ? null : idsOf(options.ids);
-  if (ids !== null) checkPairs(ids.length, count);
-  const values = Float64Array.of(
-    dim,
-    placeOf(METRICS, options.metric ?? "ip", "metric"),
-    placeOf(SCALARS, options.scalar ?? "f16", "scalar"),
-    placeOf(KEEPS, options.keep ?? "none", "keep"),
-    placeOf(GRAPHS, options.graph ?? "none", "graph"),
-    Math.min(wholeNumber(options.maxDegree ?? 0, "maxDegree"), MOST),
-    Math.min(wholeNumber(options.effort ?? 0, "effort"), MOST),
-  );
-  const pack = options.pack ?? null;
-  return core.lend([vectors, ids, values, pack], (rows, names, options_, packed) =>
-    core.call(
-      "index_build",
-      ...([rows, count, names, options_, packed, pack?.length ?? 0] as number[]),
-    ),
-  );
-}
-
-function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
+function indexOf(core: Core, handle: number, free: () => void, builder: Builder | null): EngineIndex {
   const info = (field: number): number => {
     core.call("index_info", handle);
     return core.numbers(10)[field] as number;
@@ -144,8 +120,6 @@ function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
   const dim = info(0);
   const rowBytes = info(7);
   const isDetached = info(9) === 1;
-  const lendIds = <T>(ids: readonly number[], use: (address: number, count: number) => T): T =>
-    core.lend([idsOf(ids)], (address) => use(address as number, ids.length));
   return {
     dim,
     metric: METRICS[info(1)] as EngineIndex["metric"],
@@ -166,25 +140,21 @@ function indexOf(core: Core, handle: number, free: () => void): EngineIndex {
     },
     resident: isDetached ? residentRows(core, handle, rowBytes) : null,
     search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
-    estimate: (query, best, allowed) => {
-      const may = allowed === undefined ? null : idsOf(allowed);
-      const most = Math.min(wholeNumber(best, "best"), MOST);
-      return core.lend([checkQuery(query, dim), may], (vector, ids) => {
-        const values = [handle, vector, most, ids, may?.length ?? 0] as number[];
-        return nearestOf(core, core.call("index_estimate", ...values));
-      });
-    },
     ids: () => Array.from(core.numbers(core.call("index_ids", handle))),
-    nodesOf: (ids) =>
-      lendIds(ids, (address, count) => core.words(core.call("index_nodes_of", handle, address, count))),
+    nodesOf: (ids) => core.words(core.call("index_nodes_of", handle, idsOf(ids), ids.length)),
     verify: () => void core.call("index_verify", handle),
     handle,
     searchAt: (address) => searchOf(core, address, () => undefined),
-    free: once(() => {
+    free: freeOnce(() => {
       if (!core.isBroken()) free();
     }),
-    ...changesOf(core, handle, dim, lendIds),
+    ...(builder?.changesOf(core, handle, dim) ?? noChanges()),
   };
+}
+
+function noChanges(): Changes {
+  const refuse = () => fail("WrongState", "this engine only searches; open the index with the one that builds");
+  return Object.fromEntries(CHANGES.map((name) => [name, refuse])) as unknown as Changes;
 }
 
 function startSearch(
@@ -196,22 +166,15 @@ function startSearch(
   const strategy = placeOf(STRATEGIES, request.strategy ?? "auto", "strategy");
   const allowed = request.allowed === undefined ? null : idsOf(request.allowed);
   const k = Math.min(wholeNumber(request.k, "k"), MOST);
-  const lent = [query, effortOf(request), allowed];
-  const search = core.lend(lent, (vector, effort, may) =>
-    core.call(
-      "search_new",
-      ...([index, vector, k, request.recall, strategy, effort, may, allowed?.length ?? 0] as number[]),
-    ),
-  );
-  return searchOf(core, search, once(() => core.call("search_free", search)));
+  const effort = effortOf(request);
+  const { recall } = request;
+  const search = core.call("search_new", index, query, k, recall, strategy, effort, allowed, allowed?.length ?? 0);
+  return searchOf(core, search, freeOnce(() => core.call("search_free", search)));
 }
 
 function searchOf(core: Core, search: number, free: () => void): EngineSearch {
   const supply = (name: string, values: Uint8Array | Float32Array, missing?: Uint8Array): void => {
-    const flags = missing ?? null;
-    core.lend([values, flags], (address, absent) =>
-      core.call(name, ...([search, address, values.length, absent, flags?.length ?? 0] as number[])),
-    );
+    core.call(name, search, values, values.length, missing ?? null, missing?.length ?? 0);
   };
   return {
     strategy: STRATEGIES[core.call("search_strategy", search)] as Strategy,

@@ -1,7 +1,7 @@
 // TextCore over gossamer.wasm.
 
 import { GossamerError } from "../errors.ts";
-import { once, type Core } from "./memory.ts";
+import { type Core, freeOnce } from "./memory.ts";
 import { blockReader } from "./sources.ts";
 import type { StaticModel, TextCore, Tokenizer } from "./text.ts";
 
@@ -11,57 +11,42 @@ const decoder = new TextDecoder();
 /** Wraps an instance of gossamer.wasm; what strangers made is read by others, each by one that `start`
  * gives: what a call leaves in memory that fails would stay there for good. */
 export function wasmText(core: Core, start: () => Core): TextCore {
-  const lendText = <T>(text: Uint8Array, use: (address: number, size: number) => T): T =>
-    core.lend([text], (address) => use(address as number, text.length));
   return {
     tokenizer: (vocabulary, isLowercase) => {
-      const handle = lendText(vocabulary, (address, size) =>
-        core.call("tokenizer_new", address, size, isLowercase ? 1 : 0),
-      );
-      return tokenizerOf(core, handle, once(() => core.call("tokenizer_free", handle)));
+      const handle = core.call("tokenizer_new", vocabulary, vocabulary.length, isLowercase ? 1 : 0);
+      return tokenizerOf(core, handle, freeOnce(() => core.call("tokenizer_free", handle)));
     },
     model: (file) => openModel(core, file),
     ...blockReader(start),
-    crc32c: (bytes) => lendText(bytes, (address, size) => core.call("crc32c", address, size)),
+    crc32c: (bytes) => core.call("crc32c", bytes, bytes.length),
     memoryBytes: () => core.memoryBytes(),
   };
 }
 
 function tokenizerOf(core: Core, handle: number, free: () => void): Tokenizer {
-  const tokens = (text: Uint8Array): number =>
-    core.lend([text], (address) =>
-      core.call("tokenizer_tokens", handle, address as number, text.length),
-    );
+  const tokens = (text: Uint8Array): number => core.call("tokenizer_tokens", handle, text, text.length);
   return {
     tokenStarts: (text) => core.words(tokens(text), core.second()),
     tokenIds: (text) => core.words(tokens(text)),
     idOf: (piece) => {
       const bytes = encoder.encode(piece);
-      return core.lend(
-        [bytes],
-        (address) => core.call("tokenizer_id", handle, address as number, bytes.length) | 0,
-      );
+      return core.call("tokenizer_id", handle, bytes, bytes.length) | 0;
     },
     free,
   };
 }
 
 function openModel(core: Core, file: Uint8Array): StaticModel {
-  const handle = core.lend([file], (address) =>
-    core.call("model_new", address as number, file.length),
-  );
+  const handle = core.call("model_new", file, file.length);
   const description = describe(decoder.decode(core.bytes(core.call("model_description", handle))));
   const dim = core.call("model_dim", handle);
   const maxTokens = core.call("model_max_tokens", handle);
   const embed = (text: string): { tokens: number; vector: Float32Array } => {
     const bytes = encoder.encode(text);
-    const tokens = core.lend([bytes], (address) =>
-      core.call("model_embed", handle, address as number, bytes.length),
-    );
-    return { tokens, vector: core.floats(dim) };
+    return { tokens: core.call("model_embed", handle, bytes, bytes.length), vector: core.floats(dim) };
   };
   return {
-    ...tokenizerOf(core, core.call("model_tokenizer", handle), once(() => core.call("model_free", handle))),
+    ...tokenizerOf(core, core.call("model_tokenizer", handle), freeOnce(() => core.call("model_free", handle))),
     ...description,
     dim,
     maxTokens,

@@ -1,6 +1,6 @@
 // The words of an index, counted in the core: which chunks hold a term, and how often.
 
-import { once, type Core } from "./memory.ts";
+import { type Core, freeOnce } from "./memory.ts";
 import { readList, using } from "./sources.ts";
 
 /** Counts the words of the chunks of a catalogue. */
@@ -18,8 +18,7 @@ export function countWords(core: Core, catalogue: Uint8Array): WordCounter {
     core.call("counting_new", list),
   );
   return {
-    add: (firstChunk, text) =>
-      core.lend([text], (at) => void core.call("counting_add", counter, firstChunk, at as number, text.length)),
+    add: (firstChunk, text) => void core.call("counting_add", counter, firstChunk, text, text.length),
     finish: () => core.bytes(core.call("counting_finish", counter)),
     free: freeing(core, "counting_free", counter),
   };
@@ -27,7 +26,7 @@ export function countWords(core: Core, catalogue: Uint8Array): WordCounter {
 
 /** Frees what a module holds, once; one that is broken holds nothing any more. */
 function freeing(core: Core, name: string, address: number): () => void {
-  return once(() => {
+  return freeOnce(() => {
     if (!core.isBroken()) core.call(name, address);
   });
 }

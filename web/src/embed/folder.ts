@@ -1,6 +1,6 @@
 // A folder of model files on a server: model.onnx, vocab.txt, gossamer-model.json.
 import { hexOf } from "../bytes/hashes.ts";
-import { GossamerError } from "../errors.ts";
+import { GossamerError, throwIfAborted } from "../errors.ts";
 import { inAscii } from "../text/text.ts";
 
 /** How the vectors of an encoder are made, as gossamer-model.json says. */
@@ -111,7 +111,7 @@ async function fetchFile(
     bytes = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
     if (error instanceof GossamerError) throw error;
-    if (signal?.aborted) throw new GossamerError("Cancelled", "the job was cancelled before it finished");
+    throwIfAborted(signal);
     throw new GossamerError("Unreachable", `${url} could not be fetched (${String(error)}); check the connection`);
   }
   if (!response.ok)

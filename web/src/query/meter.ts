@@ -1,26 +1,30 @@
-/** Counts what came over the network. */
-export interface Meter {
-  readonly bytes: number;
+/** What has come over the network. */
+interface Counted {
+  readonly bytesFetched: number;
   readonly requests: number;
-  add(bytes: number, requests: number): void;
-  /** Counts what a source has fetched and will fetch. */
-  watch(source: { readonly bytesFetched: number; readonly requests: number }): void;
 }
 
-export function makeMeter(): Meter {
-  const sources: { readonly bytesFetched: number; readonly requests: number }[] = [];
-  const own = { bytes: 0, requests: 0 };
-  return {
-    get bytes() {
-      return sources.reduce((sum, source) => sum + source.bytesFetched, own.bytes);
-    },
-    get requests() {
-      return sources.reduce((sum, source) => sum + source.requests, own.requests);
-    },
-    add: (bytes, requests) => {
-      own.bytes += bytes;
-      own.requests += requests;
-    },
-    watch: (source) => void sources.push(source),
-  };
+/** Counts what comes over the network. */
+export class Meter {
+  readonly #sources: Counted[] = [];
+  #bytes = 0;
+  #requests = 0;
+
+  get bytes(): number {
+    return this.#sources.reduce((sum, source) => sum + source.bytesFetched, this.#bytes);
+  }
+
+  get requests(): number {
+    return this.#sources.reduce((sum, source) => sum + source.requests, this.#requests);
+  }
+
+  add(bytes: number, requests: number): void {
+    this.#bytes += bytes;
+    this.#requests += requests;
+  }
+
+  /** Counts what a source has fetched and will fetch. */
+  watch(source: Counted): void {
+    this.#sources.push(source);
+  }
 }

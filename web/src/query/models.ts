@@ -8,24 +8,16 @@ import { GossamerError } from "../errors.ts";
 import type { ModelStamp } from "../format/manifest.ts";
 import { loadPart } from "../lazy.ts";
 import type { OpenOptions } from "../options.ts";
-import { originOf } from "../server/asked.ts";
-import type { AskedServer } from "../server/asked.ts";
+import { originOf } from "../server/index_server.ts";
+import type { IndexServer } from "../server/index_server.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Meter } from "./meter.ts";
-import { once } from "./once.ts";
+import { lazyPromise } from "./promises.ts";
 import type { LoadedModel, Services } from "./services.ts";
-
-/** The model of one index, loaded when first asked for. */
-export interface IndexModel {
-  /** ModelMismatch if it is another one, MissingModel if there is none. */
-  embedder(): Promise<Embedder>;
-  /** The model file, which holds codebook and calibration; MissingModel if there is none. */
-  file(): Promise<Uint8Array>;
-}
 
 /** Where a model is looked for. */
 export interface ModelOptions extends Pick<OpenOptions, "model" | "encoder"> {
-  readonly server?: AskedServer;
+  readonly server?: IndexServer;
 }
 
 // Folders of models stand in storage beside those of indexes.
@@ -38,34 +30,42 @@ export function isModelFolder(name: string): boolean {
   return name.startsWith(MODEL_PREFIX);
 }
 
-/** The model that `stamp` names. `origin` is the address of the index, "" where it has none. */
-export function modelOf(
-  stamp: ModelStamp,
-  origin: string,
-  options: ModelOptions,
-  services: Services,
-  meter: Meter,
-): IndexModel {
-  const find = once(() => findModel(stamp, origin, options, services, meter));
-  const embedder = once(async () => {
-    const { encoder, server } = options;
+/** The model of one index, loaded when first asked for. */
+export class IndexModel {
+  /** ModelMismatch if it is another one, MissingModel if there is none. */
+  readonly embedder = lazyPromise(() => this.#load());
+  readonly #find = lazyPromise(() => findModel(this.stamp, this.origin, this.options, this.services, this.meter));
+
+  /** The model that `stamp` names. `origin` is the address of the index, "" where it has none. */
+  constructor(
+    private readonly stamp: ModelStamp,
+    private readonly origin: string,
+    private readonly options: ModelOptions,
+    private readonly services: Services,
+    private readonly meter: Meter,
+  ) {}
+
+  /** The model file, which holds codebook and calibration; MissingModel if there is none. */
+  async file(): Promise<Uint8Array> {
+    return (await this.#find()).file;
+  }
+
+  async #load(): Promise<Embedder> {
+    const { encoder, server } = this.options;
     if (encoder) {
       const { loadEncoder } = await loadPart(import("./encoder.ts"));
-      return checked(stamp, await loadEncoder(encoder, await services.text()));
+      return checked(this.stamp, await loadEncoder(encoder, await this.services.text()));
     }
     try {
-      return staticEmbedder((await find()).model);
+      return staticEmbedder((await this.#find()).model);
     } catch (error) {
       const isMissing = error instanceof GossamerError && error.reason === "MissingModel";
+      if (!isMissing || !server) throw error;
       // Questions can be embedded where the index is.
-      if (isMissing && server) {
-        const { serverEmbedder } = await loadPart(import("../embed/server.ts"));
-        return serverEmbedder(server.url, server.token ?? "", { ...stamp, ...originOf(server) });
-      }
-      throw error;
+      const { serverEmbedder } = await loadPart(import("../embed/server.ts"));
+      return serverEmbedder(server.url, server.token ?? "", { ...this.stamp, ...originOf(server) });
     }
-  });
-  return { embedder, file: async () => (await find()).file };
+  }
 }
 
 /** A model file by its address, for a new index. */

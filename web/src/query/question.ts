@@ -3,16 +3,17 @@
 
 import { explanationOf, hitOf, type HitRecord } from "../answers.ts";
 import { readMany, type ByteSource } from "../bytes/source.ts";
-import type { EngineIndex } from "../core/engine.ts";
 import type { Collection, Need, QuerySession } from "../core/query.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import type { TextStore } from "../format/parts.ts";
-import type { Mode, Results } from "../records.ts";
-import type { VectorTiers } from "../tiers/vectors.ts";
+import type { Mode, Results, Span } from "../records.ts";
 import { nextTurn } from "../turns.ts";
+import type { LoadedEngine, Words } from "./engine_memory.ts";
+import { waitFor } from "./promises.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { Stages } from "./stages.ts";
-import type { TextSource } from "./texts.ts";
-import type { VectorSource } from "./vectors.ts";
+import { TextSource } from "./texts.ts";
+import { isRead } from "./vector_source.ts";
+import { VectorSource } from "./vectors.ts";
 
 /** What is asked. `vector` stands in for a question that is itself a chunk. */
 export interface Query {
@@ -34,56 +35,74 @@ interface AnswerRecord {
   readonly explanation: Readonly<Record<string, unknown>> & { readonly out_of_reach: number };
 }
 
-/** What a question reads of an open index. */
-export interface Asked {
-  readonly collection: Collection;
-  readonly hasVectors: boolean; // false while nothing is indexed
-  readonly readsRows: boolean; // vectors that are stored are read; else computed or asked for
-  readonly texts: TextSource;
-  readonly store: TextStore;
-  readonly vectors: VectorSource;
-  /** Postings; null where texts are read instead, "none" where that would mean to download all of them. */
-  readonly words: ByteSource | null | "none";
-  readonly said: Set<string>;
-  /** Loaded when first asked for. */
-  engine(signal?: AbortSignal): Promise<{ index: EngineIndex; tiers: VectorTiers | null }>;
-  questionVector(question: string, signal?: AbortSignal): Promise<Float32Array>;
-  /** Runs one search of stored vectors at a time. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  bytesFetched(): number;
-}
-
 /** The k best chunks; fewer only where fewer match. A chunk whose text is not what was indexed is never a
  * hit, and another takes its place. */
-export async function askQuestion(index: Asked, query: Query): Promise<Results> {
-  const question = new Question(index, query);
+export async function askQuestion(snapshot: Snapshot, query: Query): Promise<Results> {
+  const question = await Question.open(snapshot, query);
   try {
-    return await question.answer();
+    const results = await question.answer();
+    void snapshot.target.flush().catch(() => undefined); // storage that fails keeps nothing, and says so
+    return results;
   } finally {
     question.free();
   }
 }
 
 class Question {
-  readonly #index: Asked;
+  readonly #snapshot: Snapshot;
   readonly #query: Query;
+  readonly #collection: Collection;
+  readonly #session: QuerySession;
+  readonly #words: Words;
+  readonly #notes: Set<string>;
+  readonly #texts: TextSource;
+  readonly #vectors: VectorSource;
   readonly #stages = new Stages();
   readonly #started = performance.now();
   readonly #fetched: number;
-  readonly #session: QuerySession;
 
-  constructor(index: Asked, query: Query) {
-    const { question, k, mode, recall, filter, excluded = [], highlight } = query;
-    const words = index.words === null ? "texts" : index.words === "none" ? "none" : "postings";
-    this.#index = index;
+  /** Begins a question in the memory of a snapshot, which stays where it is until the question is freed. */
+  static async open(snapshot: Snapshot, query: Query): Promise<Question> {
+    const { memory } = snapshot;
+    memory.retain();
+    try {
+      const collection = await memory.collection();
+      if (query.filter) await snapshot.allow(collection, JSON.stringify(query.filter));
+      return new Question(snapshot, query, collection, await waitFor(memory.words(), query.signal));
+    } catch (error) {
+      memory.release();
+      throw error;
+    }
+  }
+
+  private constructor(snapshot: Snapshot, query: Query, collection: Collection, words: Words) {
+    const { target, cache, model, server, vectorSource } = snapshot;
+    const { parts, notes } = target;
+    const { question, mode, recall, filter, excluded = [], highlight, signal } = query;
+    this.#snapshot = snapshot;
     this.#query = query;
-    this.#fetched = index.bytesFetched();
-    const asked = { question, k, mode, recall, filter, excluded, highlight, words, reads_rows: index.readsRows };
-    this.#session = index.collection.session(asked, index.hasVectors);
+    this.#collection = collection;
+    this.#words = words;
+    this.#fetched = snapshot.bytesFetched;
+    this.#notes = new Set(notes);
+    this.#texts = new TextSource(parts.texts, server, this.#notes, signal);
+    this.#vectors = new VectorSource({
+      dim: parts.manifest.model.dim,
+      cache,
+      model: vectorSource === "server" ? null : model,
+      server,
+      notes: this.#notes,
+      signal,
+    });
+    const k = Math.min(query.k, Math.max(1, collection.counts.chunks));
+    const by = words === null ? "texts" : words === "none" ? "none" : "postings";
+    const rest = { excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
+    this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
   }
 
   free(): void {
     this.#session.free();
+    this.#snapshot.memory.release();
   }
 
   /** Supplies the session until it needs nothing more: what it needs at one time is got at one time. */
@@ -104,77 +123,111 @@ class Question {
     return this.#read();
   }
 
-  async #supply(need: Need): Promise<void> {
+  #supply(need: Need): Promise<void> {
     switch (need.need) {
       case "question":
         return this.#supplyQuestion();
       case "words":
-        return this.#stages.time("words", () => this.#countWords(need.pieces));
+        return this.#countWords(need.pieces);
       case "postings":
-        return this.#stages.time("words", async () => {
-          const ranges = need.ranges.map(([at, length]) => ({ at, length }));
-          const source = this.#index.words as ByteSource;
-          this.#session.supplyPostings(await readMany(source, ranges, this.#query.signal));
-        });
-      case "vectors": {
-        const find = () => this.#index.vectors.find(need.ids, need.away);
-        const { states, rows } = await this.#stages.time("vectors", find);
-        return this.#stages.timeNow("codes", () => this.#session.supplyVectors(states, rows));
-      }
-      case "embeddings": {
-        const embed = () => this.#index.vectors.embed(need.ids, need.texts);
-        const rows = await this.#stages.time("vectors", embed);
-        return this.#stages.timeNow("codes", () => this.#session.supplyEmbeddings(rows));
-      }
+        return this.#supplyPostings(need.ranges);
+      case "vectors":
+        return this.#supplyVectors(need.ids, need.away);
+      case "embeddings":
+        return this.#supplyEmbeddings(need.ids, need.texts);
       case "rows":
         return this.#supplyRows();
       default:
-        await this.#stages.time("read", () => this.#index.texts.supply(this.#session, need));
+        return this.#supplyTexts(need);
     }
   }
 
   async #supplyQuestion(): Promise<void> {
-    const { signal, vector: known, question } = this.#query;
-    const loading = this.#stages.time("load", () => this.#index.engine(signal));
-    const embedding = known
-      ? Promise.resolve(known)
-      : this.#stages.time("question", () => this.#index.questionVector(question, signal));
+    const [loading, embedding] = [this.#loadEngine(), this.#embedQuestion()];
     await Promise.allSettled([loading, embedding]);
     const [{ index }, vector] = [await loading, await embedding];
-    this.#stages.timeNow("codes", () => this.#session.supplyQuestion(index.handle, vector));
+    const leave = this.#stages.enter("codes");
+    this.#session.supplyQuestion(index.handle, vector);
+    leave();
   }
 
-  /** Vectors that are stored: the search is supplied with rows, one search at a time. */
-  async #supplyRows(): Promise<void> {
-    const { signal } = this.#query;
-    await this.#index.alone(async () => {
-      throwIfAborted(signal);
-      const { index, tiers } = await this.#index.engine(signal);
-      if (!tiers) throw new GossamerError("WrongState", "the vectors of the index are not at hand; open it again");
-      const before = tiers.stats;
-      await this.#stages.time("vectors", () => tiers.run(index.searchAt(this.#session.search()), signal));
-      const { wasm, js, storage } = tiers.stats;
-      this.#index.vectors.read += storage.rows - before.storage.rows;
-      this.#index.vectors.cached += wasm.hits + js.hits - before.wasm.hits - before.js.hits;
-    });
-    this.#session.finishRows();
+  async #loadEngine(): Promise<LoadedEngine> {
+    const leave = this.#stages.enter("load");
+    const loaded = await waitFor(this.#snapshot.memory.engine(), this.#query.signal);
+    leave();
+    return loaded;
+  }
+
+  async #embedQuestion(): Promise<Float32Array> {
+    const { vector, question, signal } = this.#query;
+    if (vector) return vector;
+    const leave = this.#stages.enter("question");
+    const embedded = await this.#snapshot.questionVector(question, signal);
+    leave();
+    return embedded;
   }
 
   async #countWords(pieces: number): Promise<void> {
+    const { signal } = this.#query;
+    const leave = this.#stages.enter("words");
     for (let number = 0; number < pieces; ++number) {
       const { segment, begin, end } = this.#session.piece(number);
-      this.#session.count(number, await this.#index.store.read(segment, begin, end, this.#query.signal));
+      const text = await this.#snapshot.target.parts.texts.read(segment, begin, end, signal);
+      this.#session.count(number, text);
       await nextTurn(); // others get a turn between pieces
-      throwIfAborted(this.#query.signal);
+      throwIfAborted(signal);
     }
     this.#session.finishWords();
+    leave();
+  }
+
+  async #supplyPostings(wanted: readonly Span[]): Promise<void> {
+    const leave = this.#stages.enter("words");
+    const ranges = wanted.map(([at, length]) => ({ at, length }));
+    this.#session.supplyPostings(await readMany(this.#words as ByteSource, ranges, this.#query.signal));
+    leave();
+  }
+
+  async #supplyVectors(ids: readonly number[], isAway: boolean): Promise<void> {
+    const leave = this.#stages.enter("vectors");
+    const { states, rows } = await this.#vectors.find(ids, isAway);
+    leave();
+    const leaveCodes = this.#stages.enter("codes");
+    this.#session.supplyVectors(states, rows);
+    leaveCodes();
+  }
+
+  async #supplyEmbeddings(ids: readonly number[], texts: readonly string[]): Promise<void> {
+    const leave = this.#stages.enter("vectors");
+    const rows = await this.#vectors.embed(ids, texts);
+    leave();
+    const leaveCodes = this.#stages.enter("codes");
+    this.#session.supplyEmbeddings(rows);
+    leaveCodes();
+  }
+
+  async #supplyRows(): Promise<void> {
+    const leave = this.#stages.enter("vectors");
+    const { read, cached } = await this.#snapshot.memory.supplyRows(this.#session, this.#query.signal);
+    leave();
+    this.#vectors.read += read;
+    this.#vectors.cached += cached;
+    this.#session.finishRows();
+  }
+
+  async #supplyTexts(need: Need): Promise<void> {
+    const leave = this.#stages.enter("read");
+    await this.#texts.supply(this.#session, need);
+    leave();
   }
 
   #read(): Results {
-    const answer = this.#stages.timeNow("read", () => this.#session.answer()) as AnswerRecord;
+    const leave = this.#stages.enter("read");
+    const answer = this.#session.answer() as AnswerRecord;
+    leave();
     const hits = answer.hits.map(hitOf);
     const { mode, question } = this.#query;
-    const { embedded, cached, asked, read } = this.#index.vectors;
+    const { embedded, cached, asked, read } = this.#vectors;
     const explanation = {
       ...explanationOf(answer.explanation),
       mode,
@@ -182,29 +235,29 @@ class Question {
       chunksCached: cached,
       chunksAsked: asked,
       chunksRead: read,
-      bytesFetched: this.#index.bytesFetched() - this.#fetched,
+      bytesFetched: this.#snapshot.bytesFetched - this.#fetched,
       stages: this.#stages.ms,
     };
     return {
       question,
       hits,
       explanation,
-      notes: this.#notes(answer, hits.filter((hit) => hit.text === "").length),
+      notes: this.#notesOn(answer, hits.filter((hit) => hit.text === "").length),
       tookMs: performance.now() - this.#started,
     };
   }
 
-  #notes({ explanation, stale }: AnswerRecord, withoutText: number): string[] {
-    const notes = [...this.#index.said];
+  #notesOn({ explanation, stale }: AnswerRecord, withoutText: number): string[] {
+    const notes = [...this.#notes];
     if (explanation.out_of_reach > 0) {
       notes.push(
         `${explanation.out_of_reach} of the nearest chunks were ranked by their codes alone: ` +
           "their vectors are to be had from the server only",
       );
     }
-    if (this.#query.mode !== "semantic" && this.#index.words === "none") {
+    if (this.#query.mode !== "semantic" && this.#words === "none") {
       notes.push("words were not looked for: all texts would have to be downloaded");
-    } else if (this.#query.mode !== "semantic" && this.#index.collection.counts.hasAwayTexts) {
+    } else if (this.#query.mode !== "semantic" && this.#collection.counts.hasAwayTexts) {
       notes.push("words were looked for only in the texts that are kept here");
     }
     if (withoutText > 0) {

@@ -7,7 +7,7 @@ import type { StaticModel, TextCore } from "../core/text.ts";
 import { GossamerError } from "../errors.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import { once } from "./once.ts";
+import { lazyPromise } from "./promises.ts";
 
 /** A model file, and what the text core made of it. */
 export interface LoadedModel {
@@ -31,13 +31,12 @@ export interface Services {
 
 /** Services that load Wasm from `wasm` and keep indexes in `storage`; the best there is without it. */
 export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
-  const open = once(async () => storage ?? openStorage());
   return {
     models: new Map(),
-    storage: open,
-    text: once(() => loadText(wasm)),
-    chunks: once(() => loadChunks(wasm)),
-    filters: once(() => loadFilters(wasm)),
+    storage: lazyPromise(async () => storage ?? openStorage()),
+    text: lazyPromise(() => loadText(wasm)),
+    chunks: lazyPromise(() => loadChunks(wasm)),
+    filters: lazyPromise(() => loadFilters(wasm)),
     newEngine: () => loadEngine(wasm),
     newBuilder: () => loadBuilder(wasm),
   };

@@ -6,8 +6,8 @@ import { GossamerError, throwIfAborted } from "../errors.ts";
 import { partsOfFile, partsOfFolder } from "../format/parts.ts";
 import type { IndexParts, Readers } from "../format/parts.ts";
 import type { OpenOptions, StoredName } from "../options.ts";
-import { askedServer } from "../server/asked.ts";
-import type { AskedServer } from "../server/asked.ts";
+import { indexServer } from "../server/index_server.ts";
+import type { IndexServer } from "../server/index_server.ts";
 import { serverOf } from "../server/following.ts";
 import { openCached } from "../storage/cached.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
@@ -20,7 +20,7 @@ export interface OpenedTarget {
   readonly origin: string; // address it is read from; "" for none
   readonly folder: Folder | null; // where it is kept, or what is fetched of it
   readonly isLocal: boolean; // all of it is here
-  readonly server: AskedServer | null; // what is asked for what is not in it
+  readonly server: IndexServer | null; // what is asked for what is not in it
   readonly notes: readonly string[];
   /** Keeps what was fetched. */
   flush(): Promise<void>;
@@ -59,7 +59,7 @@ export async function openTarget(
 
 async function openFile(file: Blob, options: OpenOptions, readers: Readers): Promise<OpenedTarget> {
   const parts = await partsOfFile(blobSource(file), readers, options.signal);
-  const server = askedOf(options, parts);
+  const server = serverFor(options, parts);
   return { parts, name: "", origin: "", folder: null, isLocal: true, server, notes: [], flush: async () => {} };
 }
 
@@ -76,9 +76,9 @@ async function openAddress(
     meter.watch(source);
     const parts = await partsOfFile(source, readers, signal);
     const { notes } = source;
-    const asked = askedOf(options, parts);
+    const served = serverFor(options, parts);
     const flush = async () => {};
-    return { parts, name: "", origin: url, folder: null, isLocal: false, server: asked, notes, flush };
+    return { parts, name: "", origin: url, folder: null, isLocal: false, server: served, notes, flush };
   }
   const name = options.name ?? nameOf(url);
   const folder = await storage.folder(name);
@@ -89,8 +89,8 @@ async function openAddress(
     meter.watch(source);
     const parts = await partsOfFile(source, readers, signal);
     const { notes, flush } = source;
-    const asked = askedOf(options, parts);
-    return { parts, name, origin: url, folder, isLocal: false, server: asked, notes, flush };
+    const served = serverFor(options, parts);
+    return { parts, name, origin: url, folder, isLocal: false, server: served, notes, flush };
   } catch (error) {
     if (isNew) await storage.remove(name).catch(() => undefined); // no name of nothing
     throw error;
@@ -112,7 +112,7 @@ async function openName(
   const parts = await openFolder(folder, readers, options.signal);
   const origin = String(parts.manifest.origin["url"] ?? "");
   const followed = await serverOf(folder, parts.manifest);
-  const server = askedOf(options, parts) ?? followed;
+  const server = serverFor(options, parts) ?? followed;
   return { parts, name, origin, folder, isLocal: true, server, notes: [], flush: async () => {} };
 }
 
@@ -146,8 +146,8 @@ export function explainedLoss(name: string, error: unknown): unknown {
   return new GossamerError(error.reason, `${error.message} (the browser's storage of ${name} ${LOST}: ${how})`);
 }
 
-function askedOf({ server }: OpenOptions, { manifest }: IndexParts): AskedServer | null {
-  return server ? askedServer(server, manifest) : null;
+function serverFor({ server }: OpenOptions, { manifest }: IndexParts): IndexServer | null {
+  return server ? indexServer(server, manifest) : null;
 }
 
 /** A name for an index that was given none: its address without what tells nothing. */

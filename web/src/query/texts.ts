@@ -2,20 +2,25 @@
 
 import type { AwayText, DocumentNeed, Need, TextUser } from "../core/query.ts";
 import type { TextStore } from "../format/parts.ts";
-import type { Elsewhere } from "../server/elsewhere.ts";
+import type { RemoteChunks } from "../server/remote_chunks.ts";
 
-/** Reads texts of one state of an index, for one question: out of the text store or from a server. */
+/** Reads texts of one snapshot, for one question: out of the text store or from a server. */
 export class TextSource {
   readonly #texts: TextStore;
-  readonly #elsewhere: Elsewhere | null;
-  readonly #said: Set<string>;
+  readonly #server: Pick<RemoteChunks, "chunks"> | null;
+  readonly #notes: Set<string>;
   readonly #signal: AbortSignal | undefined;
 
-  /** What is to be known of a server that is away goes to `said`. */
-  constructor(texts: TextStore, elsewhere: Elsewhere | null, said: Set<string>, signal?: AbortSignal) {
+  /** What is to be known of a server that is away goes to `notes`. */
+  constructor(
+    texts: TextStore,
+    server: Pick<RemoteChunks, "chunks"> | null,
+    notes: Set<string>,
+    signal?: AbortSignal,
+  ) {
     this.#texts = texts;
-    this.#elsewhere = elsewhere;
-    this.#said = said;
+    this.#server = server;
+    this.#notes = notes;
     this.#signal = signal;
   }
 
@@ -29,21 +34,18 @@ export class TextSource {
 
   /** The texts of chunks that only a server has; null for those that it has not got. */
   async chunks(ids: readonly number[]): Promise<{ chunks: (AwayText | null)[]; isAnswered: boolean }> {
-    if (!this.#elsewhere) return { chunks: ids.map(() => null), isAnswered: false };
-    const chunks = await this.#elsewhere.chunks(ids, this.#said, this.#signal);
+    if (!this.#server) return { chunks: ids.map(() => null), isAnswered: false };
+    const chunks = await this.#server.chunks(ids, this.#notes, this.#signal);
     return { chunks, isAnswered: chunks.some((chunk) => chunk !== null) };
   }
 
-  /** Supplies a need of texts; says whether it was one. */
-  async supply(user: TextUser, need: Need): Promise<boolean> {
+  /** Supplies a need of texts; any other is passed over. */
+  async supply(user: TextUser, need: Need): Promise<void> {
     if (need.need === "texts") {
       user.supplyTexts(await this.read(need.documents));
     } else if (need.need === "chunks") {
       const { chunks, isAnswered } = await this.chunks(need.ids);
       user.supplyChunks(chunks, isAnswered);
-    } else {
-      return false;
     }
-    return true;
   }
 }

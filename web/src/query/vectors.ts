@@ -3,17 +3,17 @@
 
 import { roundToHalf } from "../bytes/half.ts";
 import { SUPPLIED } from "../core/query.ts";
-import type { Embedder } from "../embed/embedder.ts";
 import { throwIfAborted } from "../errors.ts";
-import type { Elsewhere } from "../server/elsewhere.ts";
+import type { RemoteChunks } from "../server/remote_chunks.ts";
+import type { IndexModel } from "./models.ts";
 import type { VectorCache } from "./vector_cache.ts";
 
 export interface VectorOptions {
   readonly dim: number;
   readonly cache: VectorCache;
-  readonly embedder: (() => Promise<Embedder>) | null; // null: nothing is computed here
-  readonly elsewhere: Elsewhere | null; // asked for what is not in memory, where nothing is computed
-  readonly said: Set<string>;
+  readonly model: Pick<IndexModel, "embedder"> | null; // null: nothing is computed here
+  readonly server: Pick<RemoteChunks, "vectors"> | null; // has what is not in memory, where nothing is computed
+  readonly notes: Set<string>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +31,7 @@ export class VectorSource {
 
   /** What is at hand of a round; what is to be embedded is asked for with its text. */
   async find(ids: readonly number[], isAway: boolean): Promise<{ states: Uint8Array; rows: Float32Array }> {
-    const { dim, cache, embedder, elsewhere } = this.options;
+    const { dim, cache, model, server } = this.options;
     const rows = new Float32Array(ids.length * dim);
     const states = new Uint8Array(ids.length).fill(SUPPLIED.embed);
     ids.forEach((id, place) => {
@@ -41,39 +41,39 @@ export class VectorSource {
       states[place] = SUPPLIED.given;
       this.cached += 1;
     });
-    if (embedder && !isAway) return { states, rows };
-    if (elsewhere) await this.#ask(elsewhere, ids, states, rows);
+    if (model && !isAway) return { states, rows };
+    if (server) await this.#ask(server, ids, states, rows);
     return { states: states.map((state) => (state === SUPPLIED.embed ? SUPPLIED.outOfReach : state)), rows };
   }
 
   /** The vectors of chunks by their texts. */
   async embed(ids: readonly number[], texts: readonly string[]): Promise<Float32Array> {
-    const { dim, embedder, signal } = this.options;
+    const { dim, model, signal } = this.options;
     const rows = new Float32Array(ids.length * dim);
-    if (!embedder) return rows;
-    const model = await embedder();
+    if (!model) return rows;
+    const embedder = await model.embedder();
     for (let first = 0; first < texts.length; first += BATCH) {
       throwIfAborted(signal);
-      const made = await model.embed(texts.slice(first, first + BATCH), signal);
+      const made = await embedder.embed(texts.slice(first, first + BATCH), signal);
       rows.set(roundToHalf(made.slice()), first * dim);
     }
-    ids.forEach((id, place) => this.#keep(id, rows.slice(place * dim, (place + 1) * dim)));
+    ids.forEach((id, place) => this.options.cache.put(id, rows.slice(place * dim, (place + 1) * dim)));
     this.embedded += ids.length;
     return rows;
   }
 
   /** Asks the server for what is not there; a row that is no vector was not given. */
   async #ask(
-    elsewhere: Elsewhere,
+    server: Pick<RemoteChunks, "vectors">,
     ids: readonly number[],
     states: Uint8Array,
     rows: Float32Array,
   ): Promise<void> {
-    const { dim, said, signal } = this.options;
+    const { dim, notes, signal } = this.options;
     const places = [...ids.keys()].filter((place) => states[place] !== SUPPLIED.given);
     if (places.length === 0) return;
     const wanted = places.map((place) => ids[place] as number);
-    const { mask, rows: given } = await elsewhere.vectors(wanted, said, signal);
+    const { mask, rows: given } = await server.vectors(wanted, notes, signal);
     let row = 0;
     places.forEach((place, i) => {
       if (mask[i] !== 1) return;
@@ -82,12 +82,8 @@ export class VectorSource {
       if (vector.length !== dim || !vector.every(Number.isFinite)) return;
       rows.set(vector, place * dim);
       states[place] = SUPPLIED.given;
-      this.#keep(wanted[i] as number, vector);
+      this.options.cache.put(wanted[i] as number, vector);
       this.asked += 1;
     });
-  }
-
-  #keep(id: number, vector: Float32Array): void {
-    this.options.cache.put(id, vector);
   }
 }

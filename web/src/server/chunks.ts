@@ -1,20 +1,11 @@
 // Texts of chunks that only a server keeps. Whoever shows one compares it with the chunk's check and
 // length first (core/query/passages.h).
 
+import type { AwayText } from "../core/query.ts";
 import { objectOf } from "../text/json.ts";
-import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
-import type { AskedServer } from "./asked.ts";
-import { makeClient } from "./client.ts";
-
-/** The text of a chunk as a server gives it. */
-export interface AwayChunk {
-  readonly id: number;
-  readonly title: string;
-  readonly body: string;
-  readonly embedded: string; // headings, title, body
-  readonly first: number; // line, page, ...
-  readonly last: number;
-}
+import { originOf, SEARCH_SILENCE_MS } from "./index_server.ts";
+import type { IndexServer } from "./index_server.ts";
+import { Client } from "./client.ts";
 
 const MOST_AT_ONCE = 256;
 const MOST_CHUNK_BYTES = 1 << 20; // of one chunk's answer
@@ -23,12 +14,12 @@ const MOST_ANSWER_BYTES = 1 << 26;
 /** The texts of chunks; null for those that the server cannot read. Unreachable if it does not answer as
  * it should, WrongState if it has another index now. */
 export async function askChunks(
-  server: AskedServer,
+  server: IndexServer,
   ids: readonly number[],
   signal?: AbortSignal,
-): Promise<(AwayChunk | null)[]> {
-  const client = makeClient(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
-  const chunks: (AwayChunk | null)[] = [];
+): Promise<(AwayText | null)[]> {
+  const client = new Client(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
+  const chunks: (AwayText | null)[] = [];
   for (let first = 0; first < ids.length; first += MOST_AT_ONCE) {
     const some = ids.slice(first, first + MOST_AT_ONCE);
     const most = Math.min(some.length * MOST_CHUNK_BYTES, MOST_ANSWER_BYTES);
@@ -37,12 +28,12 @@ export async function askChunks(
     const given: unknown[] = Array.isArray(found) ? found : [];
     const isRight = given.every((one, i) => one === null || (isChunk(one) && one.id === some[i]));
     if (given.length !== some.length || !isRight) throw client.strange("other chunks than were asked for");
-    chunks.push(...(given as (AwayChunk | null)[]));
+    chunks.push(...(given as (AwayText | null)[]));
   }
   return chunks;
 }
 
-function isChunk(value: unknown): value is AwayChunk {
+function isChunk(value: unknown): value is AwayText {
   if (typeof value !== "object" || value === null) return false;
   const chunk = value as Record<string, unknown>;
   const areTexts = ["title", "body", "embedded"].every((name) => typeof chunk[name] === "string");

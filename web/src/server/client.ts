@@ -20,26 +20,6 @@ export interface ServerInfo {
   readonly protocol: number;
 }
 
-/** A server of an index. All of it throws Unreachable if it does not answer, else what it says itself. With a
- * token, what is not signed with it is no answer. */
-export interface Client {
-  readonly url: string;
-  info(signal?: AbortSignal): Promise<ServerInfo>;
-  /** Asks for what leads from a state to the newest, and gives the answer to `take`: its status is 200 or
-   * 206, 202, 204 or 416. NoAnswer, thrown by `take` or because nothing came, is worth another try. */
-  package<T>(
-    wanted: Wanted,
-    headers: Readonly<Record<string, string>>,
-    take: (answer: Response, heard: () => void) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T>;
-  /** Posts JSON to a route such as "/v1/sync/vectors"; the bytes of the answer, `most` of them. */
-  post(path: string, body: unknown, most: number, signal?: AbortSignal): Promise<Uint8Array>;
-  unreachable(what: string): GossamerError;
-  /** Says that an answer is not as it should be. */
-  strange(what: string): GossamerError;
-}
-
 export interface ClientOptions {
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
@@ -79,30 +59,85 @@ export function cleanUrl(given: string): string {
   );
 }
 
-/** Speaks with a server; nothing is sent yet. */
-export function makeClient(address: string, options: ClientOptions = {}): Client {
-  const url = cleanUrl(address);
-  const { token = "" } = options;
-  if (!/^[!-~]*$/.test(token)) {
-    throw new GossamerError("InvalidArgument", "a token is of ASCII characters without spaces");
+/** A server of an index; nothing is sent yet. All of it throws Unreachable if it does not answer, else what
+ * it says itself. With a token, what is not signed with it is no answer. */
+export class Client {
+  readonly url: string;
+  readonly #options: ClientOptions;
+  readonly #token: string;
+  readonly #words: Words;
+
+  constructor(address: string, options: ClientOptions = {}) {
+    this.url = cleanUrl(address);
+    this.#options = options;
+    this.#token = options.token ?? "";
+    this.#words = wordsFor(this.url);
+    if (!/^[!-~]*$/.test(this.#token)) {
+      throw new GossamerError("InvalidArgument", "a token is of ASCII characters without spaces");
+    }
   }
-  const words = wordsFor(url);
 
-  const isSigned: IsSigned = async (asked, answer, body) =>
-    token === "" || (await isAnswerSigned(token, asked, answer, body));
-
-  async function checkSigned(asked: Asked, answer: Response, body: Uint8Array | null): Promise<void> {
-    if (!(await isSigned(asked, answer, body))) throw words.unsigned();
+  unreachable(what: string): GossamerError {
+    return this.#words.unreachable(what);
   }
 
-  async function send<T>(request: Request, take: Take<T>, signal?: AbortSignal): Promise<T> {
+  /** Says that an answer is not as it should be. */
+  strange(what: string): GossamerError {
+    return this.#words.strange(what);
+  }
+
+  async info(signal?: AbortSignal): Promise<ServerInfo> {
+    const bytes = await this.#whole({ target: "/v1/sync" }, MOST_INFO_BYTES, signal);
+    const found = objectOf(new TextDecoder().decode(bytes));
+    if (isInfo(found)) return found;
+    throw this.strange("it does not say which index it has");
+  }
+
+  /** Asks for what leads from a state to the newest, and gives the answer to `take`: its status is 200 or
+   * 206, 202, 204 or 416. NoAnswer, thrown by `take` or because nothing came, is worth another try. */
+  package<T>(
+    wanted: Wanted,
+    headers: Readonly<Record<string, string>>,
+    take: (answer: Response, heard: () => void) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const target = `/v1/sync/package?${new URLSearchParams(queryOf(wanted))}`;
+    // A file is given on to be read once its signature is verified, any other answer as it was read.
+    const takeSigned: Take<T> = async (answer, asked, heard) => {
+      if (!FILE_STATUSES.includes(answer.status)) {
+        return take(readAgain(answer, await this.#readSigned(answer, asked, MOST_SAID_BYTES, heard)), heard);
+      }
+      await this.#checkSigned(asked, answer, null);
+      return take(answer, heard);
+    };
+    return this.#send({ target, headers, fine: PACKAGE_STATUSES }, takeSigned, signal);
+  }
+
+  /** Posts JSON to a route such as "/v1/sync/vectors"; the bytes of the answer, `most` of them. */
+  post(target: string, body: unknown, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const headers = { "content-type": "application/json" };
+    return this.#whole({ target, body: JSON.stringify(body), headers }, most, signal);
+  }
+
+  /** The bytes of a whole answer. */
+  async #whole(request: Request, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const take: Take<Uint8Array> = (answer, asked, heard) => this.#readSigned(answer, asked, most, heard);
+    try {
+      return await this.#send(request, take, signal);
+    } catch (error) {
+      throw error instanceof NoAnswer ? this.unreachable(error.message) : error;
+    }
+  }
+
+  async #send<T>(request: Request, take: Take<T>, signal?: AbortSignal): Promise<T> {
     throwIfAborted(signal);
-    const watch = watchSilence(options.silenceMs ?? SILENCE_MS);
+    const { silenceMs = SILENCE_MS, fetch = globalThis.fetch } = this.#options;
+    const watch = watchSilence(silenceMs);
     const either = signal ? AbortSignal.any([signal, watch.signal]) : watch.signal;
     const { target, body, fine = [200] } = request;
     const method = body === undefined ? "GET" : "POST";
     const asked: Asked = { nonce: randomName(), method, target, body: body ?? "" };
-    const shown = token === "" ? {} : { authorization: `Bearer ${token}`, [NONCE]: asked.nonce };
+    const shown = this.#token === "" ? {} : { authorization: `Bearer ${this.#token}`, [NONCE]: asked.nonce };
     const init: RequestInit = {
       method,
       headers: { ...request.headers, ...shown },
@@ -113,8 +148,8 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
       ...(body === undefined ? {} : { body }),
     };
     try {
-      const answer = await (options.fetch ?? fetch)(url + target, init);
-      if (!fine.includes(answer.status)) throw await errorOf(asked, answer, words, isSigned, token !== "");
+      const answer = await fetch(this.url + target, init);
+      if (!fine.includes(answer.status)) throw await this.#errorOf(asked, answer);
       return await take(answer, asked, watch.heard);
     } catch (error) {
       if (error instanceof GossamerError) throw error;
@@ -126,63 +161,53 @@ export function makeClient(address: string, options: ClientOptions = {}): Client
     }
   }
 
-  async function explained<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      throw error instanceof NoAnswer ? words.unreachable(error.message) : error;
-    }
+  /** The bytes of an answer, once its signature is verified. */
+  async #readSigned(answer: Response, asked: Asked, most: number, heard: () => void): Promise<Uint8Array> {
+    const bytes = await bytesOf(answer, most, heard);
+    if (bytes === null) throw this.strange(`more than ${most} bytes`);
+    await this.#checkSigned(asked, answer, bytes);
+    return bytes;
   }
 
-  const readAtMost = async (answer: Response, most: number, heard: () => void): Promise<Uint8Array> => {
-    const bytes = await bytesOf(answer, most, heard);
-    if (bytes === null) throw words.strange(`more than ${most} bytes`);
-    return bytes;
-  };
+  async #isSigned(asked: Asked, answer: Response, body: Uint8Array | null): Promise<boolean> {
+    return this.#token === "" || isAnswerSigned(this.#token, asked, answer, body);
+  }
 
-  /** The bytes of a whole answer, once its signature is verified. */
-  const wholeOf =
-    (most: number): Take<Uint8Array> =>
-    async (answer, asked, heard) => {
-      const bytes = await readAtMost(answer, most, heard);
-      await checkSigned(asked, answer, bytes);
-      return bytes;
-    };
+  async #checkSigned(asked: Asked, answer: Response, body: Uint8Array | null): Promise<void> {
+    if (!(await this.#isSigned(asked, answer, body))) throw this.#words.unsigned();
+  }
 
-  /** Gives an answer on once its signature is verified: a file to be read, any other as it was read. */
-  const takeSigned =
-    <T>(take: (answer: Response, heard: () => void) => Promise<T>): Take<T> =>
-    async (answer, asked, heard) => {
-      if (!FILE_STATUSES.includes(answer.status)) {
-        return take(readAgain(answer, await wholeOf(MOST_SAID_BYTES)(answer, asked, heard)), heard);
-      }
-      await checkSigned(asked, answer, null);
-      return take(answer, heard);
-    };
-
-  return {
-    url,
-    unreachable: words.unreachable,
-    strange: words.strange,
-    info: async (signal) => {
-      const bytes = await explained(send({ target: "/v1/sync" }, wholeOf(MOST_INFO_BYTES), signal));
-      const found = objectOf(new TextDecoder().decode(bytes));
-      if (isInfo(found)) return found;
-      throw words.strange("it does not say which index it has");
-    },
-    package: (wanted, headers, take, signal) => {
-      const target = `/v1/sync/package?${new URLSearchParams(queryOf(wanted))}`;
-      return send({ target, headers, fine: PACKAGE_STATUSES }, takeSigned(take), signal);
-    },
-    post: (target, body, most, signal) => {
-      const headers = { "content-type": "application/json" };
-      return explained(send({ target, body: JSON.stringify(body), headers }, wholeOf(most), signal));
-    },
-  };
+  /** The error that a server names, in its own words. What is not signed may be of anybody: it says no more
+   * than that there is no answer. */
+  async #errorOf(asked: Asked, answer: Response): Promise<GossamerError> {
+    const words = this.#words;
+    const { status } = answer;
+    if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+      return words.strange("a redirect; give the address that it leads to if that is right");
+    }
+    const bytes = (await bytesOf(answer, MOST_SAID_BYTES)) ?? new Uint8Array();
+    const said = new TextDecoder().decode(bytes);
+    const { error, message } = objectOf(said) ?? {};
+    const isNamed = typeof error === "string" && typeof message === "string";
+    const shown = isNamed ? message.slice(0, MOST_SHOWN) : `status ${status}: ${said.slice(0, MOST_QUOTED)}`;
+    if (status === 404 && error !== "unknown_id") return words.strange(shown);
+    const isWrong = this.#token !== "" ? "the one it was given is not its own" : "none was given";
+    const advice = status === 401 ? ` (${isWrong}: give the right \`token\`)` : "";
+    if (!(await this.#isSigned(asked, answer, bytes))) {
+      if (BEFORE_TOKEN.includes(status)) return words.says("WrongState", shown + advice);
+      const doubt = "the server is of an older release, or somebody between said it";
+      return words.says("Unreachable", `${shown} (this is not signed with the token: ${doubt})`);
+    }
+    const refused = reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument";
+    const reason = status >= 500 ? "Unreachable" : refused; // what went wrong there is not wrong here
+    return words.says(reason, shown + advice);
+  }
 }
 
 /** How an error of a server is told. */
-interface Words extends Pick<Client, "unreachable" | "strange"> {
+interface Words {
+  unreachable(what: string): GossamerError;
+  strange(what: string): GossamerError;
   says(reason: Reason, message: string): GossamerError;
   unsigned(): GossamerError;
 }
@@ -211,39 +236,7 @@ function wordsFor(url: string): Words {
   };
 }
 
-/** The error that a server names, in its own words. What is not signed may be of anybody: it says no more
- * than that there is no answer. */
-async function errorOf(
-  asked: Asked,
-  answer: Response,
-  words: Words,
-  isSigned: IsSigned,
-  hasToken: boolean,
-): Promise<GossamerError> {
-  const { status } = answer;
-  if (answer.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-    return words.strange("a redirect; give the address that it leads to if that is right");
-  }
-  const bytes = (await bytesOf(answer, MOST_SAID_BYTES)) ?? new Uint8Array();
-  const said = new TextDecoder().decode(bytes);
-  const { error, message } = objectOf(said) ?? {};
-  const isNamed = typeof error === "string" && typeof message === "string";
-  const shown = isNamed ? message.slice(0, MOST_SHOWN) : `status ${status}: ${said.slice(0, MOST_QUOTED)}`;
-  if (status === 404 && error !== "unknown_id") return words.strange(shown);
-  const isWrong = hasToken ? "the one it was given is not its own" : "none was given";
-  const advice = status === 401 ? ` (${isWrong}: give the right \`token\`)` : "";
-  if (!(await isSigned(asked, answer, bytes))) {
-    if (BEFORE_TOKEN.includes(status)) return words.says("WrongState", shown + advice);
-    const doubt = "the server is of an older release, or somebody between said it";
-    return words.says("Unreachable", `${shown} (this is not signed with the token: ${doubt})`);
-  }
-  const refused = reasonNamed(error) ?? BY_STATUS[status] ?? "InvalidArgument";
-  const reason = status >= 500 ? "Unreachable" : refused; // what went wrong there is not wrong here
-  return words.says(reason, shown + advice);
-}
-
 type Take<T> = (answer: Response, asked: Asked, heard: () => void) => Promise<T>;
-type IsSigned = (asked: Asked, answer: Response, body: Uint8Array | null) => Promise<boolean>;
 
 interface Request {
   readonly target: string; // a path and a query

@@ -7,7 +7,7 @@ import type { Manifest } from "../format/manifest.ts";
 import { readFile, writeFile } from "../storage/small_files.ts";
 import type { Folder } from "../storage/storage.ts";
 import { objectOf } from "../text/json.ts";
-import type { AskedServer } from "./asked.ts";
+import type { IndexServer } from "./index_server.ts";
 import type { Base, Texts } from "./records.ts";
 
 /** Where a server is, and what an edge wants of it. */
@@ -53,7 +53,7 @@ export async function followingOf(folder: Folder, manifest: Manifest | null): Pr
 }
 
 /** The server that an index follows, as searches ask it; null if it follows none. */
-export async function serverOf(folder: Folder, manifest: Manifest): Promise<AskedServer | null> {
+export async function serverOf(folder: Folder, manifest: Manifest): Promise<IndexServer | null> {
   const following = await followingOf(folder, manifest);
   if (!following) return null;
   const { index, epoch } = manifest.origin;

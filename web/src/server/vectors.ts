@@ -1,9 +1,9 @@
 // What a server is asked for during a search: vectors of chunks.
 
 import { floatsOf } from "../bytes/half.ts";
-import { originOf, SEARCH_SILENCE_MS } from "./asked.ts";
-import type { AskedServer } from "./asked.ts";
-import { makeClient } from "./client.ts";
+import { originOf, SEARCH_SILENCE_MS } from "./index_server.ts";
+import type { IndexServer } from "./index_server.ts";
+import { Client } from "./client.ts";
 
 // Of a request: a server may have to embed each of them.
 const MOST_AT_ONCE = 512;
@@ -11,12 +11,12 @@ const MOST_AT_ONCE = 512;
 /** The vectors of chunks: `mask` says which the server gave (1), `rows` are those, end to end.
  * Unreachable if it does not answer as it should, WrongState if it has another index now. */
 export async function askVectors(
-  server: AskedServer,
+  server: IndexServer,
   ids: readonly number[],
   dim: number,
   signal?: AbortSignal,
 ): Promise<{ mask: Uint8Array; rows: Float32Array }> {
-  const client = makeClient(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
+  const client = new Client(server.url, { ...server, silenceMs: SEARCH_SILENCE_MS });
   const mask = new Uint8Array(ids.length);
   const rows = new Float32Array(ids.length * dim);
   let filled = 0;

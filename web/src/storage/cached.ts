@@ -5,7 +5,7 @@ import { openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remo
 import { blockLength, type Origin } from "../bytes/segments.ts";
 import { type ByteRange, type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
-import { findOrigin, type Kept, openKept } from "./kept.ts";
+import { BlockStore, findOrigin } from "./block_store.ts";
 import type { Folder } from "./storage.ts";
 
 export interface CacheOptions {
@@ -42,11 +42,11 @@ export async function cachedSource(
   const { url, etag, size } = remote;
   const origin = { url, etag, size, blockBytes: options.blockBytes ?? BLOCK };
   const notes = [...remote.notes];
-  let kept: Kept | null = null;
+  let store: BlockStore | null = null;
   if (etag === "") notes.push(`the server of ${url} gives no ETag and no date: nothing is kept`);
-  else kept = await openKept(folder, origin).catch((error: unknown) => noteFailure(notes, error));
+  else store = await BlockStore.open(folder, origin).catch((error: unknown) => noteFailure(notes, error));
   const flushBytes = options.flushBytes ?? FLUSH;
-  const blocks = makeBlocks({ remote, origin, kept, folder, notes, flushBytes });
+  const blocks = new Blocks({ remote, origin, store, folder, notes, flushBytes });
 
   async function readAll(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
     for (const range of ranges) checkRange(url, size, range.at, range.length);
@@ -62,9 +62,9 @@ export async function cachedSource(
     notes,
     read: async (at, length, signal) => (await readAll([{ at, length }], signal))[0] as Uint8Array,
     readMany: readAll,
-    flush: blocks.flush,
+    flush: () => blocks.flush(),
     close() {
-      void blocks.flush().finally(() => kept?.close());
+      void blocks.flush().finally(() => store?.close());
       remote.close();
     },
     get bytesFetched() {
@@ -74,7 +74,7 @@ export async function cachedSource(
       return remote.requests;
     },
     get bytesFromStorage() {
-      return blocks.stats.fromStorage;
+      return blocks.bytesFromStorage;
     },
   };
 }
@@ -100,50 +100,60 @@ export async function openCached(
   }
 }
 
-interface Blocks {
-  readonly stats: { fromStorage: number };
-  get(numbers: readonly number[], signal?: AbortSignal): Promise<Map<number, Uint8Array>>;
-  flush(): Promise<void>;
-}
-
 interface Places {
   readonly remote: RemoteSource;
   readonly origin: Origin;
-  readonly kept: Kept | null; // null where nothing can be kept
+  readonly store: BlockStore | null; // null where nothing can be kept
   readonly folder: Folder;
   readonly notes: string[];
   readonly flushBytes: number;
 }
 
 /** Blocks from what is not written yet, else from storage, else from the server. */
-function makeBlocks({ remote, origin, kept, folder, notes, flushBytes }: Places): Blocks {
-  const pending = new Map<number, Uint8Array>();
-  const stats = { fromStorage: 0 };
-  let isKeeping = kept !== null;
-  let flushing: Promise<void> = Promise.resolve();
+class Blocks {
+  bytesFromStorage = 0;
+  readonly #places: Places;
+  readonly #pending = new Map<number, Uint8Array>();
+  #isKeeping: boolean;
+  #flushing: Promise<void> = Promise.resolve();
 
-  async function get(numbers: readonly number[], signal?: AbortSignal) {
+  constructor(places: Places) {
+    this.#places = places;
+    this.#isKeeping = places.store !== null;
+  }
+
+  async get(numbers: readonly number[], signal?: AbortSignal): Promise<Map<number, Uint8Array>> {
     const found = new Map<number, Uint8Array>();
     for (const number of numbers) {
-      const bytes = pending.get(number);
+      const bytes = this.#pending.get(number);
       if (bytes) found.set(number, bytes);
     }
-    const elsewhere = numbers.filter((number) => !found.has(number));
-    for (const [number, bytes] of (await kept?.read(elsewhere, signal)) ?? []) {
+    const written = numbers.filter((number) => !found.has(number));
+    for (const [number, bytes] of (await this.#places.store?.read(written, signal)) ?? []) {
       found.set(number, bytes);
-      stats.fromStorage += bytes.length;
+      this.bytesFromStorage += bytes.length;
     }
     const missing = numbers.filter((number) => !found.has(number));
-    await fetchBlocks(missing, found, signal);
+    await this.#fetch(missing, found, signal);
     return found;
   }
 
-  async function fetchBlocks(
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write());
+    return this.#flushing;
+  }
+
+  get #pendingBytes(): number {
+    return this.#pending.size * this.#places.origin.blockBytes;
+  }
+
+  async #fetch(
     numbers: readonly number[],
     found: Map<number, Uint8Array>,
     signal?: AbortSignal,
   ): Promise<void> {
     if (numbers.length === 0) return;
+    const { origin, remote, flushBytes } = this.#places;
     const ranges = numbers.map((number) => ({
       at: number * origin.blockBytes,
       length: blockLength(origin, number),
@@ -153,33 +163,28 @@ function makeBlocks({ remote, origin, kept, folder, notes, flushBytes }: Places)
       // A copy: a view would keep all that was fetched with it.
       const bytes = (parts[i] as Uint8Array).slice();
       found.set(number, bytes);
-      if (isKeeping) pending.set(number, bytes);
+      if (this.#isKeeping) this.#pending.set(number, bytes);
     }
-    if (pending.size * origin.blockBytes >= flushBytes) void flush();
+    if (this.#pendingBytes >= flushBytes) void this.flush();
   }
 
-  function flush(): Promise<void> {
-    flushing = flushing.then(write);
-    return flushing;
-  }
-
-  async function write(): Promise<void> {
-    if (!kept || pending.size === 0) return;
+  async #write(): Promise<void> {
+    const { store, folder, flushBytes, notes } = this.#places;
+    const pending = this.#pending;
+    if (!store || pending.size === 0) return;
     const batch = new Map(pending);
     try {
-      await folder.whileWriting(() => kept.add(batch));
+      await folder.whileWriting(() => store.add(batch));
       for (const [number, bytes] of batch) if (pending.get(number) === bytes) pending.delete(number);
     } catch (error) {
       const isLocked = error instanceof GossamerError && error.reason === "Locked";
-      if (isLocked && pending.size * origin.blockBytes < MOST_PENDING * flushBytes) return;
+      if (isLocked && this.#pendingBytes < MOST_PENDING * flushBytes) return;
       pending.clear();
       if (isLocked) return;
-      isKeeping = false;
+      this.#isKeeping = false;
       noteFailure(notes, error);
     }
   }
-
-  return { stats, get, flush };
 }
 
 /** A server that did not answer: asked again when something is wanted of it. */

@@ -4,8 +4,7 @@
 import { GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import type { Manifest, ModelStamp } from "../format/manifest.ts";
-import { cleanUrl, makeClient } from "../server/client.ts";
-import type { Client, ServerInfo } from "../server/client.ts";
+import { cleanUrl, Client, type ServerInfo } from "../server/client.ts";
 import { baseOf, followingOf, manifestIn, readFollowing, saveFollowing } from "../server/following.ts";
 import type { Following } from "../server/following.ts";
 import { checkTexts, parseMode, PROTOCOL } from "../server/records.ts";
@@ -70,7 +69,7 @@ export async function follow(
       mode: parseMode(wish.mode ?? known?.mode ?? "codes"),
       texts: checkTexts(wish.texts ?? known?.texts ?? "kept"),
     };
-    const client = makeClient(address, { token: following.token, fetch: tools.fetch });
+    const client = new Client(address, { token: following.token, fetch: tools.fetch });
     const info = await client.info(tools.signal);
     checkProtocol(info.protocol);
     checkFolder(folder.name, manifest, info, address);
@@ -87,7 +86,7 @@ export async function pull(folder: Folder, wish: PullWish, tools: FollowTools): 
     const known = await followingOf(folder, manifest);
     if (!known) throw followsNobody(folder.name, manifest);
     const following = wish.token ? { ...known, token: wish.token } : known;
-    const client = makeClient(following.url, { token: following.token, fetch: tools.fetch });
+    const client = new Client(following.url, { token: following.token, fetch: tools.fetch });
     const info = await client.info(tools.signal);
     checkProtocol(info.protocol);
     if (following.token !== known.token) await saveFollowing(folder, following); // the server has taken it

@@ -11,8 +11,6 @@ export interface TierOptions {
   readonly wasmLimit?: number;
   readonly eviction?: EvictionName | Eviction; // "lru"
   readonly watch?: CacheWatch | null; // what optimise() found before, for another state of the index
-  /** Told when searches read more than they may, and the budget rises again. */
-  readonly onBudget?: (bytes: number) => void;
   /** Milliseconds since some time; for tests. */
   readonly now?: () => number;
 }
@@ -25,7 +23,7 @@ export interface VectorTiers {
    * not watched any longer, and one that is under way is cancelled. TooLarge where there is no such
    * memory: then the budget is what it was. */
   setBudget(bytes: number): void;
-  readonly budget: number;
+  readonly budget: number; // rises by itself where searches read more than they may
   readonly stats: TierStats;
   readonly watch: CacheWatch | null; // what optimise() found, while that stands
   /** Reads rows into empty slots before they are asked for: those that most searches pass first.

@@ -47,7 +47,6 @@ class Tiers implements VectorTiers {
   private readonly slots: SlotKeeper;
   private readonly now: () => number;
   private readonly wasmLimit: number;
-  private readonly onBudget: (bytes: number) => void;
   watch: CacheWatch | null = null;
   private optimising: AbortController | null = null;
   private searches = 0;
@@ -65,7 +64,6 @@ class Tiers implements VectorTiers {
     const { eviction = "lru", wasmLimit = WASM_LIMIT, now = () => performance.now() } = options;
     this.wasmLimit = wasmLimit;
     this.now = now;
-    this.onBudget = options.onBudget ?? (() => {});
     this.slab = makeSlab(index.rowBytes, 0);
     const policy = typeof eviction === "string" ? evictionOf(eviction) : eviction;
     this.slots = new SlotKeeper(resident, this.slab, policy);
@@ -101,9 +99,7 @@ class Tiers implements VectorTiers {
     this.wasm.misses += asked;
     this.wasm.hits += Math.max(0, search.counters().distances - asked);
     const rowsNow = this.watch?.observe(this.storage.reads - readsBefore);
-    if (rowsNow === undefined) return;
-    this.applyBudget(rowsNow * this.index.rowBytes);
-    this.onBudget(this.budget);
+    if (rowsNow !== undefined) this.applyBudget(rowsNow * this.index.rowBytes);
   }
 
   private applyBudget(bytes: number): void {

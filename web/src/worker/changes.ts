@@ -4,10 +4,10 @@ import { blobSource } from "../bytes/blob.ts";
 import { staticEmbedder } from "../embed/static.ts";
 import { GossamerError } from "../errors.ts";
 import type { BuildOptions, PickedFile } from "../options.ts";
-import { makeMeter } from "../query/meter.ts";
+import { Meter } from "../query/meter.ts";
 import { fetchModel, keepModel, loadModel } from "../query/models.ts";
-import type { OpenedState } from "../query/opened.ts";
 import type { Services } from "../query/services.ts";
+import type { Snapshot } from "../query/snapshot.ts";
 import { WebIndex } from "../query/web_index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
@@ -33,7 +33,7 @@ export async function buildIndex(
 ): Promise<{ index: WebIndex; report: ChangeReport }> {
   const storage = await (name === null ? openStorage("memory") : services.storage());
   const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
-  const { file, model } = await loadModel(await fetchModel(url, makeMeter(), "", job.signal), services);
+  const { file, model } = await loadModel(await fetchModel(url, new Meter(), "", job.signal), services);
   const folder = await storage.folder(name ?? IN_MEMORY);
   if (await folder.readManifest()) {
     const how = "open it and add to it, or remove it first";
@@ -102,15 +102,19 @@ export function removeSources(
 
 /** The index as one file. */
 export async function exportIndex(services: Services, index: WebIndex, job: Job): Promise<Blob> {
-  return index.withState(({ target, model }) =>
-    exportFile(target.parts, {
+  const attempts = index.attempts();
+  let file: Promise<Blob>;
+  do {
+    const { target, model } = await attempts.next();
+    file = exportFile(target.parts, {
       chunks: services.chunks,
       builder: services.newBuilder,
       pack: () => model.file(),
       signal: job.signal,
       onProgress: job.progress,
-    }),
-  );
+    });
+  } while (!(await attempts.isFinal(file)));
+  return file;
 }
 
 /** Puts a picked file into storage under a name; gives the name. */
@@ -131,22 +135,22 @@ export async function importIndex(services: Services, name: string, file: Blob, 
 }
 
 async function change(services: Services, index: WebIndex, wanted: Change, job: Job): Promise<ChangeReport> {
-  const state = await index.state();
-  const folder = changeable(state);
-  const report = await applyChange({ manifest: state.target.parts.manifest }, wanted, {
+  const snapshot = await index.snapshot();
+  const folder = changeable(snapshot);
+  const report = await applyChange({ manifest: snapshot.target.parts.manifest }, wanted, {
     folder,
-    embedder: await state.model.embedder(),
+    embedder: await snapshot.model.embedder(),
     builder: services.newBuilder,
     chunks: services.chunks,
-    pack: await state.model.file(),
+    pack: await snapshot.model.file(),
     onProgress: job.progress,
     signal: job.signal,
   });
-  await index.state(); // the next search need not wait for the new one to open
+  await index.snapshot(); // the next search need not wait for the new one to open
   return report;
 }
 
-function changeable({ target }: OpenedState): Folder {
+function changeable({ target }: Snapshot): Folder {
   if (target.folder && target.isLocal) return target.folder;
   const what = target.origin === "" ? "a file that was picked" : `read from ${target.origin}`;
   throw new GossamerError(

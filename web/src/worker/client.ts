@@ -1,6 +1,6 @@
 // The page's end: posts questions and hands out answers. Nothing here takes long.
 
-import { GossamerError } from "../errors.ts";
+import { cancelled, GossamerError } from "../errors.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { TextInput } from "../update/inputs.ts";
@@ -192,10 +192,6 @@ async function nextBatch(
     characters += String(next.value.text).length;
   }
   return { texts: batch, isLast: false };
-}
-
-function cancelled(): GossamerError {
-  return new GossamerError("Cancelled", "the job was cancelled before it finished");
 }
 
 function gone(what: string): GossamerError {

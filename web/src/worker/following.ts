@@ -2,8 +2,8 @@
 
 import { GossamerError } from "../errors.ts";
 import type { FollowOptions } from "../options.ts";
-import { makeMeter } from "../query/meter.ts";
-import { modelOf } from "../query/models.ts";
+import { Meter } from "../query/meter.ts";
+import { IndexModel } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
 import { follow, pull } from "../sync/follow.ts";
@@ -51,19 +51,19 @@ export async function pullIndex(
   wish: PullWish,
   job: Job,
 ): Promise<PullReport> {
-  const { target } = await index.state();
+  const { target } = await index.snapshot();
   if (!target.folder || !target.isLocal || !target.server) {
     throw new GossamerError("WrongState", "this index follows no server; `follow` makes one that does");
   }
   const report = await pull(target.folder, wish, toolsOf(services, undefined, job));
-  await index.state(); // the next search need not wait for the new one to open
+  await index.snapshot(); // the next search need not wait for the new one to open
   return report;
 }
 
 /** Gets the model while the server is there: without it, questions could not be embedded later. Where it is
  * no file, the server embeds them. */
 async function keepModelOf(index: WebIndex): Promise<void> {
-  const { model } = await index.state();
+  const { model } = await index.snapshot();
   await model.file().catch((error: unknown) => {
     if (!(error instanceof GossamerError)) throw error;
   });
@@ -75,7 +75,7 @@ function toolsOf(services: Services, model: FollowOptions["model"], job: Job): F
     chunks: services.chunks,
     pack: (stamp, server) => {
       const where = { ...(model === undefined ? {} : { model }), server };
-      return modelOf(stamp, "", where, services, makeMeter()).file();
+      return new IndexModel(stamp, "", where, services, new Meter()).file();
     },
     onProgress: job.progress,
     signal: job.signal,

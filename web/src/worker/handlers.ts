@@ -7,9 +7,9 @@ import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Job } from "./job.ts";
-import type { Calls, OpenedIndex } from "./messages.ts";
+import type { BuiltIndex, Calls, FollowedIndex, OpenedIndex, StorageStatus } from "./messages.ts";
 
-/** A function for each call. */
+/** What each call does. */
 export type Handlers = {
   readonly [Name in keyof Calls]: (job: Job, ...args: Calls[Name]["args"]) => Promise<Calls[Name]["value"]>;
 };
@@ -22,79 +22,128 @@ const ONLY_MEMORY =
 const changes = () => loadPart(import("./changes.ts"));
 const following = () => loadPart(import("./following.ts"));
 
-/** The calls over some services; open indexes are known by their handles. */
-export function makeHandlers(services: Services): Handlers {
-  const indexes = new Map<number, WebIndex>();
-  let lastHandle = 0;
-  const find = (handle: number) => {
-    const index = indexes.get(handle);
+/** The calls of one page; open indexes are known by their handles. */
+export class WorkerCalls implements Handlers {
+  readonly #services: Services;
+  readonly #indexes = new Map<number, WebIndex>();
+  #lastHandle = 0;
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  async open(job: Job, ...[target, options]: Calls["open"]["args"]): Promise<OpenedIndex> {
+    const { name } = options;
+    const isKept = target instanceof Blob && name !== undefined;
+    const from = isKept ? await (await changes()).importIndex(this.#services, name, target, job) : target;
+    return this.#enter(await WebIndex.open(from, { ...options, signal: job.signal }, this.#services), job);
+  }
+
+  async build(job: Job, ...[name, options]: Calls["build"]["args"]): Promise<BuiltIndex> {
+    const { index, report } = await (await changes()).buildIndex(this.#services, name, options, job);
+    return { ...(await this.#enter(index, job)), report };
+  }
+
+  async follow(job: Job, ...[name, url, options]: Calls["follow"]["args"]): Promise<FollowedIndex> {
+    const { followIndex } = await following();
+    const { index, report } = await followIndex(this.#services, name, url, options, job);
+    return { ...(await this.#enter(index, job)), report };
+  }
+
+  async pull(job: Job, ...[handle, wish]: Calls["pull"]["args"]) {
+    return (await following()).pullIndex(this.#services, this.#find(handle), wish, job);
+  }
+
+  async names(): Promise<string[]> {
+    return namesOf(await this.#services.storage());
+  }
+
+  async removeIndex(_: Job, name: string): Promise<null> {
+    for (const [handle, index] of this.#indexes) {
+      if (index.name !== name || name === "") continue;
+      this.#indexes.delete(handle);
+      await index.close();
+    }
+    await (await this.#services.storage()).remove(name);
+    return null;
+  }
+
+  async storage(): Promise<StorageStatus> {
+    const storage = await this.#services.storage();
+    const notes = storage.kind === "memory" ? [ONLY_MEMORY] : [];
+    return { kind: storage.kind, ...(await storage.usage()), notes };
+  }
+
+  async persist(): Promise<boolean> {
+    return (await this.#services.storage()).persist();
+  }
+
+  async search({ signal }: Job, ...[handle, question, options]: Calls["search"]["args"]) {
+    return this.#find(handle).search(question, { ...options, signal });
+  }
+
+  async similar({ signal }: Job, ...[handle, id, options]: Calls["similar"]["args"]) {
+    return this.#find(handle).similar(id, { ...options, signal });
+  }
+
+  async add(job: Job, handle: number) {
+    return (await changes()).addTexts(this.#services, this.#find(handle), job);
+  }
+
+  async addFiles(job: Job, ...[handle, files]: Calls["addFiles"]["args"]) {
+    return (await changes()).addFiles(this.#services, this.#find(handle), files, job);
+  }
+
+  async remove(job: Job, ...[handle, sources]: Calls["remove"]["args"]) {
+    return (await changes()).removeSources(this.#services, this.#find(handle), sources, job);
+  }
+
+  async exportFile(job: Job, handle: number) {
+    return (await changes()).exportIndex(this.#services, this.#find(handle), job);
+  }
+
+  async status(_: Job, handle: number) {
+    return this.#find(handle).status();
+  }
+
+  async setMemoryBudget(_: Job, handle: number, bytes: number): Promise<null> {
+    await this.#find(handle).setMemoryBudget(bytes);
+    return null;
+  }
+
+  async optimiseCache({ signal }: Job, ...[handle, options]: Calls["optimiseCache"]["args"]) {
+    return this.#find(handle).optimiseCache(options, signal);
+  }
+
+  async context({ signal }: Job, handle: number, id: number, margin: number) {
+    return this.#find(handle).context(id, margin, signal);
+  }
+
+  async titles({ signal }: Job, handle: number, most: number) {
+    return this.#find(handle).titles(most, signal);
+  }
+
+  async close(_: Job, handle: number): Promise<null> {
+    const index = this.#indexes.get(handle);
+    this.#indexes.delete(handle);
+    await index?.close();
+    return null;
+  }
+
+  #find(handle: number): WebIndex {
+    const index = this.#indexes.get(handle);
     if (index) return index;
     throw new GossamerError("WrongState", "the index was closed; open it again");
-  };
-  const enter = async (index: WebIndex, job: Job): Promise<OpenedIndex> => {
+  }
+
+  async #enter(index: WebIndex, job: Job): Promise<OpenedIndex> {
     if (job.signal.aborted) {
       await index.close(); // nobody is left who would
       throwIfAborted(job.signal);
     }
-    indexes.set(++lastHandle, index);
-    return { handle: lastHandle, name: index.name };
-  };
-  return {
-    open: async (job, target, options) => {
-      const isKept = target instanceof Blob && options.name !== undefined;
-      const from = isKept ? await (await changes()).importIndex(services, options.name ?? "", target, job) : target;
-      return enter(await WebIndex.open(from, { ...options, signal: job.signal }, services), job);
-    },
-    build: async (job, name, options) => {
-      const { index, report } = await (await changes()).buildIndex(services, name, options, job);
-      return { ...(await enter(index, job)), report };
-    },
-    follow: async (job, name, url, options) => {
-      const { index, report } = await (await following()).followIndex(services, name, url, options, job);
-      return { ...(await enter(index, job)), report };
-    },
-    pull: async (job, handle, wish) =>
-      (await following()).pullIndex(services, find(handle), wish, job),
-    names: async () => namesOf(await services.storage()),
-    removeIndex: async (_, name) => {
-      for (const [handle, index] of indexes) {
-        if (index.name !== name || name === "") continue;
-        indexes.delete(handle);
-        await index.close();
-      }
-      await (await services.storage()).remove(name);
-      return null;
-    },
-    storage: async () => {
-      const storage = await services.storage();
-      const notes = storage.kind === "memory" ? [ONLY_MEMORY] : [];
-      return { kind: storage.kind, ...(await storage.usage()), notes };
-    },
-    persist: async () => (await services.storage()).persist(),
-    search: async (job, handle, question, options) =>
-      find(handle).search(question, { ...options, signal: job.signal }),
-    similar: async (job, handle, id, options) => find(handle).similar(id, { ...options, signal: job.signal }),
-    add: async (job, handle) => (await changes()).addTexts(services, find(handle), job),
-    addFiles: async (job, handle, files) =>
-      (await changes()).addFiles(services, find(handle), files, job),
-    remove: async (job, handle, sources) =>
-      (await changes()).removeSources(services, find(handle), sources, job),
-    exportFile: async (job, handle) => (await changes()).exportIndex(services, find(handle), job),
-    status: async (_, handle) => find(handle).status(),
-    setMemoryBudget: async (_, handle, bytes) => {
-      await find(handle).setMemoryBudget(bytes);
-      return null;
-    },
-    optimiseCache: async (job, handle, options) => find(handle).optimiseCache(options, job.signal),
-    context: async (job, handle, id, margin) => find(handle).context(id, margin, job.signal),
-    titles: async (job, handle, most) => find(handle).titles(most, job.signal),
-    close: async (_, handle) => {
-      const index = indexes.get(handle);
-      indexes.delete(handle);
-      await index?.close();
-      return null;
-    },
-  };
+    this.#indexes.set(++this.#lastHandle, index);
+    return { handle: this.#lastHandle, name: index.name };
+  }
 }
 
 /** The names of indexes: a folder without a manifest holds what came of one that is yet to be complete. */

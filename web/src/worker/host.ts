@@ -1,12 +1,12 @@
 // The worker's end: owns Wasm and storage, answers what the page posts. Also importable, for tests.
 
-import { GossamerError } from "../errors.ts";
+import { cancelled, GossamerError } from "../errors.ts";
 import type { Reason } from "../errors.ts";
 import { makeServices, wasmFrom } from "../query/services.ts";
-import { makeHandlers } from "./handlers.ts";
+import { WorkerCalls } from "./handlers.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Job } from "./job.ts";
-import type { Answer, CallRequest, Port, Request, TextBatch } from "./messages.ts";
+import type { Answer, CallName, CallRequest, Port, Request, TextBatch } from "./messages.ts";
 
 interface Running {
   readonly abort: AbortController;
@@ -29,8 +29,9 @@ export function serve(port: Port, makeCalls = callsOfFolder): void {
     running.set(id, call);
     try {
       handlers ??= makeCalls(null);
-      const handle = handlers[request.name] as (job: Job, ...args: readonly unknown[]) => Promise<unknown>;
-      post({ kind: "value", id, value: await handle(makeJob(id, call, post), ...request.args) });
+      const calls = handlers as Record<CallName, (job: Job, ...args: readonly unknown[]) => Promise<unknown>>;
+      const value = await calls[request.name](makeJob(id, call, post), ...request.args);
+      post({ kind: "value", id, value });
     } catch (error) {
       post({ kind: "error", id, ...described(error) });
     } finally {
@@ -81,7 +82,7 @@ function nextBatch(
 ): Promise<TextBatch> {
   return new Promise((resolve, reject) => {
     const { signal } = call.abort;
-    const stop = () => reject(new GossamerError("Cancelled", "the job was cancelled before it finished"));
+    const stop = () => reject(cancelled());
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
     call.take = (batch) => {
@@ -95,9 +96,7 @@ function nextBatch(
 /** An error in words that travel. What nobody foresaw keeps its message. */
 function described(error: unknown): { reason: Reason; message: string } {
   if (error instanceof GossamerError) return { reason: error.reason, message: error.message };
-  if (error instanceof Error && error.name === "AbortError") {
-    return { reason: "Cancelled", message: "the job was cancelled before it finished" };
-  }
+  if (error instanceof Error && error.name === "AbortError") return described(cancelled());
   if (error instanceof RangeError && /memory|allocation/i.test(error.message)) {
     return { reason: "TooLarge", message: `the browser gave no memory: ${error.message}` };
   }
@@ -119,7 +118,7 @@ function holdForever(name: string): Promise<boolean> {
 
 /** What a worker does with the Wasm files of a folder; of its own without one. */
 function callsOfFolder(folder: string | null): Handlers {
-  return makeHandlers(makeServices(wasmFrom(folder ?? new URL("./", import.meta.url).href)));
+  return new WorkerCalls(makeServices(wasmFrom(folder ?? new URL("./", import.meta.url).href)));
 }
 
 // A worker serves its page; where this is imported, whoever imports it decides.

@@ -1,10 +1,11 @@
 // Questions to the parts of an index, without what opens them.
 
 import type { IndexParts } from "../src/format/parts.ts";
-import { makeMeter } from "../src/query/meter.ts";
-import { OpenedState, type Kept } from "../src/query/opened.ts";
+import type { IndexContext } from "../src/query/context.ts";
+import { Meter } from "../src/query/meter.ts";
 import { askQuestion } from "../src/query/question.ts";
 import { makeServices } from "../src/query/services.ts";
+import { Snapshot } from "../src/query/snapshot.ts";
 import type { OpenedTarget } from "../src/query/targets.ts";
 import type { Results } from "../src/records.ts";
 import { memoryStorage } from "../src/storage/memory.ts";
@@ -12,25 +13,25 @@ import { builtWasm } from "./wasm_files.ts";
 
 const BUDGET = 1 << 20;
 
-/** What stays of a state; the model is not at hand. */
-export function keptFor(budget = BUDGET): Kept {
+/** What stays of a snapshot; the model is not at hand. */
+export function contextFor(budget = BUDGET): IndexContext {
   const services = makeServices(builtWasm, memoryStorage());
-  return { options: {}, services, meter: makeMeter(), budget, watch: null };
+  return { options: {}, services, meter: new Meter(), budget, watch: null };
 }
 
-/** A state over these parts, which are closed with it. */
-export function stateOf(
+/** A snapshot over these parts, which are closed with it. */
+export function snapshotOf(
   parts: IndexParts,
   rest: Partial<OpenedTarget> = {},
-  kept = keptFor(),
-): Promise<OpenedState> {
+  context = contextFor(),
+): Promise<Snapshot> {
   const flush = async () => {};
   const own = { name: "", origin: "", folder: null, isLocal: true, server: null, notes: [], flush };
-  return OpenedState.open({ parts, ...own, ...rest }, kept);
+  return Snapshot.open({ parts, ...own, ...rest }, context);
 }
 
 /** What a question finds by its words alone. */
-export function askWords(state: OpenedState, question: string, signal?: AbortSignal): Promise<Results> {
+export function askWords(snapshot: Snapshot, question: string, signal?: AbortSignal): Promise<Results> {
   const query = { question, k: 1000, mode: "lexical", recall: 0.9, signal } as const;
-  return state.ask((asked) => askQuestion(asked, query), signal);
+  return askQuestion(snapshot, query);
 }
