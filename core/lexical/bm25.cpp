@@ -15,6 +15,10 @@ bool is_better(const ScoredChunk& a, const ScoredChunk& b) {
 
 }  // namespace
 
+double rarity(std::uint64_t with, std::uint64_t chunks) {
+  return std::log1p((static_cast<double>(chunks - with) + 0.5) / (static_cast<double>(with) + 0.5));
+}
+
 void ChunkCounts::add(ChunkNumber chunk, std::uint64_t bytes, TermCounter& counter) {
   add_others(1, bytes);
   const std::vector<TermId>& found = counter.found();
@@ -60,11 +64,8 @@ void ChunkCounts::add(const ChunkCounts& other) {
 
 std::vector<ScoredChunk> ChunkCounts::top(std::size_t best) const {
   std::vector<double> weights;
-  for (const std::uint64_t with : chunks_with_) {
-    const double share =
-        (static_cast<double>(chunks_ - with) + 0.5) / (static_cast<double>(with) + 0.5);
-    weights.push_back(std::log1p(share) * (kSaturation + 1));
-  }
+  for (const std::uint64_t with : chunks_with_)
+    weights.push_back(rarity(with, chunks_) * (kSaturation + 1));
   const double mean =
       std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
 

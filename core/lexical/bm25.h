@@ -10,6 +10,9 @@ namespace gossamer {
 
 using ChunkNumber = std::uint32_t;
 
+// What a term tells that so many of all chunks hold.
+double rarity(std::uint64_t with, std::uint64_t chunks);
+
 struct ScoredChunk {
   ChunkNumber chunk;
   float score;

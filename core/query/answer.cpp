@@ -67,7 +67,12 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   json.key("ranks").begin_object();
   if (hit.rank.by_meaning > 0) json.key("semantic").number(std::uint64_t{hit.rank.by_meaning});
   if (hit.rank.by_words > 0) json.key("lexical").number(std::uint64_t{hit.rank.by_words});
-  json.end_object();
+  json.end_object().key("tokens");
+  if (hit.rank.tokens)
+    json.decimal(static_cast<double>(*hit.rank.tokens));
+  else
+    json.null();
+  json.key("words").decimal(static_cast<double>(hit.rank.words));
 }
 
 }  // namespace
@@ -132,6 +137,7 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   const SearchCounters& counters = meaning_ ? meaning_->counters() : none;
   json.key("codes_touched").number(std::uint64_t{counters.codes_touched});
   json.key("rounds").number(std::uint64_t{counters.rounds});
+  json.key("candidates").number(std::uint64_t{candidates_.size()});
   json.key("out_of_reach").number(std::uint64_t{meaning_ ? meaning_->out_of_reach() : 0});
   json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
   json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();

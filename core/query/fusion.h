@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct FusedChunk {
   double score;
   std::uint32_t by_meaning;
   std::uint32_t by_words;
+  std::optional<float> tokens = std::nullopt;  // how well tokens of the question are matched
+  float words = 0;                             // BM25
 
   // Whether it comes before another one.
   bool operator<(const FusedChunk& other) const;
@@ -21,5 +24,21 @@ struct FusedChunk {
 // by the better single place and then by the smaller id, so that the order is always the same.
 std::vector<FusedChunk> fuse(std::span<const std::uint64_t> by_meaning,
                              std::span<const std::uint64_t> by_words);
+
+// What is known of a chunk that is ranked again.
+struct Evidence {
+  std::optional<float> distance;  // from the question's vector
+  std::optional<float> tokens;    // QuestionTokens::match
+  float words = 0;                // BM25
+};
+
+// The sum of what speaks for each of the chunks, every kind on the scale of its own spread among
+// them (docs/decisions/0023). Tokens count if those of all chunks with a distance are known; the
+// more the question has, the less they say, and the more its words do.
+std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t question_tokens);
+
+// Brings the chunks with evidence to the front, best first; the others keep their order.
+void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> ids,
+                std::span<const Evidence> evidence, std::size_t question_tokens);
 
 }  // namespace gossamer

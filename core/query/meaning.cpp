@@ -21,8 +21,11 @@ void add_chunks(const Collection& collection, std::size_t source, std::vector<st
 }  // namespace
 
 MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
-                             std::span<const float> question)
-    : vectors_(vectors), reader_(reader), question_(question.begin(), question.end()) {
+                             std::span<const float> question, QuestionTokens tokens)
+    : vectors_(vectors),
+      reader_(reader),
+      question_(question.begin(), question.end()),
+      tokens_(std::move(tokens)) {
   if (const std::size_t dim = vectors.space().dim(); question.size() != dim)
     fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
                                       " numbers for the question, got " +
@@ -30,9 +33,10 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
 }
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {
-  k_ = query.k;
-  depth_ = scope.depth + k_;
+  k_ = query.reranks_best() ? query.candidates() : query.k;
+  depth_ = scope.depth + query.k;
   wants_more_ = query.mode == QueryMode::kHybrid;
+  is_measuring_ = false;
   ids_.clear();
   distances_.clear();
   is_cut_off_ = false;
@@ -41,9 +45,10 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
   allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
   if (is_empty) return;
+  if (query.reranks_best() && !query.recall && vectors_.codebook()) return search_by_codes();
   SearchRequest request;
   request.k = k_;
-  request.recall = query.recall;
+  request.recall = query.recall.value_or(Query::kUsualRecall);
   request.allowed = allowed_;
   search_.emplace(vectors_, question_.data(), 1, std::move(request));
   strategy_ = search_->strategy();
@@ -52,6 +57,17 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
     stage_ = Stage::kRows;
   else
     next_round();
+}
+
+void MeaningSearch::search_by_codes() {
+  for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_)) {
+    ids_.push_back(hit.id);
+    distances_[hit.id] = hit.distance;
+  }
+  strategy_ = Strategy::kScan;
+  has_searched_ = true;
+  counters_ = {};
+  counters_.codes_touched = vectors_.node_count();
 }
 
 std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) const {
@@ -71,22 +87,47 @@ std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) c
 // Asks for what is not known; where all is, the search goes on at once.
 void MeaningSearch::next_round() {
   while (!is_cut_off_ && !search_->wanted().empty()) {
-    wanted_.clear();
-    for (const std::uint64_t id : search_->wanted())
-      if (!places_.contains(id)) wanted_.push_back(id);
-    if (!wanted_.empty()) {
-      stage_ = Stage::kVectors;
-      is_away_ = false;
-      unreachable_ = 0;
-      return;
-    }
+    begin_round(search_->wanted());
+    if (!wanted_.empty()) return;
     finish_round();
   }
   finish();
 }
 
+void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
+  round_size_ = ids.size();
+  wanted_.clear();
+  for (const std::uint64_t id : ids)
+    if (!places_.contains(id) || (wants_tokens() && !matches_.contains(id))) wanted_.push_back(id);
+  stage_ = Stage::kVectors;
+  is_away_ = false;
+  unreachable_ = 0;
+}
+
+void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
+  is_measuring_ = true;
+  measured_.assign(ids.begin(), ids.end());
+  begin_round(ids);
+  if (wanted_.empty())
+    finish_measuring();
+  else
+    ++counters_.rounds;
+}
+
+void MeaningSearch::finish_measuring() {
+  const Space space(vectors_.space().metric(), Scalar::kF32, question_.size());
+  RowBytes prepared;
+  space.prepare_query(question_.data(), prepared);
+  for (const std::uint64_t id : measured_)
+    if (const std::uint64_t* place = places_.find(id))
+      distances_[id] = space.public_distance(
+          space.from_query(prepared.data(), reinterpret_cast<Row>(known_.data() + *place)));
+  stage_ = Stage::kOver;
+}
+
 // Hands the search all that is known of what it wants; the rest cannot be had.
 void MeaningSearch::finish_round() {
+  if (is_measuring_) return finish_measuring();
   const std::size_t dim = question_.size(), count = search_->wanted().size();
   std::vector<float> rows(count * dim);
   const auto missing = std::make_unique<bool[]>(count);
@@ -130,7 +171,7 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
     if (!wanted_.empty()) return;
   }
   out_of_reach_ += unreachable_;
-  const auto much = kMuch * static_cast<double>(search_->wanted().size());
+  const auto much = kMuch * static_cast<double>(round_size_);
   is_cut_off_ = static_cast<double>(unreachable_) > much;
   stage_ = Stage::kTexts;
   if (reader_.is_over()) take_texts();
@@ -139,7 +180,7 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
 void MeaningSearch::take_texts() {
   std::erase_if(to_embed_, [&](std::uint64_t id) { return reader_.find(id) == nullptr; });
   stage_ = Stage::kEmbeddings;
-  if (to_embed_.empty()) supply_embeddings({});
+  if (to_embed_.empty()) supply_embeddings({}, {});
 }
 
 std::vector<std::string_view> MeaningSearch::texts() const {
@@ -148,15 +189,19 @@ std::vector<std::string_view> MeaningSearch::texts() const {
   return texts;
 }
 
-void MeaningSearch::supply_embeddings(std::span<const float> rows) {
+void MeaningSearch::supply_embeddings(std::span<const float> rows, const TokenRows& tokens) {
   const std::size_t dim = question_.size();
   expect(stage_ == Stage::kEmbeddings, Reason::kWrongState, "no texts were to be embedded");
   expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each text that was to be embedded");
   check_finite(rows.data(), to_embed_.size(), dim);
+  if (wants_tokens() && !tokens.counts.empty()) {
+    const auto split = split_rows(tokens, dim, to_embed_.size());
+    for (std::size_t i = 0; i < split.size(); ++i) matches_[to_embed_[i]] = tokens_.match(split[i]);
+  }
   for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
-  next_round();
+  if (!is_measuring_) next_round();
 }
 
 SearchBatch& MeaningSearch::search() {
@@ -190,6 +235,11 @@ void MeaningSearch::finish() {
 std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {
   const auto found = distances_.find(id);
   return found == distances_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<float> MeaningSearch::match_of(std::uint64_t id) const {
+  const auto found = matches_.find(id);
+  return found == matches_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string_view MeaningSearch::strategy() const {

@@ -13,6 +13,7 @@
 #include "query/passages.h"
 #include "query/query.h"
 #include "query/scope.h"
+#include "query/tokens.h"
 
 namespace gossamer {
 
@@ -25,14 +26,22 @@ enum class Supplied : std::uint8_t {
 };
 
 // The ranking of chunks by their distance from the question: exact down to the k-th, by codes
-// below.
+// below. Where the best of both rankings are ranked again, by codes alone, and then the exact
+// distances of those that measure() names.
 class MeaningSearch {
  public:
-  // The vector of the question is as long as the others (kWrongDimension).
-  MeaningSearch(const Index& vectors, PassageReader& reader, std::span<const float> question);
+  // The vector of the question is as long as the others (kWrongDimension). Tokens, if there are
+  // any, are compared with those of the chunks that are measured.
+  MeaningSearch(const Index& vectors, PassageReader& reader, std::span<const float> question,
+                QuestionTokens tokens);
 
   // Begins (again, where the scope has become smaller).
   void begin(const Query& query, const Scope& scope);
+  // Begins to get the vectors of these, once the ranking is over.
+  void measure(std::span<const std::uint64_t> ids);
+  QuestionTokens& tokens() { return tokens_; }
+  // Whether vectors come with those of their tokens, so that all that can be are embedded.
+  bool wants_tokens() const { return is_measuring_ && !tokens_.empty(); }
 
   enum class Stage { kVectors, kRows, kTexts, kEmbeddings, kOver };
   Stage stage() const { return stage_; }
@@ -50,19 +59,26 @@ class MeaningSearch {
   // kEmbeddings: texts to embed.
   std::vector<std::string_view> texts() const;
   std::span<const std::uint64_t> to_embed() const { return to_embed_; }
-  void supply_embeddings(std::span<const float> rows);
+  // Vectors, and those of the tokens of each text where they are wanted and there are any.
+  void supply_embeddings(std::span<const float> rows, const TokenRows& tokens);
 
   // Once it is over.
   std::span<const std::uint64_t> ids() const { return ids_; }
+  // Exact, or by its code where only that was looked at; nothing for what was not.
   std::optional<float> distance_of(std::uint64_t id) const;
+  // How well the tokens of the question are matched; nothing where those of a chunk did not come.
+  std::optional<float> match_of(std::uint64_t id) const;
   std::string_view strategy() const;
   const SearchCounters& counters() const { return counters_; }
   std::size_t out_of_reach() const { return out_of_reach_; }
 
  private:
   std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
+  void search_by_codes();
+  void begin_round(std::span<const std::uint64_t> ids);
   void next_round();
   void finish_round();
+  void finish_measuring();
   void finish();
   void remember(std::uint64_t id, const float* row);
 
@@ -72,10 +88,15 @@ class MeaningSearch {
   std::vector<float> question_;
   std::size_t k_ = 0, depth_ = 0;
   bool wants_more_ = false;  // ranks below the k-th
+  bool is_measuring_ = false;
+  std::vector<std::uint64_t> measured_;
+  QuestionTokens tokens_;
+  std::map<std::uint64_t, float> matches_;
   std::optional<Bitmap> allowed_;
   std::optional<SearchBatch> search_;
   std::vector<std::uint64_t> wanted_, to_embed_;
   bool is_away_ = false;
+  std::size_t round_size_ = 0;   // how many vectors were wanted, known ones included
   std::size_t unreachable_ = 0;  // in this round
   // Vectors that were supplied, for when the search begins again.
   NumberMap places_;

@@ -34,7 +34,7 @@ void NeedsWriter::meaning(const MeaningSearch& search) {
     case MeaningSearch::Stage::kVectors:
       begin("vectors");
       ids(search.wanted());
-      json_.key("away").boolean(search.is_away());
+      json_.key("away").boolean(search.is_away()).key("tokens").boolean(search.wants_tokens());
       break;
     case MeaningSearch::Stage::kRows:
       begin("rows");
@@ -44,7 +44,7 @@ void NeedsWriter::meaning(const MeaningSearch& search) {
       ids(search.to_embed());
       json_.key("texts").begin_array();
       for (const std::string_view text : search.texts()) json_.text(text);
-      json_.end_array();
+      json_.end_array().key("tokens").boolean(search.wants_tokens());
       break;
     case MeaningSearch::Stage::kTexts:
     case MeaningSearch::Stage::kOver:

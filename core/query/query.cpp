@@ -32,6 +32,12 @@ std::uint64_t whole_number(std::string_view name, const JsonValue& value) {
   return static_cast<std::uint64_t>(value.integer);
 }
 
+bool* option_of(Query& query, std::string_view name) {
+  if (name == "shows_whole") return &query.shows_whole;
+  if (name == "reads_rows") return &query.reads_rows;
+  return name == "reranks" ? &query.reranks : nullptr;
+}
+
 void read_field(Query& query, const Json& json, std::size_t name_at) {
   const std::string_view name = json.values()[name_at].text;
   const JsonValue& value = json.values()[name_at + 1];
@@ -59,15 +65,24 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
     if (!value.is(Kind::kList)) refuse(name, "a list of ids");
     for (const std::size_t id : json.items(name_at + 1))
       query.excluded.push_back(whole_number(name, json.values()[id]));
-  } else if (name == "shows_whole" || name == "reads_rows") {
+  } else if (bool* const option = option_of(query, name)) {
     if (!value.is(Kind::kBool)) refuse(name, "true or false");
-    (name == "reads_rows" ? query.reads_rows : query.shows_whole) = value.integer != 0;
+    *option = value.integer != 0;
   } else {
     fail(Reason::kInvalidArgument, "a query has no field '" + std::string(name) + "'");
   }
 }
 
+// More than k, as the two rankings share about a third of them, and bounded: each costs a run of the
+// encoder. What stands below keeps its place among the others.
+constexpr std::size_t kLeastCandidates = 10, kMoreCandidates = 4, kMostCandidates = 24;
+
 }  // namespace
+
+std::size_t Query::candidates() const {
+  return std::clamp(std::min(k, kMostCandidates) + kMoreCandidates, kLeastCandidates,
+                    kMostCandidates);
+}
 
 Query Query::read(std::string_view text) {
   Json json;

@@ -22,13 +22,21 @@ struct Query {
   std::string question;
   std::size_t k = 5;
   QueryMode mode = QueryMode::kHybrid;
-  double recall = 0.90;
+  // Share of the truly nearest chunks to find. Where the best of both rankings are ranked again,
+  // codes alone choose those by meaning, unless it is given.
+  std::optional<double> recall;
+  bool reranks = true;  // in hybrid mode, the best of both rankings by what they say
   std::optional<std::string> filter;    // JSON, see Filter::read
   std::vector<std::uint64_t> excluded;  // chunks that are no answers
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's
   bool shows_whole = false;              // snippets are whole chunks
   bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
+
+  static constexpr double kUsualRecall = 0.90;
+  bool reranks_best() const { return reranks && mode == QueryMode::kHybrid; }
+  // How many of each ranking are ranked again: what an answer of k needs (docs/decisions/0023).
+  std::size_t candidates() const;
 
   // Reads a JSON object of these fields by name; kInvalidArgument for anything else.
   static Query read(std::string_view text);

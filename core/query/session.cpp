@@ -1,7 +1,9 @@
 #include "query/session.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/number_map.h"
 #include "query/needs.h"
 
 namespace gossamer {
@@ -13,7 +15,8 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       reader_(collection),
       has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
-  expect(query_.recall > 0 && query_.recall <= 1, Reason::kInvalidArgument,
+  const double recall = query_.recall.value_or(Query::kUsualRecall);
+  expect(recall > 0 && recall <= 1, Reason::kInvalidArgument,
          "recall must be above 0 and at most 1");
   const std::size_t most = collection.catalogue().counts().chunks;
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
@@ -74,16 +77,20 @@ void QuerySession::finish_words() {
   advance();
 }
 
-void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
+void QuerySession::supply_ranking(std::span<const std::uint64_t> ids, std::span<const float> scores,
                                   std::vector<std::string> terms,
                                   std::vector<std::uint64_t> chunks_with) {
   expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
-  expect(terms.size() == chunks_with.size(), Reason::kInvalidArgument,
-         "expected a number of chunks for each term");
+  expect(terms.size() == chunks_with.size() && ids.size() == scores.size(),
+         Reason::kInvalidArgument,
+         "expected a score for each chunk, and a number of chunks for each term");
   // A database that somebody spoilt may name any.
   WordRanking ranking;
-  for (const std::uint64_t id : ids.first(std::min(ids.size(), depth())))
-    if (may_find(id)) ranking.ids.push_back(id);
+  for (std::size_t i = 0; i < std::min(ids.size(), depth()); ++i) {
+    if (!may_find(ids[i]) || !std::isfinite(scores[i])) continue;
+    ranking.ids.push_back(ids[i]);
+    ranking.scores.push_back(scores[i]);
+  }
   ranking.chunks_with = std::move(chunks_with);
   end_words(std::move(ranking), std::move(terms));
   advance();
@@ -111,16 +118,19 @@ void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms
   postings_.reset();
 }
 
-void QuerySession::supply_question(const Index& vectors, std::span<const float> vector) {
+void QuerySession::supply_question(const Index& vectors, std::span<const float> vector,
+                                   std::span<const float> tokens,
+                                   std::span<const std::uint32_t> starts) {
   expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
-  auto meaning = std::make_unique<MeaningSearch>(vectors, reader_, vector);
+  auto meaning = std::make_unique<MeaningSearch>(
+      vectors, reader_, vector, QuestionTokens(vectors.space().dim(), tokens, starts));
   meaning->begin(query_, scope_);
   meaning_ = std::move(meaning);
   advance();
 }
 
 MeaningSearch& QuerySession::meaning() {
-  expect(meaning_ && stage_ == Stage::kRank, Reason::kWrongState,
+  expect(meaning_ && (stage_ == Stage::kRank || stage_ == Stage::kMeasure), Reason::kWrongState,
          "nothing is searched for by meaning");
   return *meaning_;
 }
@@ -135,8 +145,8 @@ void QuerySession::finish_rows() {
   advance();
 }
 
-void QuerySession::supply_embeddings(std::span<const float> rows) {
-  meaning().supply_embeddings(rows);
+void QuerySession::supply_embeddings(std::span<const float> rows, const TokenRows& tokens) {
+  meaning().supply_embeddings(rows, tokens);
   advance();
 }
 
@@ -160,15 +170,47 @@ bool QuerySession::is_ranked() const {
 }
 
 void QuerySession::advance() {
-  if (stage_ == Stage::kRank) {
+  if (stage_ == Stage::kRank || stage_ == Stage::kMeasure) {
     if (meaning_ && meaning_->stage() == MeaningSearch::Stage::kTexts && reader_.is_over())
       meaning_->take_texts();
     if (!is_ranked()) return;
-    fused_ = fuse(meaning_ ? meaning_->ids() : std::span<const std::uint64_t>(), by_words_.ids);
+    if (stage_ == Stage::kRank) begin_measuring();
+    if (!is_ranked()) return;
+    finish_measuring();
     stage_ = Stage::kRead;
     read_next();
   }
   while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
+}
+
+// Makes one ranking of two, and asks for what tells which of the best are better.
+void QuerySession::begin_measuring() {
+  stage_ = Stage::kMeasure;
+  const std::span<const std::uint64_t> by_meaning =
+      meaning_ ? meaning_->ids() : std::span<const std::uint64_t>();
+  fused_ = fuse(by_meaning, by_words_.ids);
+  candidates_.clear();
+  if (!meaning_ || !query_.reranks_best()) return;
+  for (const FusedChunk& chunk : fused_)
+    if (std::min(chunk.by_meaning - 1, chunk.by_words - 1) < query_.candidates())
+      candidates_.push_back(chunk.id);
+  if (query_.words != WordSource::kNone)
+    meaning_->tokens().weigh(query_.question, word_terms_, by_words_.chunks_with,
+                             collection_.catalogue().counts().chunks);
+  meaning_->measure(candidates_);
+}
+
+void QuerySession::finish_measuring() {
+  if (candidates_.empty()) return;
+  NumberMap scores;
+  for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.set(by_words_.ids[i], i);
+  std::vector<Evidence> evidence;
+  for (const std::uint64_t id : candidates_) {
+    const std::uint64_t* place = scores.find(id);
+    evidence.push_back({meaning_->distance_of(id), meaning_->match_of(id),
+                        place ? by_words_.scores[*place] : 0});
+  }
+  rank_again(fused_, candidates_, evidence, meaning_->tokens().size());
 }
 
 void QuerySession::read_next() {
@@ -211,7 +253,7 @@ std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {
 
 std::string QuerySession::needs() const {
   NeedsWriter needs;
-  if (stage_ == Stage::kRank) {
+  if (stage_ == Stage::kRank || stage_ == Stage::kMeasure) {
     if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
     if (words_ == Words::kHost) needs.ranking(depth());
     if (words_ == Words::kPostings) needs.postings(postings_->ranges());

@@ -38,24 +38,27 @@ class QuerySession {
   //                                             finish_words()
   //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
   //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
-  //   {"need": "vectors", "ids": [], "away": false}               supply_vectors
+  //   {"need": "vectors", "ids": [], "away": false, "tokens": false}     supply_vectors
   //   {"need": "rows"}                          meaning().search() is supplied; finish_rows()
   //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
-  //   {"need": "embeddings", "ids": [], "texts": []}              supply_embeddings
+  //   {"need": "embeddings", "ids": [], "texts": [], "tokens": false}    supply_embeddings
   //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
   // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument;
   // the right thing can be supplied afterwards.
   std::string needs() const;
 
-  // The vectors, which outlive the session too, are not needed before.
-  void supply_question(const Index& vectors, std::span<const float> vector);
+  // The vectors, which outlive the session too, are not needed before. `tokens`: the vectors of the
+  // question's tokens, and where each begins in the question; none where the model gives none.
+  void supply_question(const Index& vectors, std::span<const float> vector,
+                       std::span<const float> tokens = {},
+                       std::span<const std::uint32_t> starts = {});
   // The pass over texts that is under way.
   WordPass& pass();
   void finish_words();
-  // Ids of chunks by their words, best first, and how many chunks hold each term. What is no chunk,
-  // or may not be found, is left out.
-  void supply_ranking(std::span<const std::uint64_t> ids, std::vector<std::string> terms,
-                      std::vector<std::uint64_t> chunks_with);
+  // Ids of chunks by their words, best first, their scores, and how many chunks hold each term. What
+  // is no chunk, or may not be found, is left out.
+  void supply_ranking(std::span<const std::uint64_t> ids, std::span<const float> scores,
+                      std::vector<std::string> terms, std::vector<std::uint64_t> chunks_with);
   // Counts words in the texts after all, where the host cannot rank.
   void count_words();
   void supply_postings(std::span<const ByteView> ranges);
@@ -63,7 +66,7 @@ class QuerySession {
   MeaningSearch& meaning();
   void finish_rows();
   void supply_texts(std::span<const std::optional<ByteView>> spans);
-  void supply_embeddings(std::span<const float> rows);
+  void supply_embeddings(std::span<const float> rows, const TokenRows& tokens = {});
   void supply_chunks(std::span<const std::optional<AwayText>> chunks, bool is_answered);
 
   // The ids that may be found, rising; nothing without a filter.
@@ -73,7 +76,7 @@ class QuerySession {
   std::string answer() const;
 
  private:
-  enum class Stage { kRank, kRead, kOver };
+  enum class Stage { kRank, kMeasure, kRead, kOver };
   enum class Words { kNone, kTexts, kHost, kPostings, kReady };
 
   void begin();
@@ -83,6 +86,8 @@ class QuerySession {
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
+  void begin_measuring();
+  void finish_measuring();
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;
   void read_next();
@@ -108,6 +113,7 @@ class QuerySession {
   bool has_vectors_;
   std::unique_ptr<MeaningSearch> meaning_;  // once there is the vector of the question
 
+  std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
   std::size_t next_ = 0;  // of these, the first that was not read
   std::vector<FusedChunk> batch_;
