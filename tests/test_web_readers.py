@@ -19,7 +19,7 @@ _NAMES = tuple(
         *formats._PUBLIC_NAMES,
         *formats._LOCK_FILES,
         *(f"x{extension}" for extension in languages._LANGUAGE_OF_EXTENSION),
-        *(f"x{extension}" for extension in formats._FORMAT_OF_EXTENSION),
+        *(f"x{extension}" for extension in formats._KIND_OF_EXTENSION),
         *(f"x{extension}" for extension in formats._BINARY_EXTENSIONS),
         *("x", "x.unknown", ".hidden", "x.min.js", "npm-", "shrinkwrap.json"),
     )

@@ -24,6 +24,15 @@ class Reader {
   Reader(std::string_view text, std::string_view what, Reason reason,
          std::vector<JsonValue>& values, std::string& texts)
       : text_(text), what_(what), reason_(reason), values_(values), texts_(texts) {}
+  // Of no more values than these; fails with this message.
+  Reader(std::string_view text, std::size_t most, std::string_view message, Reason reason,
+         std::vector<JsonValue>& values, std::string& texts)
+      : text_(text),
+        message_(message),
+        reason_(reason),
+        most_(most),
+        values_(values),
+        texts_(texts) {}
 
   void read() {
     read_value(0);
@@ -31,10 +40,33 @@ class Reader {
     if (at_ < text_.size()) fail_here();
   }
 
+  // The value of a list that begins or goes on at a place, which moves behind it; false at its end.
+  bool read_next(std::size_t& at) {
+    at_ = at;
+    skip_space();
+    if (!take(at == 0 ? '[' : ',')) {
+      if (at == 0 || !take(']')) fail_here();
+      skip_space();
+      if (at_ < text_.size()) fail_here();
+      return false;
+    }
+    skip_space();
+    if (at == 0 && next() == ']') {
+      at = at_;
+      return read_next(at);
+    }
+    values_.clear();
+    texts_.clear();
+    read_value(1);
+    at = at_;
+    return true;
+  }
+
  private:
   void read_value(int depth) {
     skip_space();
     const std::size_t begin = at_, place = values_.size();
+    if (place == most_) fail_here();
     values_.emplace_back();
     JsonValue value;
     if (take('"')) {
@@ -189,12 +221,14 @@ class Reader {
   }
 
   [[noreturn]] void fail_here() const {
+    if (!message_.empty()) fail(reason_, std::string(message_));
     fail(reason_, std::string(what_) + " is no JSON: it cannot be read from byte " +
                       std::to_string(at_ + 1) + " on");
   }
 
-  std::string_view text_, what_;
+  std::string_view text_, what_, message_;
   Reason reason_;
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
   std::vector<JsonValue>& values_;
   std::string& texts_;
   std::size_t at_ = 0;
@@ -223,12 +257,22 @@ JsonValue read_number(std::string_view written) {
   return value;
 }
 
-void Json::read(std::string_view text, std::string_view what, Reason reason) {
+void Json::clear_for(std::string_view text) {
   values_.clear();
   texts_.clear();
   // No text becomes longer without its escapes, so that none moves.
   if (text.find('\\') != text.npos) texts_.reserve(text.size());
+}
+
+void Json::read(std::string_view text, std::string_view what, Reason reason) {
+  clear_for(text);
   Reader(text, what, reason, values_, texts_).read();
+}
+
+void Json::read_or(std::string_view text, std::size_t most, Reason reason,
+                   std::string_view message) {
+  clear_for(text);
+  Reader(text, most, message, reason, values_, texts_).read();
 }
 
 void Json::read_metadata(std::string_view text) {
@@ -252,6 +296,15 @@ const JsonValue* Json::find(std::string_view name) const {
   for (std::size_t i = 1; root().is(Kind::kObject) && i < root().end; i = values_[i + 1].end)
     if (values_[i].text == name) found = &values_[i + 1];
   return found;
+}
+
+JsonList::JsonList(std::string_view text, std::size_t most, Reason reason, std::string_view message)
+    : text_(text), message_(message), most_(most), reason_(reason) {
+  value_.clear_for(text);
+}
+
+bool JsonList::next() {
+  return Reader(text_, most_, message_, reason_, value_.values_, value_.texts_).read_next(at_);
 }
 
 }  // namespace gossamer

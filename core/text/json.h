@@ -37,6 +37,8 @@ class Json {
 
   // In place of what was read before. Where it is none, `reason`: "`what` is no JSON".
   void read(std::string_view text, std::string_view what, Reason reason);
+  // The same of a stranger's, with this message where it is none, or holds more values than `most`.
+  void read_or(std::string_view text, std::size_t most, Reason reason, std::string_view message);
   // Metadata of a document as the catalogue keeps it: an object of texts, numbers and true or
   // false; nothing is an empty one. kDamaged for anything else.
   void read_metadata(std::string_view text);
@@ -50,8 +52,29 @@ class Json {
   const JsonValue* find(std::string_view name) const;
 
  private:
+  friend class JsonList;
+  void clear_for(std::string_view text);
+
   std::vector<JsonValue> values_;
   std::string texts_;  // those that were written with escapes
+};
+
+// A list of JSON of which one value is held at a time. The text must outlive it.
+class JsonList {
+ public:
+  // Where it is none, or one of its values holds more than `most` in all, `reason` with this
+  // message.
+  JsonList(std::string_view text, std::size_t most, Reason reason, std::string_view message);
+
+  // Reads the next value in place of the one before; false behind the last.
+  bool next();
+  const Json& value() const { return value_; }
+
+ private:
+  std::string_view text_, message_;
+  std::size_t most_, at_ = 0;
+  Reason reason_;
+  Json value_;
 };
 
 }  // namespace gossamer

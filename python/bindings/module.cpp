@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_container(m);
   bind_store(m);
   bind_source_list(m);
+  bind_package(m);
   bind_filters(m);
   bind_question(m);
 }

@@ -10,3 +10,5 @@ void bind_question(nanobind::module_& m);
 void bind_container(nanobind::module_& m);
 // Sources in one piece, as they travel.
 void bind_source_list(nanobind::module_& m);
+// What packages say of themselves, as JSON.
+void bind_package(nanobind::module_& m);

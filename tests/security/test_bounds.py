@@ -123,7 +123,7 @@ def test_a_package_that_unpacks_to_more_than_its_size_allows_is_refused(
 ):
     with monkeypatch.context() as patch:
         patch.setattr("gossamer.sync.package.least_packed", lambda _: 0)
-        patch.setattr("gossamer.sync.package.most_unpacked", lambda _: 1 << 60)
+        patch.setattr("gossamer.sync.package._read_head", lambda *_: None)
         write_package(tmp_path / "in", HEAD, [("texts", zeros(_GB))], "")
 
     with pytest.raises(Damaged, match="unpack to"):

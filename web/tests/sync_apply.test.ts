@@ -11,7 +11,7 @@ import { baseOf, manifestIn } from "../src/server/following.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { apply, committed, contentOf, isReason, newEdge, PACK, type TestEdge } from "./sync_edge.ts";
 import { expected, headIn, recorded, remade, TOKEN, type ExpectedStep } from "./sync_packages.ts";
-import { folderParts } from "./cores.ts";
+import { CHUNKS, folderParts } from "./cores.ts";
 
 const QUESTION = "which animals live in the sea";
 const STEPS = expected.steps;
@@ -102,7 +102,7 @@ test("a document whose text the server could not read is there without it", asyn
   const edge = await newEdge();
   const bytes = recorded("codes-0");
   const [first] = STEPS[0]?.chunks ?? [];
-  const whole = await readPackage(bytes, TOKEN);
+  const whole = await readPackage(CHUNKS, bytes, TOKEN);
   const texts = whole.read("texts", 1 << 20);
   await apply(edge, bytes);
   const parts = await folderParts(edge.folder);
@@ -235,7 +235,7 @@ for (const name of ["codes-1", "slim-0", "slim-1", "vectors-0"]) {
   test(`sections of ${name} with wrong bytes are refused, though they are well signed`, async () => {
     const token = name.startsWith("vectors") ? "" : TOKEN;
     const bytes = recorded(name);
-    const pkg = await readPackage(bytes, token);
+    const pkg = await readPackage(CHUNKS, bytes, token);
     const base = name.replace("1", "0");
     const right = await newEdge();
     if (pkg.head.base) await apply(right, recorded(base));

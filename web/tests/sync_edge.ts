@@ -15,7 +15,7 @@ import { readPackage } from "../src/sync/package.ts";
 import type { ExpectedStep } from "./sync_packages.ts";
 import { TOKEN } from "./sync_packages.ts";
 import { builtWasm } from "./wasm_files.ts";
-import { folderParts } from "./cores.ts";
+import { CHUNKS, folderParts } from "./cores.ts";
 
 const MODEL = new URL("../../python/gossamer/models/data/pocket.gossamer", import.meta.url);
 export const PACK = new Uint8Array(readFileSync(MODEL));
@@ -44,7 +44,7 @@ export async function apply(
   token = TOKEN,
 ): Promise<Applied> {
   const { folder, services } = edge;
-  const pkg = await readPackage(bytes, token);
+  const pkg = await readPackage(CHUNKS, bytes, token);
   const { mode, texts } = pkg.head;
   const wanted = { mode, texts, base: baseOf(await manifestIn(folder)) };
   const { newBuilder: builder, chunks } = services;

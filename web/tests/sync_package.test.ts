@@ -8,6 +8,7 @@ import { isSigned } from "../src/server/hmac.ts";
 import { readPackage } from "../src/sync/package.ts";
 import { parseMode } from "../src/server/records.ts";
 import { unpackAbsent, unpackConflicts, unpackRemoved, unpackTouched } from "../src/sync/sections.ts";
+import { CHUNKS } from "./cores.ts";
 import { headIn, recorded, remade, TOKEN, type AnyHead } from "./sync_packages.ts";
 
 const PACKAGE = recorded("codes-1");
@@ -15,7 +16,7 @@ const ascii = (text: string) => new TextEncoder().encode(text);
 
 async function reasonOf(bytes: Uint8Array, token = TOKEN): Promise<Reason | "taken"> {
   try {
-    await readPackage(bytes, token);
+    await readPackage(CHUNKS, bytes, token);
     return "taken";
   } catch (error) {
     if (error instanceof GossamerError) return error.reason;
@@ -28,12 +29,12 @@ function isReason(reason: Reason): (error: unknown) => boolean {
 }
 
 test("a package of a server is read", async () => {
-  const pkg = await readPackage(PACKAGE, TOKEN);
+  const pkg = await readPackage(CHUNKS, PACKAGE, TOKEN);
 
   assert.equal(pkg.head.kind, "delta");
   assert.equal(pkg.head.mode, "codes");
   assert.equal(pkg.size, PACKAGE.length);
-  assert.deepEqual(unpackRemoved(pkg.read("removed", 1000)), [{ isFile: false, path: "note 2" }]);
+  assert.deepEqual(unpackRemoved(CHUNKS, pkg.read("removed", 1000)), [{ isFile: false, path: "note 2" }]);
   assert.equal(pkg.read("texts", 1000).length, pkg.sizeOf("texts"));
   assert.equal(pkg.read("hot", 1000).length, 0);
   assert.throws(() => pkg.read("texts", 10), isReason("TooLarge"));
@@ -114,7 +115,7 @@ test("a section that unpacks to another length than it says is damaged", async (
     ...head,
     sections: head.sections.map((one) => ({ ...one, unpacked: one.unpacked + Number(one.name === "texts") })),
   });
-  const pkg = await readPackage(remade(PACKAGE, { head: longer }), TOKEN);
+  const pkg = await readPackage(CHUNKS, remade(PACKAGE, { head: longer }), TOKEN);
 
   assert.throws(() => pkg.read("texts", 1000), isReason("Damaged"));
   assert.ok(headIn(PACKAGE).sections.some(({ name }) => name === "texts"));
@@ -122,27 +123,27 @@ test("a section that unpacks to another length than it says is damaged", async (
 
 test("times that a double cannot hold are read as they were written", () => {
   const json = '[[true,"a \\"12\\" \\u00e9",1700000000123456789,3],[false,"b",-5,0]]';
-  const touched = unpackTouched(ascii(json));
+  const touched = unpackTouched(CHUNKS, ascii(json));
 
   assert.deepEqual(touched, [
     { isFile: true, path: 'a "12" é', mtimeNs: 1700000000123456789n, readerVersion: 3 },
     { isFile: false, path: "b", mtimeNs: -5n, readerVersion: 0 },
   ]);
-  assert.deepEqual(unpackTouched(new Uint8Array(0)), []);
-  assert.deepEqual(unpackAbsent(ascii("[3,12]")), new Set([3, 12]));
-  assert.equal(unpackConflicts(ascii('[[1,"a","2024-01-01",7,"was replaced"]]'))[0]?.note, "was replaced");
+  assert.deepEqual(unpackTouched(CHUNKS, new Uint8Array(0)), []);
+  assert.deepEqual(unpackAbsent(CHUNKS, ascii("[3,12]")), new Set([3, 12]));
+  assert.equal(unpackConflicts(CHUNKS, ascii('[[1,"a","2024-01-01",7,"was replaced"]]'))[0]?.note, "was replaced");
 });
 
 test("sections that hold something else are damaged, and cost no more than they are long", () => {
   const wrong = ["{}", "[1]", "[[1,2]]", '[[true,"a",3]]', '[["true","a"]]', "[[true,1]]", "[[true,\"é\"]]"];
-  for (const text of wrong) assert.throws(() => unpackRemoved(ascii(text)), isReason("Damaged"), text);
+  for (const text of wrong) assert.throws(() => unpackRemoved(CHUNKS, ascii(text)), isReason("Damaged"), text);
   const numbers = ["1.5", "1e3", "-1", "9223372036854775808", "99999999999999999999", '"1"', "null"];
   for (const text of numbers) {
-    assert.throws(() => unpackTouched(ascii(`[[true,"a",0,${text}]]`)), isReason("Damaged"), text);
+    assert.throws(() => unpackTouched(CHUNKS, ascii(`[[true,"a",0,${text}]]`)), isReason("Damaged"), text);
   }
-  assert.throws(() => unpackTouched(ascii('[[true,"a",9223372036854775808,0]]')), isReason("Damaged"));
-  assert.throws(() => unpackRemoved(ascii(`[${"[],".repeat(100_000)}[]]`)), isReason("Damaged"));
-  assert.throws(() => unpackRemoved(ascii("[".repeat(100_000))), isReason("Damaged"));
+  assert.throws(() => unpackTouched(CHUNKS, ascii('[[true,"a",9223372036854775808,0]]')), isReason("Damaged"));
+  assert.throws(() => unpackRemoved(CHUNKS, ascii(`[${"[],".repeat(100_000)}[]]`)), isReason("Damaged"));
+  assert.throws(() => unpackRemoved(CHUNKS, ascii("[".repeat(100_000))), isReason("Damaged"));
 });
 
 test("a mode is written in one form", () => {

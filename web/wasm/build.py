@@ -31,13 +31,15 @@ OPTIMISE = (
 
 # What questions need.
 SEARCH = ("engine", "resident", "text", "model", "files", "query")
+# What changes of an index need.
+CHANGE = ("chunking", "files", "packages", "columns", "changes", "segments", "counting")
 # For each module the files exports_*.cpp that it is made of, and whether it has relaxed SIMD.
 MODULES = {
     "gossamer": (SEARCH, False),
     "gossamer-relaxed": (SEARCH, True),
     "gossamer-filters": (("files", "filters"), False),
     "gossamer-build": (("engine", "resident", "build"), False),
-    "gossamer-chunks": (("chunking", "files", "columns", "changes", "segments", "counting"), False),
+    "gossamer-chunks": (CHANGE, False),
 }
 FOLDERS = (
     *("base", "text", "chunking", "lexical", "distance", "codes"),

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/error.h"
 
 // A function that JavaScript calls. Numbers that may be above 2^32 cross as doubles, arrays as
 // addresses in memory that alloc() gave.
@@ -36,6 +35,8 @@ struct Given {
   const void* second = nullptr;
 };
 Given& given();
+// The bytes of a text.
+std::size_t give_text(std::string_view text);
 
 // Ids as JavaScript writes them, and back.
 std::vector<std::uint64_t> to_ids(const double* numbers, std::size_t count);

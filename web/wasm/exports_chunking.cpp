@@ -19,13 +19,6 @@ std::vector<std::uint32_t> ask_for_tokens(std::string_view text) {
   return {words + 1, words + 1 + words[0]};
 }
 
-std::size_t give_text(std::string_view text) {
-  Bytes& bytes = given().bytes;
-  bytes.assign(text.begin(), text.end());
-  given().first = bytes.data();
-  return bytes.size();
-}
-
 }  // namespace
 
 // Gives for each chunk its start, its end, how many headings it stands under, and their starts and

@@ -8,13 +8,6 @@
 namespace gossamer::wasm {
 namespace {
 
-std::size_t give_text(const std::string& text) {
-  Bytes& bytes = given().bytes;
-  bytes.resize(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes.size();
-}
-
 // Times and hashes have more bits than JavaScript's numbers.
 bool is_wide(const TableColumn& column) {
   return column.form == TableColumn::Form::kHash8 || column.name == "mtime_ns";
@@ -69,9 +62,7 @@ void put_columns(const Table& table, Given& out) {
 GOSSAMER_EXPORT(sources_describe) std::size_t sources_describe(const SourceList* list) {
   std::string text;
   describe(list->sources(), text);
-  const std::size_t size = give_text(text);
-  given().first = given().bytes.data();
-  return size;
+  return give_text(text);
 }
 
 // The strings, end to end, and how long each is.

@@ -144,13 +144,6 @@ GOSSAMER_EXPORT(search_counters) void search_counters(const SearchBatch* search)
   given().first = given().numbers.data();
 }
 
-GOSSAMER_EXPORT(index_estimate)
-std::size_t index_estimate(const OpenIndex* opened, const float* query, std::size_t best,
-                           const double* allowed, std::size_t allowed_count) {
-  const Index& index = *opened->index;
-  return give_hits(estimate_nearest(index, query, best, allowed_of(index, allowed, allowed_count)));
-}
-
 GOSSAMER_EXPORT(index_ids) std::size_t index_ids(const OpenIndex* opened) {
   const std::vector<std::uint64_t> ids = opened->index->ids();
   give_ids(ids);

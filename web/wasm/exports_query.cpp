@@ -24,13 +24,6 @@ std::shared_ptr<const Allowed> Collection::allow(const std::string& filter) cons
 namespace wasm {
 namespace {
 
-std::size_t give_string(std::string text) {
-  Bytes& bytes = given().bytes;
-  bytes.assign(text.begin(), text.end());
-  given().first = bytes.data();
-  return bytes.size();
-}
-
 Collection* collect(std::vector<std::shared_ptr<const Segment>> segments) {
   return new Collection(std::make_shared<const Catalogue>(std::move(segments)), {});
 }
@@ -154,11 +147,11 @@ QuerySession* session_new(const Collection* collection, std::uint32_t has_vector
 GOSSAMER_EXPORT(session_free) void session_free(QuerySession* session) { delete session; }
 
 GOSSAMER_EXPORT(session_needs) std::size_t session_needs(const QuerySession* session) {
-  return give_string(session->needs());
+  return give_text(session->needs());
 }
 
 GOSSAMER_EXPORT(session_answer) std::size_t session_answer(const QuerySession* session) {
-  return give_string(session->answer());
+  return give_text(session->answer());
 }
 
 GOSSAMER_EXPORT(session_question)
@@ -243,7 +236,7 @@ GOSSAMER_EXPORT(reader_needs) std::size_t reader_needs(const PassageReader* read
   NeedsWriter needs;
   needs.texts(reader->texts());
   needs.chunks(reader->away());
-  return give_string(needs.take());
+  return give_text(needs.take());
 }
 
 GOSSAMER_EXPORT(reader_texts)
@@ -268,7 +261,7 @@ std::uint32_t reader_is_out_of_reach(const PassageReader* reader, double id) {
 GOSSAMER_EXPORT(reader_passage)
 std::size_t reader_passage(const PassageReader* reader, double id, double margin) {
   const Passage* passage = reader->find(static_cast<std::uint64_t>(id));
-  if (passage == nullptr) return give_string("null");
+  if (passage == nullptr) return give_text("null");
   const TextNeed around = text_around(*passage, static_cast<std::size_t>(margin));
   NeedsWriter needs;
   needs.texts({&around, 1});
@@ -281,7 +274,7 @@ std::size_t reader_passage(const PassageReader* reader, double id, double margin
       .key("embedded")
       .text(passage->embedded);
   json.key("is_away").boolean(passage->chunk.document->is_away()).key("around").raw(needs.take());
-  return give_string(json.end_object().take());
+  return give_text(json.end_object().take());
 }
 
 }  // namespace wasm

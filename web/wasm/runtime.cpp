@@ -50,6 +50,13 @@ Given& given() {
   return given;
 }
 
+std::size_t give_text(std::string_view text) {
+  Bytes& bytes = given().bytes;
+  bytes.assign(text.begin(), text.end());
+  given().first = bytes.data();
+  return bytes.size();
+}
+
 std::vector<std::uint64_t> to_ids(const double* numbers, std::size_t count) {
   std::vector<std::uint64_t> ids(count);
   for (std::size_t i = 0; i < count; ++i) ids[i] = static_cast<std::uint64_t>(numbers[i]);

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -17,17 +16,6 @@ __all__ = ["HEAD_BYTES", "kind_of", "module_of", "reason_to_skip"]
 HEAD_BYTES = 8192  # of a file, which `kind_of` may look at
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """A kind of file: how it is named, what it begins with, and the module that reads it."""
-
-    kind: str
-    extensions: tuple[str, ...]
-    module: str  # of gossamer.readers; gives read(path, data, limits) -> list[Document]
-    # Says from the first bytes whether a file with no telling name is of this kind.
-    is_begun_by: Callable[[bytes], bool] | None = None
-
-
 def kind_of(path: Path, head: bytes) -> str | None:
     """Name the kind of a file by its name, or else by its first `HEAD_BYTES`; None if binary.
 
@@ -38,20 +26,20 @@ def kind_of(path: Path, head: bytes) -> str | None:
         return "mail"
     if (language := full_name_language(path)) is not None:
         return language
-    if (named := _FORMAT_OF_EXTENSION.get(path.suffix.lower())) is not None:
-        return named.kind
+    if (kind := _KIND_OF_EXTENSION.get(path.suffix.lower())) is not None:
+        return kind
     if (language := language_of(path)) is not None:
         return language
-    for known in _FORMATS:
-        if known.is_begun_by is not None and known.is_begun_by(head):
-            return known.kind
+    for kind, is_begun_by in _BEGINS.items():
+        if is_begun_by(head):
+            return kind
     return shebang_language(head) or (None if is_binary(head) else "text")
 
 
 def module_of(kind: str) -> str:
     """Name the module of gossamer.readers that reads files of this kind."""
-    known = _FORMAT_OF_KIND.get(kind)
-    return "code" if known is None else known.module
+    known = _TABLE["kinds"].get(kind)
+    return "code" if known is None else known["reader"]
 
 
 def reason_to_skip(path: Path, limits: Limits) -> str | None:
@@ -93,63 +81,26 @@ _MAIL_BEGIN = re.compile(
     re.I,
 )
 
-# A kind that is not listed is the name of a language, read as source code.
-_FORMATS = (
-    _Format("text", (".txt", ".text", ".log", ".srt", ".vtt"), "text"),
-    _Format("markdown", (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"), "markdown"),
-    _Format("rst", (".rst", ".rest"), "rst"),
-    _Format("html", (".html", ".htm", ".xhtml", ".xht"), "html", _is_begun_by_html),
-    _Format("csv", (".csv", ".tsv", ".tab", ".psv"), "rows"),
-    _Format("jsonl", (".jsonl", ".ndjson", ".jsonlines"), "rows"),
-    _Format("json", (".json", ".geojson"), "rows"),
-    _Format("pdf", (".pdf",), "pdf", _is_begun_by_pdf),
-    _Format("docx", (".docx", ".docm", ".dotx"), "office"),
-    _Format("pptx", (".pptx", ".pptm", ".ppsx"), "office"),
-    _Format("xlsx", (".xlsx", ".xlsm"), "office"),
-    _Format("odt", (".odt", ".ott"), "office"),
-    _Format("odp", (".odp",), "office"),
-    _Format("epub", (".epub",), "epub"),
-    _Format("notebook", (".ipynb",), "notebook"),
-    _Format("mail", (".eml", ".emlx", ".mbox", ".mbx"), "mail", _is_begun_by_mail_headers),
-)
-_FORMAT_OF_KIND = {known.kind: known for known in _FORMATS}
-_FORMAT_OF_EXTENSION = {extension: known for known in _FORMATS for extension in known.extensions}
-
-_SECRET_NAMES = (
-    ".env", ".env.*", "*.env", ".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials",
-    ".npmrc", ".pypirc", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key",
-    "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.asc", "*.gpg", "*.pgp",
-    "credentials", "credentials.json", "secrets.json", "secrets.yaml", "secrets.yml",
-)  # fmt: skip
-_PUBLIC_NAMES = frozenset((".env.example", ".env.sample", ".env.template", "example.env"))
-
-_LOCK_FILES = frozenset((
-    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
-    "cargo.lock", "poetry.lock", "pdm.lock", "uv.lock", "pipfile.lock", "composer.lock",
-    "gemfile.lock", "go.sum", "flake.lock", "mix.lock", "packages.lock.json",
-))  # fmt: skip
-
-_EXTENSIONS_OF_BINARY = {
-    "an image": "png jpg jpeg jpe gif bmp tif tiff webp avif heic heif ico icns cur psd xcf ai "
-    "eps raw cr2 nef dng exr hdr tga dds svg svgz jxl jp2",
-    "sound": "mp3 wav flac ogg oga opus m4a aac wma aiff aif mid midi amr ape",
-    "video": "mp4 m4v mkv webm avi mov wmv flv mpg mpeg 3gp m2ts ogv vob",
-    "an archive": "zip tar gz tgz bz2 tbz2 xz txz zst lz lz4 lzma 7z rar jar war ear apk ipa cab "
-    "iso img dmg deb rpm msi whl egg gem crate nupkg snap appimage xpi crx z br",
-    "a program": "exe dll so dylib o obj a lib ko pyc pyo pyd class dex bin elf sys wasm node "
-    "pdb ilk rlib rmeta beam",
-    "a font": "ttf otf woff woff2 eot ttc pfb pfm",
-    "model weights": "safetensors onnx pt pth ckpt gguf ggml h5 hdf5 keras pb tflite npz npy pkl "
-    "pickle joblib mlmodel caffemodel",
-    "a database": "db sqlite sqlite3 db3 mdb accdb dbf ldb lmdb mdf frm ibd parquet feather arrow "
-    "orc avro rdb duckdb",
-    "an office file of an older kind": "doc xls ppt pps msg pst ost vsd one mobi azw azw3",
-    "a source map": "map",
-    "a 3D model": "stl glb gltf fbx blend 3ds dae usdz ply",
-    "a temporary file": "swp swo tmp part crdownload lock",
+# Says from the first bytes of a file with no telling name whether it is of a kind.
+_BEGINS = {
+    "html": _is_begun_by_html,
+    "pdf": _is_begun_by_pdf,
+    "mail": _is_begun_by_mail_headers,
 }
-_BINARY_EXTENSIONS = {
+# What names of files say, which pages read too. Each kind has a module of gossamer.readers, which
+# gives read(path, data, limits) -> list[Document]; a kind that is not listed is the name of a
+# language, read as source code.
+_TABLE = json.loads(Path(__file__).with_name("formats.json").read_text(encoding="utf-8"))
+_KIND_OF_EXTENSION: dict[str, str] = {
+    "." + extension: kind
+    for kind, known in _TABLE["kinds"].items()
+    for extension in known["extensions"].split()
+}
+_SECRET_NAMES, _PUBLIC_NAMES, _LOCK_FILES = (
+    tuple(_TABLE[name].split()) for name in ("secrets", "public", "generated")
+)
+_BINARY_EXTENSIONS: dict[str, str] = {
     "." + extension: what
-    for what, extensions in _EXTENSIONS_OF_BINARY.items()
+    for what, extensions in _TABLE["without_text"].items()
     for extension in extensions.split()
 }

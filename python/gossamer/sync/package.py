@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import hmac
 import json
-import re
 import struct
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import BinaryIO, Self
 
-from gossamer.errors import (
-    Damaged,
-    InvalidArgument,
-    NotGossamer,
-    TooLarge,
-    Truncated,
-    UnknownVersion,
-)
+from gossamer import _core
+from gossamer.errors import Damaged, InvalidArgument, TooLarge
 from gossamer.files import write_file
-from gossamer.store.ratio import least_packed, most_unpacked
+from gossamer.store.ratio import least_packed
 from gossamer.sync.records import PROTOCOL, Base, Head, SectionEntry
 from gossamer.text.zstd import ZstdCompressor, ZstdDecompressor, ZstdError
 
@@ -36,20 +29,15 @@ __all__ = ["Package", "write_package"]
 _MAGIC = b"GSMPACK1"
 _LENGTH = struct.Struct("<I")
 _MAC_BYTES = 32
-_NAME = re.compile(r"[a-z][a-z_]{0,31}")
 # Sections that hold compressed data already.
 _STORED = frozenset({"catalogue", "padding"})
 _LEVEL = 9
 _BLOCK = 1 << 20
-_MOST_HEADER_BYTES = 1 << 20
-_MOST_SECTIONS = 64
 # Zeros, so that a package is not smaller than what it unpacks to allows.
 _PADDING = "padding"
 # JSON takes many times its bytes once it is read.
 _MOST_JSON_BASE, _MOST_JSON_RATIO, _MOST_JSON = 1 << 22, 6, 1 << 26
 _AGAIN = "pull again; a package is always made anew"
-
-T = TypeVar("T")
 
 
 def write_package(
@@ -93,10 +81,13 @@ class Package:
         """
         file = open(path, "rb")  # noqa: SIM115 - the package closes it
         try:
-            front, head = _read_front(file)
+            file_size = file.seek(0, 2)
+            file.seek(0)
+            front = file.read(_core.PACKAGE_START)
+            start, head = _read_head(front, file_size)
             _check_signed(head, token)
-            _verify(file, front, head, token)
-            return cls(file, head, len(front))
+            _verify(file, front[:start], head, token)
+            return cls(file, head, start)
         except BaseException:
             file.close()
             raise
@@ -193,10 +184,12 @@ def _front(head: Head) -> bytes:
     header = json.dumps(
         values, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     ).encode("ascii")
-    if len(header) > _MOST_HEADER_BYTES:
+    if len(header) > _core.PACKAGE_START - len(_MAGIC) - _LENGTH.size:
         raise TooLarge(f"the head of a package of {len(header)} bytes")
-    _head_of(json.loads(header))  # nothing is written that could not be read
-    return _MAGIC + _LENGTH.pack(len(header)) + header
+    front = _MAGIC + _LENGTH.pack(len(header)) + header
+    # Nothing is written that could not be read.
+    _read_head(front, len(front) + sum(entry.size for entry in head.sections) + _MAC_BYTES)
+    return front
 
 
 def _signed(front: bytes, spool: BinaryIO, packed: int, token: str) -> Iterator[bytes]:
@@ -215,91 +208,14 @@ def _mac(token: str) -> hmac.HMAC:
     return hmac.new(token.encode("utf-8", "surrogatepass"), digestmod="sha256")
 
 
-def _read_front(file: BinaryIO) -> tuple[bytes, Head]:
-    """Read the head of a package and compare the sizes that it states with the file's."""
-    start = file.read(len(_MAGIC) + _LENGTH.size)
-    if start[: len(_MAGIC) - 1] != _MAGIC[:-1]:
-        raise NotGossamer("this is not a package of a Gossamer server; is the address right?")
-    if start[: len(_MAGIC)] != _MAGIC:
-        raise _unknown_version(start[len(_MAGIC) - 1 : len(_MAGIC)].decode("ascii", "replace"))
-    file_size = file.seek(0, 2)
-    if len(start) < len(_MAGIC) + _LENGTH.size:
-        raise Truncated(f"the package ends within its first bytes; {_AGAIN}")
-    (length,) = _LENGTH.unpack(start[len(_MAGIC) :])
-    if length > _MOST_HEADER_BYTES or len(start) + length + _MAC_BYTES > file_size:
-        raise Truncated(f"the package ends within its head; {_AGAIN}")
-    file.seek(len(start))
-    header = file.read(length)
-    head = _parse(header)
-    expected = len(start) + length + sum(entry.size for entry in head.sections) + _MAC_BYTES
-    if file_size != expected:
-        raise Truncated(f"the package should have {expected} bytes and has {file_size}; {_AGAIN}")
-    return start + header, head
-
-
-def _parse(header: bytes) -> Head:
-    try:
-        values = json.loads(header.decode("ascii"))
-        protocol = values["protocol"]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        raise Damaged(f"the head of the package is damaged; {_AGAIN}") from None
-    if type(protocol) is not int:
-        raise Damaged(f"the head of the package is damaged (protocol {protocol!r}); {_AGAIN}")
-    if protocol != PROTOCOL:
-        raise _unknown_version(protocol)
-    try:
-        return _head_of(values)
-    except (ValueError, KeyError, TypeError) as error:
-        raise Damaged(f"the head of the package is damaged ({error}); {_AGAIN}") from None
-
-
-def _unknown_version(version: object) -> UnknownVersion:
-    return UnknownVersion(
-        f"the server speaks version {version} of the protocol, and this release {PROTOCOL}; "
-        "bring the older of the two up to date"
-    )
-
-
-def _head_of(values: dict[str, Any]) -> Head:
-    """Make a head of what was parsed; ValueError, TypeError or KeyError if it is none."""
+def _read_head(start: bytes, file_size: int) -> tuple[int, Head]:
+    """Read the head of a package, and where its sections begin."""
+    said = json.loads(_core.read_package_head(start, file_size))
+    values = said["head"]
     del values["protocol"]
-    listed = values["sections"]
-    if type(listed) is not list or len(listed) > _MOST_SECTIONS:
-        raise ValueError("sections")
-    entries = tuple(_record(SectionEntry, entry) for entry in listed)
-    for entry in entries:
-        is_sound = _NAME.fullmatch(entry.name) and bool(entry.unpacked) <= bool(entry.size)
-        if not is_sound or (entry.name in _STORED and entry.size != entry.unpacked):
-            raise ValueError(f"section {entry.name!r}")
-    if len({entry.name for entry in entries}) != len(entries):
-        raise ValueError("a section twice")
-    unpacked, size = (sum(getattr(one, name) for one in entries) for name in ("unpacked", "size"))
-    if unpacked > most_unpacked(size):
-        raise ValueError(f"{size} bytes that unpack to {unpacked}")
-    base = None if values["base"] is None else _record(Base, values["base"])
-    head = _record(Head, values | {"sections": entries, "base": base})
-    if head.kind not in ("delta", "snapshot") or (head.kind == "delta") != (base is not None):
-        raise ValueError(f"kind {head.kind!r}")
-    if head.texts not in ("kept", "away"):
-        raise ValueError(f"texts {head.texts!r}")
-    return head
-
-
-_TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "Mapping": dict}
-
-
-def _record(cls: type[T], values: Any) -> T:
-    """Make a record of exactly its fields, each of its type; whole numbers are never negative."""
-    names = [item.name for item in fields(cls)]  # type: ignore[arg-type]
-    if type(values) is not dict or sorted(values) != sorted(names):
-        raise ValueError(cls.__name__)
-    for item in fields(cls):  # type: ignore[arg-type]
-        value = values[item.name]
-        expected = _TYPES.get(str(item.type).partition("[")[0])
-        is_sound = expected is None or type(value) is expected
-        if not is_sound or (expected is int and not 0 <= value < 1 << 63):
-            raise ValueError(item.name)
-    return cls(**values)
+    values["sections"] = tuple(SectionEntry(**entry) for entry in values["sections"])
+    values["base"] = values["base"] and Base(**values["base"])
+    return said["start"], Head(**values)
 
 
 def _check_signed(head: Head, token: str) -> None:

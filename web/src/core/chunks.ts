@@ -7,6 +7,8 @@ import { GossamerError } from "../errors.ts";
 import type { ChunkSpan, Span } from "../records.ts";
 import { decodeText, encodeText } from "../text/text.ts";
 import type { Core } from "./memory.ts";
+import { packageReader } from "./packages.ts";
+import type { PackageReader } from "./packages.ts";
 import { segmentWriter } from "./segments.ts";
 import type { SegmentWriter } from "./segments.ts";
 import { sourceEditor } from "./sources.ts";
@@ -23,7 +25,7 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
-export interface ChunkCore extends SourceEditor, SegmentWriter {
+export interface ChunkCore extends PackageReader, SourceEditor, SegmentWriter {
   /** Counts the words of a catalogue in one piece, for a single file. */
   countWords(catalogue: Uint8Array): WordCounter;
   /** The line that is embedded before every chunk of a document: its title, or the end of its path below the
@@ -47,6 +49,7 @@ export function wasmChunks(start: () => Core): ChunkCore {
     return started;
   };
   return {
+    ...packageReader(core),
     ...sourceEditor(core),
     ...segmentWriter(start),
     // Instances of their own: these stay, and any other call that fails ends the common one.

@@ -133,7 +133,7 @@ interface Step {
 
 function readStep(pkg: Package, old: ChangeParts | null, core: ChunkCore): Step {
   const before = old ?? { segments: [], ...joinSegments(core, []) };
-  const removed = unpackRemoved(pkg.read("removed", MOST_JSON_BYTES)).flatMap(({ isFile, path }) => {
+  const removed = unpackRemoved(core, pkg.read("removed", MOST_JSON_BYTES)).flatMap(({ isFile, path }) => {
     const row = before.catalogue.find(isFile, path);
     return row === null ? [] : [row]; // one that came and went between two pulls was never here
   });
@@ -146,7 +146,7 @@ function readStep(pkg: Package, old: ChangeParts | null, core: ChunkCore): Step 
     settings: settingsOf(pkg.head),
     news: readNews(pkg, core),
     removed,
-    conflicts: unpackConflicts(pkg.read("conflicts", MOST_JSON_BYTES)),
+    conflicts: unpackConflicts(core, pkg.read("conflicts", MOST_JSON_BYTES)),
   };
 }
 
@@ -163,9 +163,9 @@ async function run(
   const segments = new NewSegments(core, files, folder);
   try {
     const pause = makePause(signal);
-    if (news) await segments.take(news, textsOf(pkg, news), pause);
+    if (news) await segments.take(news, textsOf(step, news), pause);
     const gone = new Set([...removed, ...rowsReplaced(before.catalogue, news)]);
-    await segments.finish(before, [...gone], touchesOf(pkg, before.catalogue, gone), pause);
+    await segments.finish(before, [...gone], touchesOf(step, gone), pause);
     const catalogue = nextCatalogue(core, before.segments, segments);
     checkIds(catalogue, head.nextChunkId);
     const made = await makeVectors(step, catalogue, tools);
@@ -215,10 +215,10 @@ function rowsReplaced(before: Catalogue, news: TravelCatalogue | null): number[]
 }
 
 /** Sources that have another time now; those that are gone are passed over. */
-function touchesOf(pkg: Package, before: Catalogue, gone: ReadonlySet<number>): Touch[] {
-  return unpackTouched(pkg.read("touched", MOST_JSON_BYTES)).flatMap(
+function touchesOf({ pkg, core, before }: Step, gone: ReadonlySet<number>): Touch[] {
+  return unpackTouched(core, pkg.read("touched", MOST_JSON_BYTES)).flatMap(
     ({ isFile, path, mtimeNs, readerVersion }) => {
-      const row = before.find(isFile, path);
+      const row = before.catalogue.find(isFile, path);
       if (row === null) {
         const message = `${JSON.stringify(path)} is not in the index, so it cannot be changed there`;
         throw new GossamerError("UnknownId", message);
@@ -261,9 +261,9 @@ function readNews(pkg: Package, core: ChunkCore): TravelCatalogue | null {
 }
 
 /** What gives the text of each document by its row, in the order of rows; null for one that is away. */
-function textsOf(pkg: Package, news: Catalogue): (row: number) => Promise<Uint8Array | null> {
+function textsOf({ pkg, core }: Step, news: Catalogue): (row: number) => Promise<Uint8Array | null> {
   if (pkg.head.texts === "away") return async () => null;
-  const absent = unpackAbsent(pkg.read("absent", MOST_JSON_BYTES));
+  const absent = unpackAbsent(core, pkg.read("absent", MOST_JSON_BYTES));
   const isAbsent = (row: number): boolean => absent.has(news.chunksIn(row).first);
   const expected = news.textLengths.reduce((sum, length, row) => sum + (isAbsent(row) ? 0 : length), 0);
   if (expected !== pkg.sizeOf("texts")) {

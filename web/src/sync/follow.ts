@@ -15,7 +15,6 @@ import { applyPackage, renameOrigin } from "./apply.ts";
 import type { Applied, ApplyTools } from "./apply.ts";
 import { download } from "./download.ts";
 import type { DownloadOptions } from "./download.ts";
-import { unknownVersion } from "./head.ts";
 import { readPackage } from "./package.ts";
 import type { Package } from "./package.ts";
 import { forgetPart } from "./part.ts";
@@ -131,7 +130,7 @@ async function run(pulling: Pulling, base: Base | null, epoch: string): Promise<
     return current(own?.version ?? 0);
   }
   try {
-    const pkg = await readPackage(bytes, following.token);
+    const pkg = await readPackage(await tools.chunks(), bytes, following.token);
     const { builder, chunks, onProgress, signal } = tools;
     const pack: ApplyTools["pack"] = (model) => tools.pack(model, following);
     const applying = { url: following.url, builder, chunks, pack, mayGoBack: again, onProgress, signal };
@@ -218,7 +217,12 @@ function checkServer(client: Client, info: ServerInfo, manifest: Manifest | null
 }
 
 function checkProtocol(protocol: number): void {
-  if (protocol !== PROTOCOL) throw unknownVersion(protocol);
+  if (protocol === PROTOCOL) return;
+  throw new GossamerError(
+    "UnknownVersion",
+    `the server speaks version ${protocol} of the protocol, and this release ${PROTOCOL}; ` +
+      "bring the older of the two up to date",
+  );
 }
 
 function followsNobody(name: string, manifest: Manifest | null): GossamerError {

@@ -1,13 +1,12 @@
 // Packages: one file that brings an edge from one version to another, and says who made it. Nothing of a
-// package is used before all of it was verified. The twin of python/gossamer/sync/package.py.
+// package is used before all of it was verified.
 
 import { crc32 } from "../bytes/hashes.ts";
 import { unzstd } from "../bytes/zstd.ts";
+import type { PackageReader } from "../core/packages.ts";
 import { GossamerError } from "../errors.ts";
 import { isSigned } from "../server/hmac.ts";
-import { PROTOCOL } from "../server/records.ts";
 import type { Head, SectionEntry } from "../server/records.ts";
-import { headOf, STORED, unknownVersion } from "./head.ts";
 
 /** A package that was verified: its head, and its sections one by one. */
 export interface Package {
@@ -21,17 +20,17 @@ export interface Package {
   read(name: string, most: number): Uint8Array;
 }
 
-const MAGIC = new TextEncoder().encode("GSMPACK1");
-const FRONT_BYTES = MAGIC.length + 4;
 const MAC_BYTES = 32;
-const MOST_HEADER_BYTES = 1 << 20;
+// Sections that hold compressed data already.
+const STORED: readonly string[] = ["catalogue", "padding"];
 const AGAIN = "pull again; a package is always made anew";
 
 /** Opens a package, once every byte of it was read and found to be as it was written. NotGossamer,
  * UnknownVersion, Truncated or Damaged for anything else. With a token nothing is accepted that was not
  * signed with it. */
-export async function readPackage(bytes: Uint8Array, token: string): Promise<Package> {
-  const { head, start } = readFront(bytes);
+export async function readPackage(core: PackageReader, bytes: Uint8Array, token: string): Promise<Package> {
+  const { start, head: said } = core.packageHead(bytes);
+  const head = headOf(said);
   checkSigned(head, token);
   await verify(bytes, head, start, token);
   const places = new Map<string, { at: number; entry: SectionEntry }>();
@@ -57,53 +56,10 @@ export async function readPackage(bytes: Uint8Array, token: string): Promise<Pac
   };
 }
 
-/** Reads the head and compares the sizes that it states with those of the file. */
-function readFront(bytes: Uint8Array): { head: Head; start: number } {
-  const name = bytes.subarray(0, MAGIC.length);
-  const digit = MAGIC.length - 1; // the version
-  if (!MAGIC.subarray(0, digit).every((byte, i) => byte === name[i])) {
-    throw new GossamerError(
-      "NotGossamer",
-      "this is not a package of a Gossamer server; is the address right?",
-    );
-  }
-  if (name[digit] !== MAGIC[digit]) throw unknownVersion(new TextDecoder().decode(name.subarray(digit)));
-  if (bytes.length < FRONT_BYTES) throw truncated("ends within its first bytes");
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MAGIC.length, true);
-  if (length > MOST_HEADER_BYTES || FRONT_BYTES + length + MAC_BYTES > bytes.length) {
-    throw truncated("ends within its head");
-  }
-  const start = FRONT_BYTES + length;
-  const head = parseHead(bytes.subarray(FRONT_BYTES, start));
-  const expected = start + head.sections.reduce((sum, entry) => sum + entry.size, 0) + MAC_BYTES;
-  if (bytes.length === expected) return { head, start };
-  throw truncated(`should have ${expected} bytes and has ${bytes.length}`);
-}
-
-function parseHead(header: Uint8Array): Head {
-  const values = parseObject(header);
-  const protocol = values?.["protocol"];
-  if (values === null || !Number.isInteger(protocol)) {
-    throw new GossamerError("Damaged", `the head of the package is damaged; ${AGAIN}`);
-  }
-  if (protocol !== PROTOCOL) throw unknownVersion(protocol);
-  try {
-    return headOf(values);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new GossamerError("Damaged", `the head of the package is damaged (${error.message}); ${AGAIN}`);
-  }
-}
-
-function parseObject(header: Uint8Array): Record<string, unknown> | null {
-  if (!header.every((byte) => byte < 128)) return null;
-  try {
-    const values: unknown = JSON.parse(new TextDecoder().decode(header));
-    const isObject = typeof values === "object" && values !== null && !Array.isArray(values);
-    return isObject ? (values as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+/** The head as it was checked. */
+function headOf(said: Readonly<Record<string, unknown>>): Head {
+  const { protocol: _, next_chunk_id: nextChunkId, is_signed: isSigned, ...same } = said;
+  return { ...same, nextChunkId, isSigned } as unknown as Head;
 }
 
 function checkSigned(head: Head, token: string): void {
@@ -140,10 +96,6 @@ async function verify(bytes: Uint8Array, head: Head, start: number, token: strin
     );
   }
   throw new GossamerError("Damaged", `a checksum of the package does not fit; ${AGAIN}`);
-}
-
-function truncated(what: string): GossamerError {
-  return new GossamerError("Truncated", `the package ${what}; ${AGAIN}`);
 }
 
 function tooLarge(name: string, size: number, most: number): GossamerError {
