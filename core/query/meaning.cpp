@@ -45,7 +45,10 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
   allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
   if (is_empty) return;
-  if (query.reranks_best() && !query.recall && vectors_.codebook()) return search_by_codes();
+  const bool has_rows =
+      vectors_.options().keep == Keep::kAll && (!vectors_.is_detached() || query.reads_rows);
+  if (query.reranks_best() && !query.recall && vectors_.codebook() && !has_rows)
+    return search_by_codes();
   SearchRequest request;
   request.k = k_;
   request.recall = query.recall.value_or(Query::kUsualRecall);

@@ -98,6 +98,19 @@ std::size_t StaticModel::embed(std::string_view text, std::span<float> vector) c
   return ids.size();
 }
 
+StaticModel::Tokens StaticModel::embed_tokens(std::string_view text) const {
+  const auto found = tokenizer_.tokenize(text);
+  Tokens tokens{{}, found.starts};
+  tokens.rows.reserve(found.ids.size() * dim_);
+  std::vector<std::int32_t> row(dim_);
+  for (const std::uint32_t id : found.ids) {
+    std::fill(row.begin(), row.end(), 0);
+    add_token(id, row);
+    tokens.rows.insert(tokens.rows.end(), row.begin(), row.end());
+  }
+  return tokens;
+}
+
 WordPiece StaticModel::make_tokenizer(std::string_view vocabulary) {
   const std::vector<std::string> specials(std::begin(kSpecials), std::end(kSpecials));
   return WordPiece(vocabulary, true, specials);

@@ -31,6 +31,13 @@ class StaticModel {
   // Writes the vector of a text into dim() values, and gives the number of its tokens. A text that
   // has no token of any weight gets the first axis: a direction that means nothing.
   std::size_t embed(std::string_view text, std::span<float> vector) const;
+  // The vectors of the tokens of a text, end to end, in whole numbers of any length; and where each
+  // begins, in bytes.
+  struct Tokens {
+    std::vector<float> rows;
+    std::vector<std::uint32_t> starts;
+  };
+  Tokens embed_tokens(std::string_view text) const;
 
  private:
   StaticModel(std::string vocabulary, std::string description)

@@ -25,8 +25,6 @@
 namespace gossamer {
 namespace {
 
-using NumberRow = nb::ndarray<const ChunkNumber, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // What a thread reads files with.
 struct Reading {
   FileReader files;

@@ -72,12 +72,13 @@ void count_words(QuerySession& session, const TextStore& texts, unsigned threads
   session.finish_words();
 }
 
-void supply_ranking(QuerySession& session, const IdRow& ids, const std::vector<nb::bytes>& terms,
-                    std::vector<std::uint64_t> chunks_with) {
+void supply_ranking(QuerySession& session, const IdRow& ids, const FloatRow& scores,
+                    const std::vector<nb::bytes>& terms, std::vector<std::uint64_t> chunks_with) {
   std::vector<std::string> names;
   for (const nb::bytes& term : terms) names.push_back(string_of(term));
   const nb::gil_scoped_release release;
-  session.supply_ranking({ids.data(), ids.size()}, std::move(names), std::move(chunks_with));
+  session.supply_ranking(view_of(ids), {scores.data(), scores.size()}, std::move(names),
+                         std::move(chunks_with));
 }
 
 void supply_vectors(QuerySession& session, const ByteRow& states, const FloatMatrix& rows) {
@@ -214,14 +215,17 @@ void bind_session(nb::module_& m) {
            [](const QuerySession& self) { return text_from([&] { return self.answer(); }); })
       .def(
           "supply_question",
-          [](QuerySession& self, const Index& vectors, const FloatRow& vector) {
+          [](QuerySession& self, const Index& vectors, const FloatRow& vector,
+             const FloatMatrix& tokens, const NumberRow& starts) {
             const nb::gil_scoped_release release;
-            self.supply_question(vectors, {vector.data(), vector.size()});
+            self.supply_question(vectors, {vector.data(), vector.size()},
+                                 {tokens.data(), tokens.size()}, {starts.data(), starts.size()});
           },
-          nb::arg("vectors"), nb::arg("vector"), nb::keep_alive<1, 2>())
+          nb::arg("vectors"), nb::arg("vector"), nb::arg("tokens"), nb::arg("starts"),
+          nb::keep_alive<1, 2>())
       .def("count_words", &count_words, nb::arg("texts"), nb::arg("threads"),
            nb::arg("progress").none())
-      .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),
+      .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("scores"), nb::arg("terms"),
            nb::arg("chunks_with"))
       .def("read_words", &QuerySession::count_words, Free())
       .def(
@@ -237,11 +241,13 @@ void bind_session(nb::module_& m) {
       .def("supply_vectors", &supply_vectors, nb::arg("states"), nb::arg("rows"))
       .def(
           "supply_embeddings",
-          [](QuerySession& self, const FloatMatrix& rows) {
+          [](QuerySession& self, const FloatMatrix& rows, const FloatMatrix& tokens,
+             const NumberRow& counts) {
             const nb::gil_scoped_release release;
-            self.supply_embeddings({rows.data(), rows.size()});
+            self.supply_embeddings({rows.data(), rows.size()}, {{tokens.data(), tokens.size()},
+                                                               {counts.data(), counts.size()}});
           },
-          nb::arg("rows"));
+          nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"));
 }
 
 // Chunks that are read outside of a question.

@@ -20,9 +20,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows, tokenizer_of
+from gossamer.embed.texts import (
+    check_lengths,
+    count_specials,
+    embed_pieces,
+    piece_starts,
+    to_unit_rows,
+    tokenizer_of,
+)
+from gossamer.embed.tokens import QuestionVectors, TextVectors
 from gossamer.embed.workers import run_each, usable_cpus
 from gossamer.errors import Damaged, InvalidArgument, MissingModel
+from gossamer.models.graph import TOKENS, add_tokens
 from gossamer.models.records import Model
 
 if TYPE_CHECKING:
@@ -57,9 +66,13 @@ class OnnxEmbedder:
         self.name = model.name
         self.fingerprint = model.fingerprint
         self.tokenizer = tokenizer_of(model)
-        self._specials = len(self.tokenizer.encode([""])[0])
-        prompts = self._count_tokens(model.text_prompt), self._count_tokens(model.question_prompt)
-        self.max_tokens = model.max_length - self._specials - max(prompts)
+        self._before, self._after = count_specials(self.tokenizer)
+        self._specials = self._before + self._after
+        self._text_prompt = self._count_tokens(model.text_prompt)
+        self._question_prompt = self._count_tokens(model.question_prompt)
+        self.max_tokens = (
+            model.max_length - self._specials - max(self._text_prompt, self._question_prompt)
+        )
         if self.max_tokens < 1:
             raise InvalidArgument(
                 f"the model in {model.folder} takes {model.max_length} tokens, which leaves no "
@@ -87,16 +100,53 @@ class OnnxEmbedder:
             lambda pieces: self._encode([prompt + piece for piece in pieces], is_question=True),
         )
 
+    @cached_property
+    def gives_tokens(self) -> bool:
+        """Whether the graph gives vectors of tokens, for questions and for texts."""
+        return all(self._encoder(is_question).gives_tokens for is_question in (True, False))
+
+    def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
+        """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
+        prompted = [self._model.text_prompt + text for text in texts]
+        encoded = self._encoder(False).run(self._ids(prompted), None, with_tokens=True)
+        rows = [self._own_tokens(one, self._text_prompt) for _, one in encoded]
+        return TextVectors(
+            np.stack([row for row, _ in encoded]),
+            np.concatenate(rows),
+            np.array([len(one) for one in rows], np.uint32),
+        )
+
+    def embed_question_tokens(self, text: str) -> QuestionVectors:
+        """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
+        tokens: list[Rows] = []
+
+        def embed(pieces: list[str]) -> Rows:
+            prompted = [self._model.question_prompt + piece for piece in pieces]
+            encoded = self._encoder(True).run(self._ids(prompted), None, with_tokens=True)
+            tokens.extend(self._own_tokens(one, self._question_prompt) for _, one in encoded)
+            return np.stack([row for row, _ in encoded])
+
+        row = embed_pieces(text, self.tokenizer, self.max_tokens, embed)
+        starts = piece_starts(text, self.tokenizer, self.max_tokens)
+        return QuestionVectors(row, np.concatenate(tokens), starts)
+
+    def _own_tokens(self, rows: Rows, prompt: int) -> Rows:
+        return rows[self._before + prompt : len(rows) - self._after]
+
     def _encode(
         self,
         texts: Sequence[str],
         progress: Callable[[int], None] | None = None,
         is_question: bool = False,
     ) -> Rows:
+        encoded = self._encoder(is_question).run(self._ids(texts), progress)
+        return np.stack([row for row, _ in encoded])
+
+    def _ids(self, texts: Sequence[str]) -> list[Ids]:
         ids = self.tokenizer.encode(texts)
         most = self._model.max_length - self._specials
         check_lengths([len(one) - self._specials for one in ids], most)
-        return self._encoder(is_question).run(ids, progress)
+        return ids
 
     def _encoder(self, is_question: bool) -> _Encoder:
         """Give the encoder, made when it is first needed; most models have one for everything."""
@@ -118,42 +168,58 @@ class _Encoder:
         self._session = session
         self._inputs = {entry.name for entry in session.get_inputs()}
         self._output = _choose_output(session, model)
+        names = [entry.name for entry in session.get_outputs() if len(entry.shape or ()) == 3]
+        self._tokens = next((name for name in (TOKENS, "last_hidden_state") if name in names), "")
         self._pooling = model.pooling
         self._threads = threads
         self._batch = batch
         _check_inputs(self._inputs, model)
 
-    def run(self, ids: Sequence[Ids], progress: Callable[[int], None] | None) -> Rows:
-        """Give a row of unit length for each text's ids."""
+    @property
+    def gives_tokens(self) -> bool:
+        """Whether it gives vectors of tokens."""
+        return self._tokens != ""
+
+    def run(
+        self,
+        ids: Sequence[Ids],
+        progress: Callable[[int], None] | None,
+        with_tokens: bool = False,
+    ) -> list[tuple[Rows, Rows]]:
+        """Give a row of unit length for each text's ids, and those of its tokens if wanted."""
         # Longest first: the threads finish together, and a batch holds texts of like length.
         order = sorted(range(len(ids)), key=lambda at: -len(ids[at]))
         batches = [order[at : at + self._batch] for at in range(0, len(order), self._batch)]
-        found: list[Rows] = [np.empty(0, np.float32)] * len(ids)
+        nothing = np.empty(0, np.float32)
+        found = [(nothing, nothing)] * len(ids)
 
         def work(number: int) -> None:
             members = batches[number]
-            for at, row in zip(members, self._rows([ids[at] for at in members]), strict=True):
-                found[at] = row
+            rows, tokens = self._rows([ids[at] for at in members], with_tokens)
+            for place, at in enumerate(members):
+                found[at] = rows[place], tokens[place, : len(ids[at])] if with_tokens else nothing
 
         def report(done: int) -> None:
             if progress is not None:
                 progress(min(done * self._batch, len(ids)))
 
         run_each(work, range(len(batches)), self._threads, report)
-        return np.stack(found)
+        return found
 
-    def _rows(self, ids: list[Ids]) -> Rows:
+    def _rows(self, ids: list[Ids], with_tokens: bool) -> tuple[Rows, Rows]:
         padded, mask = _pad(ids)
         given = {"input_ids": padded, "attention_mask": mask, "token_type_ids": 0 * padded}
         feed = {name: value for name, value in given.items() if name in self._inputs}
         try:
-            (output,) = self._session.run([self._output], feed)
+            wanted = [self._output, *([self._tokens] if with_tokens else [])]
+            output, *others = self._session.run(wanted, feed)
         except Exception as error:
             raise Damaged(
                 f"the model failed on a text of {padded.shape[1]} tokens: "
                 f"{str(error).strip()[:300]}; do its files belong together?"
             ) from error
-        return to_unit_rows(_pool(np.asarray(output, np.float32), mask, self._pooling))
+        rows = to_unit_rows(_pool(np.asarray(output, np.float32), mask, self._pooling))
+        return rows, np.asarray(others[0] if others else rows, np.float32)
 
 
 def _make_encoder(model: Model, threads: int, device: str, is_question: bool) -> _Encoder:
@@ -169,7 +235,7 @@ def _make_encoder(model: Model, threads: int, device: str, is_question: bool) ->
         session = open_session(model, str(model.weights.path), providers[:1])
         return _Encoder(session, model, 1, _GPU_BATCH)
     own = model.question_graph if is_question else model.graph
-    graph = own.path.read_bytes() if own else str(model.weights.path)
+    graph = add_tokens(own.path.read_bytes()) if own else str(model.weights.path)
     return _Encoder(open_session(model, graph), model, threads, 1)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["write_graph"]
+__all__ = ["TOKENS", "add_tokens", "write_graph"]
 
 _FLOAT, _INT8, _INT64 = 1, 3, 7  # ONNX's numbers of element types
 _ORT = "com.microsoft"
@@ -28,6 +28,9 @@ _DIM = 384
 _EPSILON = 1e-12
 _OPSETS = (("", 17), (_ORT, 1))
 _IR_VERSION = 8
+
+# The vectors of tokens within a graph.
+TOKENS = f"inner.encoder.layer.{_LAYERS - 1}.output.LayerNorm.out"
 
 Value = int | float | list[int]
 
@@ -59,6 +62,14 @@ def write_graph(source: bytes, file_name: str, is_fine: bool) -> bytes:
         tokens = _layer(graph, f"inner.encoder.layer.{layer}.", tokens, matrices[6 * layer :][:6])
     graph.node("ReduceMean", [tokens], ["sentence_embedding"], axes=[1], keepdims=0)
     return graph.serialize()
+
+
+def add_tokens(model: bytes) -> bytes:
+    """Let a graph of ours give the vectors of tokens too; what else it gives stays the same."""
+    tokens = _field(12, _port(TOKENS, _FLOAT, ["batch", "sequence", _DIM]))
+    ((start, end),) = [place for number, place in _fields(model, 0, len(model)) if number == 7]
+    before = model[: start - len(_varint(end - start)) - 1]
+    return before + _field(7, model[start:end] + tokens) + model[end:]
 
 
 def _embed_tokens(graph: _Graph) -> str:
