@@ -35,8 +35,8 @@ def write(records: Records) -> list[str]:
             f"{differing:.0f} answers differ from those of the index here.",
         ),
         table(HEADER, [_cells(record, name) for name in record.details if name not in files]),
-        "Each question by meaning needs all codes at first; of a file with vectors, all vectors "
-        "are fetched, and then further ones need less: no chunk is embedded again.",
+        "The first question by meaning fetches all codes, and all vectors of a file that has them; "
+        "further ones then need fewer texts, as no chunk is embedded again.",
     ]
 
 
