@@ -21,7 +21,7 @@ from gossamer.index import Index
 from gossamer.query.results import Results
 from gossamer.remote import cache, ranges
 from gossamer.remote.source import RemoteBytes
-from gossamer.remote.sparse import BLOCK, DATA, MAP, SparseFile
+from gossamer.remote.sparse import BLOCK, DATA, MAP, SparseFile, taken_by
 from gossamer.single.container import Container, Section, container_parts
 from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.single.kinds import BLOCKS, MANIFEST
@@ -170,6 +170,28 @@ class TestCost:
         assert answers(Index.open(url_of(site))) == first
         assert site.requests == ["GET /one.gossamer 206"]
         assert site.bytes_sent < 4096
+
+    def test_what_lies_near_each_other_is_one_request_and_what_is_long_is_several(
+        self, tmp_path: Path
+    ) -> None:
+        size = (3 << 20) + 10
+        file = SparseFile(tmp_path / "kept", size)
+
+        assert file.missing([(5, 0)]) == []
+        assert file.missing([(5, 9), (20 * BLOCK, 1)]) == [(0, 21 * BLOCK)]
+        assert file.missing([(5, 9), (40 * BLOCK, 1)]) == [(0, BLOCK), (40 * BLOCK, BLOCK)]
+        assert file.missing([(0, size)]) == [
+            *((part << 20, 1 << 20) for part in range(3)),
+            (3 << 20, 10),
+        ]
+        file.put(BLOCK, bytes(BLOCK))
+        file.put(100 * BLOCK, bytes(100 * BLOCK))
+        assert file.missing([(0, 300 * BLOCK)]) == [(0, 100 * BLOCK), (200 * BLOCK, 100 * BLOCK)]
+
+    def test_small_parts_count_as_the_pages_that_they_take_on_a_disk(self) -> None:
+        assert taken_by([]) == 0
+        assert taken_by([(BLOCK, BLOCK)]) == 4096
+        assert taken_by([(0, BLOCK), (4096 + 3 * BLOCK, 2 * BLOCK)]) == 3 * 4096
 
     def test_status_says_address_and_bytes(self, site: StaticSite) -> None:
         far = Index.open(url_of(site))

@@ -48,6 +48,7 @@ CASES = (
     "install_size",
     "server_load",
     "server_slow_bodies",
+    "remote_question",
     # WebANNS's
     "browser_speed",
     "browser_bytes",
@@ -72,6 +73,7 @@ IN_SMALL = frozenset(CASES) - {
     "install_size",
     "server_load",
     "server_slow_bodies",
+    "remote_question",
     "browser_speed",
     "browser_bytes",
 }

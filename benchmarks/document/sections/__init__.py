@@ -28,7 +28,16 @@ CHAPTERS = {
     ),
     "HNSW-Slim": ("slim_sizes", "slim_speed", "slim_sweeps", "slim_estimate", "slim_updates"),
     "WebANNS": ("browser",),
-    "Gossamer": ("frontier", "growth", "calibration", "gpu_rounds", "engine", "folder", "server"),
+    "Gossamer": (
+        "frontier",
+        "growth",
+        "calibration",
+        "gpu_rounds",
+        "engine",
+        "folder",
+        "server",
+        "remote",
+    ),
     "Harnesses of others": ("harnesses",),
 }
 

@@ -40,7 +40,14 @@ GROUPS = {
         "segments",
         "install_size",
     ),
-    "server and edge": ("slim_rivals", "delta", "long_run", "server_load", "server_slow_bodies"),
+    "server and edge": (
+        "slim_rivals",
+        "delta",
+        "long_run",
+        "server_load",
+        "server_slow_bodies",
+        "remote_question",
+    ),
     "browser": ("browser_speed", "browser_bytes"),
 }
 PAPERS = "papers"  # everything else

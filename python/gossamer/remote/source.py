@@ -16,7 +16,7 @@ from gossamer.errors import NotGossamer, TooLarge
 from gossamer.io_errors import explaining
 from gossamer.remote import cache
 from gossamer.remote.ranges import Part, RemoteFile
-from gossamer.remote.sparse import BLOCK, SparseFile
+from gossamer.remote.sparse import BLOCK, SparseFile, taken_by
 from gossamer.single.container import MAGIC, read_tag
 
 __all__ = ["RemoteBytes"]
@@ -80,7 +80,7 @@ class RemoteBytes:
             if not missing:
                 return
             with explaining(self._sparse.folder, "keep what was fetched in"):
-                cache.make_room(self._sparse.folder, sum(length for _, length in missing))
+                cache.make_room(self._sparse.folder, taken_by(missing))
             with ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool:
                 parts = pool.map(lambda one: self.file.read(one[0], one[1], self.size), missing)
                 for (at, _), part in zip(missing, parts, strict=True):

@@ -13,16 +13,18 @@ from io import FileIO
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer.files import make_private_folder, map_file
 
-__all__ = ["BLOCK", "DATA", "MAP", "SparseFile"]
+__all__ = ["BLOCK", "DATA", "MAP", "SparseFile", "taken_by"]
 
-BLOCK = 1 << 12
+BLOCK = 1 << 10
 DATA, MAP = "data", "blocks"
-# Blocks that are here already are fetched again rather than to ask twice, if they are so few.
-_GAP = 3
-_MOST_RUN = 256  # blocks of one request
+# Blocks that are here or not wanted are fetched too rather than to ask twice, if they are so few.
+_GAP = 24
+_MOST_RUN = 1024  # blocks of one request
+_PAGE = 1 << 12  # what a disk gives to a file at least
 
 
 class SparseFile:
@@ -54,10 +56,9 @@ class SparseFile:
                 wanted[at // BLOCK : -(-(at + length) // BLOCK)] = True
         if (wanted & (self._has == 0)).any():
             self._look()  # another process may have fetched some
-        (blocks,) = np.nonzero(wanted & (self._has == 0))
         return [
             (first * BLOCK, min(end * BLOCK, self.size) - first * BLOCK)
-            for first, end in _runs(blocks.tolist())
+            for first, end in _runs(wanted & (self._has == 0))
         ]
 
     def put(self, at: int, data: bytes) -> None:
@@ -83,6 +84,11 @@ class SparseFile:
         self._has[: len(noted)] = noted == 1
 
 
+def taken_by(ranges: Iterable[tuple[int, int]]) -> int:
+    """Give the bytes that ranges (from, how many) take on the disk, at most."""
+    return sum(-(-(at + length) // _PAGE) - at // _PAGE for at, length in ranges) * _PAGE
+
+
 def _write(file: FileIO, at: int, data: bytes) -> None:
     file.seek(at)
     left = memoryview(data)
@@ -98,14 +104,19 @@ def _open(path: Path, size: int) -> FileIO:
     return file
 
 
-def _runs(blocks: list[int]) -> Iterator[tuple[int, int]]:
-    """Give neighbours together, as first and end."""
-    if not blocks:
-        return
-    first = last = blocks[0]
-    for block in blocks[1:]:
-        if block - last - 1 > _GAP or block - first >= _MOST_RUN:
-            yield first, last + 1
-            first = block
-        last = block
-    yield first, last + 1
+def _runs(missing: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Give neighbours together, as first and end; as many as there are runs, not blocks."""
+    edges = np.flatnonzero(np.diff(missing, prepend=False, append=False)).tolist()
+    first = last = 0
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        if last and (start - last > _GAP or end - first > _MOST_RUN):
+            yield from _pieces(first, last)
+            last = 0
+        first = first if last else start
+        last = end
+    yield from _pieces(first, last)
+
+
+def _pieces(first: int, end: int) -> Iterator[tuple[int, int]]:
+    for start in range(first, end, _MOST_RUN):
+        yield start, min(start + _MOST_RUN, end)
