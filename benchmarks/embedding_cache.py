@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import Floats, cache_folder
 from gossamer.embed import Embedder, load_embedder
+from gossamer.embed.tokens import QuestionVectors, TextVectors, token_embedder
 from gossamer.store.hashes import HASH_BYTES, hash_of_text
 from gossamer.store.journal import Journal, as_kept
 from gossamer.store.lock import try_lock
@@ -48,6 +49,10 @@ class CachedEmbedder:
         self._log = Journal(folder / "vectors.log", self.fingerprint, self.dim, NO_LIMIT)
         self._new: dict[bytes, NDArray[np.float16]] = {}  # since the log was opened
         self._spent_s = self._said_s = 0.0
+        tokens = token_embedder(embedder)
+        assert tokens is not None, "the default model gives vectors of tokens"
+        self._token_embedder = tokens
+        self._tokens: dict[str, NDArray[np.float16]] = {}
 
     def __len__(self) -> int:
         return len(self._log) + len(self._new)
@@ -70,6 +75,26 @@ class CachedEmbedder:
         if self._missing([name]):
             self.keep([name], self._embedder.embed_question(text)[None])
         return self._vectors([name]).reshape(self.dim)
+
+    gives_tokens = True
+
+    def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
+        """Give vectors, and those of tokens, which are remembered for this run alone."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._tokens]
+        if missing:
+            made = self._token_embedder.embed_tokens(missing)
+            pieces = np.split(made.tokens.astype(np.float16), np.cumsum(made.counts)[:-1])
+            self._tokens.update(zip(missing, pieces, strict=True))
+        found = [self._tokens[text] for text in texts]
+        return TextVectors(
+            self.embed(texts),
+            np.concatenate(found).astype(np.float32),
+            np.array([len(one) for one in found], np.uint32),
+        )
+
+    def embed_question_tokens(self, text: str) -> QuestionVectors:
+        """Give the vectors of a question as the model does."""
+        return self._token_embedder.embed_question_tokens(text)
 
     def keep(self, names: Sequence[bytes], vectors: NDArray[np.floating]) -> None:
         """Take vectors in by the hashes of their texts; those that are here stay as they are."""

@@ -19,7 +19,7 @@ from gossamer.query.passages import Passages
 from gossamer.query.places import passage_at
 from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Results
-from gossamer.query.run import Query, run_query
+from gossamer.query.run import Query, check_rerank, run_query
 from gossamer.records import Hit
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Snapshot, open_index
@@ -201,7 +201,8 @@ class Index(ChangeableIndex):
         k: int = 5,
         *,
         mode: str = "hybrid",
-        recall: float = 0.90,
+        rerank: str = "auto",
+        recall: float | None = None,
         where: str | Mapping[str, object] | None = None,
         paths: Sequence[str] = (),
         types: Sequence[str] = (),
@@ -211,8 +212,10 @@ class Index(ChangeableIndex):
     ) -> Results:
         """Find the k best chunks for a question: always min(k, what the filters let through).
 
-        `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". `recall` is the
-        share of the truly nearest chunks to find by meaning. `where` is an expression over
+        `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
+        best of both rankings are read, embedded and ranked again by what they say (`rerank`;
+        "none" adds up places instead). `recall` is the share of the truly nearest chunks to find
+        by meaning: 0.90 unless the best are ranked again, where codes choose them. `where` is an expression over
         metadata such as `lang == "en" and year >= 2020`; `paths` are globs, `types` kinds of
         files, `after` and `before` dates of files. With `full` snippets are whole chunks.
         """
@@ -220,7 +223,8 @@ class Index(ChangeableIndex):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
         filter = None if condition is None else condition.key
-        return self._run(Query(question, k, mode, recall, filter, full=full))
+        reranks = check_rerank(rerank)
+        return self._run(Query(question, k, mode, recall, reranks, filter, full=full))
 
     @_asks
     def similar(
@@ -248,7 +252,7 @@ class Index(ChangeableIndex):
                 k,
                 "semantic",
                 recall,
-                None if condition is None else condition.key,
+                filter=None if condition is None else condition.key,
                 excluded=(passage.id,),
                 vector=model.embedder.embed([passage.embedded])[0],
                 highlight="",

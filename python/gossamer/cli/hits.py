@@ -46,6 +46,8 @@ def _show_hit(output: Output, hit: Hit) -> None:
 def _why(hit: Hit) -> str:
     """Say where each ranking has it: "score 0.0328 · meaning 1 (cosine 0.42) · words 3"."""
     parts = [f"score {hit.score:.4g}"]
+    if hit.tokens is not None:
+        parts.append(f"tokens {hit.tokens:.2f}")
     for name, rank in hit.ranks.items():
         likeness = ""
         if name == "semantic" and hit.distance is not None:

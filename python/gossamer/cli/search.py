@@ -61,12 +61,18 @@ count_option = click.option(
     help="By meaning and words, by meaning alone, or by words alone.",
 )
 @click.option(
+    "--rerank",
+    type=click.Choice(["auto", "none"]),
+    default="auto",
+    show_default=True,
+    help="Rank the best of both rankings again by what they say, or add up their places.",
+)
+@click.option(
     "--recall",
     type=click.FloatRange(0, 1, min_open=True),
-    default=0.90,
-    show_default=True,
     metavar="SHARE",
-    help="Share of the truly nearest chunks to find.",
+    help="Share of the truly nearest chunks to find.  [default: 0.90 by meaning alone; "
+    "otherwise codes choose what is ranked again]",
 )
 @filter_options
 @click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gossamer import _core
 from gossamer.embed.texts import check_lengths
+from gossamer.embed.tokens import QuestionVectors, TextVectors
 from gossamer.embed.workers import usable_cpus
 from gossamer.models.records import Model
 from gossamer.text.tokenizer import Tokenizer
@@ -52,6 +53,19 @@ class PackedEmbedder:
         """Give the vector of a question of any length: that of all its tokens."""
         row: Rows = self._core.embed([_bytes(text)])[0][0]
         return row
+
+
+    gives_tokens = True
+
+    def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
+        """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
+        tokens, counts, _ = self._core.embed_tokens([_bytes(text) for text in texts])
+        return TextVectors(self.embed(texts), tokens, counts)
+
+    def embed_question_tokens(self, text: str) -> QuestionVectors:
+        """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
+        tokens, _, starts = self._core.embed_tokens([_bytes(text)])
+        return QuestionVectors(self.embed_question(text), tokens, starts)
 
 
 class _PackedTokenizer:

@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.embed.safetensors import read_tensors
-from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows, tokenizer_of
+from gossamer.embed.texts import (
+    check_lengths,
+    count_specials,
+    cut_into_pieces,
+    embed_pieces,
+    piece_starts,
+    to_unit_rows,
+    tokenizer_of,
+)
+from gossamer.embed.tokens import QuestionVectors, TextVectors
 from gossamer.errors import Damaged
 from gossamer.models.records import Model
 from gossamer.text.tokenizer import Tokenizer, WordPiece
@@ -43,7 +52,7 @@ class StaticEmbedder:
         self.dim = int(self._table.shape[1])
         self.max_tokens = model.max_length
         self.tokenizer = tokenizer_of(model)
-        self._before, self._after = _count_specials(self.tokenizer)
+        self._before, self._after = count_specials(self.tokenizer)
         self._unknown = _unknown_id(model, self.tokenizer) if model.drops_unknown else None
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Rows:
@@ -59,6 +68,28 @@ class StaticEmbedder:
     def embed_question(self, text: str) -> Rows:
         """Give the vector of a question; see `Embedder`."""
         return embed_pieces(text, self.tokenizer, self.max_tokens, self.embed)
+
+    gives_tokens = True
+
+    def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
+        """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
+        ids = self._ids(texts, 0)
+        return TextVectors(
+            self.embed(texts),
+            np.concatenate([self._token_rows(one) for one in ids]),
+            np.array([one.size for one in ids], np.uint32),
+        )
+
+    def embed_question_tokens(self, text: str) -> QuestionVectors:
+        """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
+        pieces = cut_into_pieces(text, self.tokenizer, self.max_tokens)
+        encoded = [one[self._before : len(one) - self._after] for one in self.tokenizer.encode(pieces)]
+        starts = piece_starts(text, self.tokenizer, self.max_tokens)
+        ids = np.concatenate(encoded)
+        is_known = ids != self._unknown
+        return QuestionVectors(
+            self.embed_question(text), self._token_rows(ids[is_known]), starts[is_known]
+        )
 
     def _ids(self, texts: Sequence[str], first: int) -> list[Ids]:
         """Ids of the tokens that count; special tokens never do."""
@@ -80,12 +111,15 @@ class StaticEmbedder:
         return to_unit_rows(self._with_direction(np.stack([self._sum(one) for one in ids])))
 
     def _sum(self, ids: Ids) -> Rows:
-        rows = self._table[ids if self._row_of is None else self._row_of[ids]]
-        rows = rows.astype(np.float32, copy=False)
+        rows = self._token_rows(ids)
         if self._weights is not None:
             rows = rows * self._weights[ids, None].astype(np.float32)
         total: Rows = rows.sum(axis=0)
         return total
+
+    def _token_rows(self, ids: Ids) -> Rows:
+        rows = self._table[ids if self._row_of is None else self._row_of[ids]]
+        return rows.astype(np.float32, copy=False)
 
     def _with_direction(self, sums: Rows) -> Rows:
         """Give texts without a known token a direction that means nothing: the first axis."""
@@ -132,15 +166,6 @@ def _checked_weights(
             "fetch it again"
         )
     return weights
-
-
-def _count_specials(tokenizer: Tokenizer) -> tuple[int, int]:
-    """How many special tokens stand before and after a text."""
-    (alone, around) = tokenizer.encode(["", "a"])
-    before = 0
-    while before < len(alone) and alone[before] == around[before]:
-        before += 1
-    return before, len(alone) - before
 
 
 def _unknown_id(model: Model, tokenizer: Tokenizer) -> int | None:

@@ -11,7 +11,15 @@ from gossamer.errors import InvalidArgument, NotFinite
 from gossamer.models.records import Model
 from gossamer.text.tokenizer import Tokenizer, bert_uncased, load_tokenizer
 
-__all__ = ["check_lengths", "cut_into_pieces", "embed_pieces", "to_unit_rows", "tokenizer_of"]
+__all__ = [
+    "check_lengths",
+    "count_specials",
+    "cut_into_pieces",
+    "embed_pieces",
+    "piece_starts",
+    "to_unit_rows",
+    "tokenizer_of",
+]
 
 _WINDOW_BYTES = 32  # looked at for each token that fits
 
@@ -21,6 +29,15 @@ def tokenizer_of(model: Model) -> Tokenizer:
     # The vocabulary that comes with Gossamer is stored compressed.
     path = model.tokenizer.path
     return bert_uncased() if path.suffix == ".zz" else load_tokenizer(path)
+
+
+def count_specials(tokenizer: Tokenizer) -> tuple[int, int]:
+    """How many special tokens stand before and after a text."""
+    (alone, around) = tokenizer.encode(["", "a"])
+    before = 0
+    while before < len(alone) and alone[before] == around[before]:
+        before += 1
+    return before, len(alone) - before
 
 
 def check_lengths(counts: Sequence[int], max_tokens: int, first: int = 0) -> None:
@@ -51,6 +68,17 @@ def embed_pieces(
     mean = np.average(rows.astype(np.float64), axis=0, weights=weights)
     unit: NDArray[np.float32] = to_unit_rows(mean[None].astype(np.float32))[0]
     return unit
+
+
+def piece_starts(text: str, tokenizer: Tokenizer, max_tokens: int) -> NDArray[np.uint32]:
+    """Give the byte of a text at which each token of its pieces begins."""
+    at = 0
+    starts = []
+    for piece in cut_into_pieces(text, tokenizer, max_tokens):
+        data = piece.encode()
+        starts.append(tokenizer.token_starts(data) + np.uint32(at))
+        at += len(data)
+    return np.concatenate(starts).astype(np.uint32)
 
 
 def cut_into_pieces(text: str, tokenizer: Tokenizer, max_tokens: int) -> list[str]:

@@ -26,6 +26,7 @@ class Explanation:
     chunks_cached: int = 0  # whose vectors were at hand
     chunks_asked: int = 0  # whose vectors came from the server that the index follows
     rounds: int = 0  # how often vectors were asked for
+    candidates: int = 0  # of both rankings, that were ranked again
     lexical_bytes: int = 0  # text that was read for words
     lexical_terms: Mapping[str, int] = field(default_factory=dict)  # chunks that hold each term
     stages: Mapping[str, float] = field(default_factory=dict)  # milliseconds

@@ -6,13 +6,14 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import _core
+from gossamer.embed.tokens import QuestionVectors, TextVectors, token_embedder
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.model import IndexModel
 from gossamer.progress import run_with_progress
@@ -27,9 +28,12 @@ from gossamer.store.catalogue import decode_name, encode_name
 from gossamer.store.journal import as_kept
 from gossamer.store.trust import how_to_accept
 
-__all__ = ["MODES", "Query", "run_query"]
+__all__ = ["MODES", "RERANKS", "Query", "check_rerank", "run_query"]
 
 MODES = ("hybrid", "semantic", "lexical")
+RERANKS = ("auto", "none")
+
+_NO_NUMBERS = np.zeros(0, np.uint32)
 
 Floats = NDArray[np.float32]
 Need = Mapping[str, Any]
@@ -42,7 +46,8 @@ class Query:
     question: str
     k: int
     mode: str = "hybrid"
-    recall: float = 0.90
+    recall: float | None = None  # None: what is usual for the mode
+    reranks: bool = True  # the best of both rankings, in hybrid mode
     filter: str | None = None  # JSON, as `filters.combine` gives it
     excluded: tuple[int, ...] = ()  # chunks that are no answers
     vector: Floats | None = None
@@ -55,16 +60,25 @@ class Query:
             "question": self.question,
             "k": self.k,
             "mode": self.mode,
-            "recall": self.recall,
+            "reranks": self.reranks,
             "excluded": self.excluded,
             "words": words,
             "shows_whole": self.full,
         }
+        if self.recall is not None:
+            fields["recall"] = self.recall
         if self.filter is not None:
             fields["filter"] = json.loads(self.filter)
         if self.highlight is not None:
             fields["highlight"] = self.highlight
         return encode_name(json.dumps(fields, ensure_ascii=False))
+
+
+def check_rerank(rerank: str) -> bool:
+    """Say whether the best of both rankings are ranked again."""
+    if rerank not in RERANKS:
+        raise InvalidArgument(f"rerank must be one of {', '.join(RERANKS)}, got {rerank!r}")
+    return rerank != "none"
 
 
 def run_query(
@@ -138,21 +152,36 @@ class _Question:
     def _embed_question_beside(self, others: Mapping[str, Need]) -> None:
         """Load the model and embed the question while words are counted."""
         with ThreadPoolExecutor(1, thread_name_prefix="gossamer-question") as pool:
-            vector = pool.submit(self._question_vector)
+            vectors = pool.submit(self._embed_question)
             self._supply(others)
-            self._supply_question(vector.result())
+            self._supply_question(vectors.result())
 
     def _supply(self, needs: Mapping[str, Need]) -> None:
         for name, need in needs.items():
             if name == "question":
-                self._supply_question(self._question_vector())
+                self._supply_question(self._embed_question())
             else:
                 getattr(self, f"_supply_{name}")(need)
 
-    def _supply_question(self, vector: Floats) -> None:
+    def _supply_question(self, question: QuestionVectors) -> None:
         assert self._index is not None
         with self._stages.time("codes"):
-            self._session.supply_question(self._index.core, vector)
+            self._session.supply_question(
+                self._index.core, question.row, question.tokens, question.starts
+            )
+
+    def _embed_question(self) -> QuestionVectors:
+        """Give the vector of the question; those of its tokens where they are compared."""
+        query = self._query
+        if query.mode == "hybrid" and query.reranks and query.vector is None:
+            with self._stages.time("load model"):
+                embedder = token_embedder(self._model.embedder)
+            if embedder is not None:
+                with self._stages.time("embed question"):
+                    found = embedder.embed_question_tokens(query.question)
+                return replace(found, row=as_kept(found.row))
+        vector = self._question_vector()
+        return QuestionVectors(vector, np.zeros((0, len(vector)), np.float32), _NO_NUMBERS)
 
     def _question_vector(self) -> Floats:
         query, hot = self._query, self._hot
@@ -187,13 +216,16 @@ class _Question:
         with self._stages.time("words"):
             try:
                 question = self._query.question
-                found, _ = self._snapshot.words.search(question, need["best"], allowed)
+                found, scores = self._snapshot.words.search(question, need["best"], allowed)
                 counts = self._snapshot.words.count_terms(question)
             except GossamerError:
                 self._session.read_words()
                 return
             self._session.supply_ranking(
-                found.astype(np.uint64), [term.encode() for term in counts], list(counts.values())
+                found.astype(np.uint64),
+                scores,
+                [term.encode() for term in counts],
+                list(counts.values()),
             )
 
     def _supply_postings(self, need: Need) -> None:
@@ -203,15 +235,21 @@ class _Question:
 
     def _supply_vectors(self, need: Need) -> None:
         with self._stages.time("embed chunks"):
-            states, rows = self._vectors.find(np.array(need["ids"], np.int64), need["away"])
+            ids = np.array(need["ids"], np.int64)
+            states, rows = self._vectors.find(ids, need["away"], need["tokens"])
         with self._stages.time("codes"):
             self._session.supply_vectors(states, rows)
 
     def _supply_embeddings(self, need: Need) -> None:
         with self._stages.time("embed chunks"):
-            rows = self._vectors.embed(np.array(need["ids"], np.int64), need["texts"])
+            ids = np.array(need["ids"], np.int64)
+            if need["tokens"]:
+                made = self._vectors.embed_tokens(ids, need["texts"])
+            else:
+                rows = self._vectors.embed(ids, need["texts"])
+                made = TextVectors(rows, rows[:0], _NO_NUMBERS)
         with self._stages.time("codes"):
-            self._session.supply_embeddings(rows)
+            self._session.supply_embeddings(made.rows, made.tokens, made.counts)
 
     def _supply_texts(self, need: Need) -> None:
         with self._stages.time("read"):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from enum import IntEnum
 from threading import Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.embed.tokens import TextVectors, token_embedder
 from gossamer.model import IndexModel
 from gossamer.query.remote import RemoteChunks
 from gossamer.store import HotVectors
@@ -60,13 +62,16 @@ class VectorSource:
         self._embed_s = 0.0
         self._is_slow = False  # whether the server was waited for in vain
 
-    def find(self, ids: Ids, is_away: bool) -> tuple[States, Floats]:
-        """Give the vectors that are at hand; where texts are away, those of the server."""
+    def find(self, ids: Ids, is_away: bool, with_tokens: bool) -> tuple[States, Floats]:
+        """Give the vectors that are at hand; where texts are away, those of the server.
+
+        `with_tokens`: a vector alone is not enough, so that texts that are here are embedded.
+        """
         rows = np.zeros((len(ids), self._dim), np.float32)
         if is_away:
             return self._find_away(ids, rows), rows
         states = np.full(len(ids), State.EMBED, np.uint8)
-        if self._hot is not None:
+        if self._hot is not None and not with_tokens:
             is_here, rows[is_here] = self._hot.get(ids)
             states[is_here] = State.GIVEN
             self.cached += int(is_here.sum())
@@ -85,6 +90,14 @@ class VectorSource:
         is_left &= ~self._take(ids, rows, is_left, answer, must_wait=False)
         self._embed(ids, texts, rows, is_left)
         return rows
+
+    def embed_tokens(self, ids: Ids, texts: Sequence[str]) -> TextVectors:
+        """Give the vectors of chunks by their texts, and those of their tokens."""
+        embedder = token_embedder(self._model.embedder)
+        assert embedder is not None, "the tokens of the question came from it"
+        made = embedder.embed_tokens(texts)
+        self.embedded += len(ids)
+        return replace(made, rows=as_kept(made.rows))
 
     def _find_away(self, ids: Ids, rows: Floats) -> States:
         if self._remote is None:

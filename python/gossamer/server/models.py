@@ -86,6 +86,7 @@ Name = Annotated[Text, Field(min_length=1)]
 T = TypeVar("T")
 Items = Annotated[list[T], Field(fail_fast=True, min_length=1, max_length=MOST_ITEMS)]
 ModeName = Literal["hybrid", "semantic", "lexical"]
+RerankName = Literal["auto", "none"]
 ChunkId = Annotated[StrictInt, Field(ge=0, le=_MOST_ID)]
 
 
@@ -112,7 +113,10 @@ class Search(_Request):
     mode: Annotated[ModeName, Field(description="By meaning and words, or by one of them.")] = (
         "hybrid"
     )
-    recall: Recall = 0.9
+    rerank: Annotated[
+        RerankName, Field(description="Rank the best of both rankings again, by what they say.")
+    ] = "auto"
+    recall: Recall | None = None
     where: Where = None
     paths: Globs = []
     types: Kinds = []

@@ -57,7 +57,8 @@ async def search_by_address(
     q: Annotated[str, Query(min_length=1, description="The question.")],
     k: Annotated[int, Query(ge=1)] = 5,
     mode: models.ModeName = "hybrid",
-    recall: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)] = 0.9,
+    rerank: models.RerankName = "auto",
+    recall: Annotated[float | None, Query(gt=0, le=1, allow_inf_nan=False)] = None,
     where: Annotated[
         models.Expression | None, Query(description="An expression over metadata.")
     ] = None,
@@ -73,6 +74,7 @@ async def search_by_address(
         question=q,
         k=k,
         mode=mode,
+        rerank=rerank,
         recall=recall,
         where=where,
         paths=path,
@@ -197,6 +199,7 @@ async def _search(service: Service, asked: models.Search) -> Response:
             asked.question,
             asked.k,
             mode=asked.mode,
+            rerank=asked.rerank,
             recall=asked.recall,
             where=asked.where,
             paths=asked.paths,
