@@ -16,8 +16,6 @@ namespace {
 // tell more (docs/decisions/0011).
 constexpr double kOffset = 5;
 
-double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
-
 std::uint32_t best_place(const FusedChunk& chunk) {
   if (chunk.by_meaning == 0 || chunk.by_words == 0)
     return std::max(chunk.by_meaning, chunk.by_words);
@@ -25,6 +23,8 @@ std::uint32_t best_place(const FusedChunk& chunk) {
 }
 
 }  // namespace
+
+double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
 
 bool FusedChunk::operator<(const FusedChunk& other) const {
   if (score != other.score) return score > other.score;
