@@ -62,8 +62,8 @@ float QuestionTokens::match(std::span<const float> rows) const {
   for (const float* row = rows.data(); row != rows.data() + rows.size(); row += dim_) {
     const float scale = scale_of(row, dim_);
     for (std::size_t i = 0; i < best.size(); ++i)
-      best[i] = std::max(
-          best[i], -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
+      best[i] = std::max(best[i],
+                         -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
   }
   double sum = 0, weight = 0;
   for (std::size_t i = 0; i < best.size(); ++i) {
@@ -82,8 +82,10 @@ std::vector<std::span<const float>> split_rows(const TokenRows& tokens, std::siz
     fits = tokens.counts[i] <= left;
     if (!fits) break;
     left -= tokens.counts[i];
-    const std::size_t before = split.empty() ? 0 : static_cast<std::size_t>(
-        split.back().data() + split.back().size() - tokens.rows.data());
+    const std::size_t before =
+        split.empty() ? 0
+                      : static_cast<std::size_t>(split.back().data() + split.back().size() -
+                                                 tokens.rows.data());
     split.push_back(tokens.rows.subspan(before, tokens.counts[i] * dim));
   }
   expect(fits && left == 0, Reason::kInvalidArgument,
