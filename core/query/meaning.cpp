@@ -1,5 +1,7 @@
 #include "query/meaning.h"
 
+#include <algorithm>
+
 namespace gossamer {
 namespace {
 
@@ -33,14 +35,14 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
 }
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {
-  k_ = query.reranks_best() ? query.candidates() : query.k;
+  k_ = query.reranks_best() ? std::max(query.k, query.candidates()) : query.k;
   depth_ = scope.depth + query.k;
   wants_more_ = query.mode == QueryMode::kHybrid;
   is_measuring_ = false;
   ids_.clear();
   distances_.clear();
   is_cut_off_ = false;
-  out_of_reach_ = 0;
+  out_of_reach_.clear();
   bool is_empty = false;
   allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
@@ -101,7 +103,7 @@ void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
   round_size_ = ids.size();
   wanted_.clear();
   for (const std::uint64_t id : ids)
-    if (!places_.contains(id) || (wants_tokens() && !matches_.contains(id))) wanted_.push_back(id);
+    if (!places_.contains(id) || (wants_tokens() && !likeness_.contains(id))) wanted_.push_back(id);
   stage_ = Stage::kVectors;
   is_away_ = false;
   unreachable_ = 0;
@@ -165,7 +167,9 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
   // What was given is right: from here on nothing fails.
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
-    unreachable_ += states[i] == Supplied::kOutOfReach;
+    if (states[i] != Supplied::kOutOfReach) continue;
+    ++unreachable_;
+    out_of_reach_.insert(wanted_[i]);
   }
   if (!is_away_) {
     to_embed_ = std::move(to_embed);
@@ -173,7 +177,6 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
     is_away_ = true;
     if (!wanted_.empty()) return;
   }
-  out_of_reach_ += unreachable_;
   const auto much = kMuch * static_cast<double>(round_size_);
   is_cut_off_ = static_cast<double>(unreachable_) > much;
   stage_ = Stage::kTexts;
@@ -198,9 +201,10 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows, const TokenRo
   expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each text that was to be embedded");
   check_finite(rows.data(), to_embed_.size(), dim);
-  if (wants_tokens() && !tokens.counts.empty()) {
+  if (wants_tokens() && !(tokens.rows.empty() && tokens.counts.empty())) {
     const auto split = split_rows(tokens, dim, to_embed_.size());
-    for (std::size_t i = 0; i < split.size(); ++i) matches_[to_embed_[i]] = tokens_.match(split[i]);
+    for (std::size_t i = 0; i < split.size(); ++i)
+      likeness_[to_embed_[i]] = tokens_.compare(split[i]);
   }
   for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
@@ -224,7 +228,7 @@ void MeaningSearch::finish() {
   }
   counters_ = search_->counters();
   stage_ = Stage::kOver;
-  if (!(wants_more_ || out_of_reach_ > 0) || !vectors_.codebook()) return;
+  if (!(wants_more_ || !out_of_reach_.empty()) || !vectors_.codebook()) return;
   std::vector<std::uint64_t> more = search_->estimated(depth_);
   if (more.empty()) {
     counters_.codes_touched += vectors_.node_count();
@@ -241,8 +245,8 @@ std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {
 }
 
 std::optional<float> MeaningSearch::match_of(std::uint64_t id) const {
-  const auto found = matches_.find(id);
-  return found == matches_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = likeness_.find(id);
+  return found == likeness_.end() ? std::nullopt : std::optional(tokens_.match(found->second));
 }
 
 std::string_view MeaningSearch::strategy() const {
