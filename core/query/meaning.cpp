@@ -112,6 +112,7 @@ void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
 void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
   is_measuring_ = true;
   measured_.assign(ids.begin(), ids.end());
+  remember_kept(ids);
   begin_round(ids);
   if (wanted_.empty())
     finish_measuring();
@@ -149,6 +150,17 @@ void MeaningSearch::finish_round() {
 void MeaningSearch::remember(std::uint64_t id, const float* row) {
   places_.set(id, known_.size());
   known_.insert(known_.end(), row, row + question_.size());
+}
+
+// What the index has in memory is not asked for.
+void MeaningSearch::remember_kept(std::span<const std::uint64_t> ids) {
+  if (vectors_.options().keep != Keep::kAll || vectors_.is_detached()) return;
+  std::vector<std::uint64_t> kept;
+  for (const std::uint64_t id : ids)
+    if (!places_.contains(id) && vectors_.contains(id)) kept.push_back(id);
+  const std::vector<float> rows = vectors_.vectors_of(kept);
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    remember(kept[i], rows.data() + i * question_.size());
 }
 
 void MeaningSearch::supply(std::span<const Supplied> states, std::span<const float> rows) {

@@ -82,6 +82,7 @@ class MeaningSearch {
   void finish_measuring();
   void finish();
   void remember(std::uint64_t id, const float* row);
+  void remember_kept(std::span<const std::uint64_t> ids);
 
   const Index& vectors_;
   PassageReader& reader_;

@@ -208,8 +208,8 @@ void QuerySession::finish_measuring() {
   std::vector<Evidence> evidence;
   for (const std::uint64_t id : candidates_) {
     const std::uint64_t* place = scores.find(id);
-    evidence.push_back({meaning_->distance_of(id), meaning_->match_of(id),
-                        place ? by_words_.scores[*place] : 0});
+    evidence.push_back(
+        {meaning_->distance_of(id), meaning_->match_of(id), place ? by_words_.scores[*place] : 0});
   }
   rank_again(fused_, candidates_, evidence, meaning_->tokens().size());
 }

@@ -71,8 +71,8 @@ std::vector<float> QuestionTokens::compare(std::span<const float> rows) const {
     const float scale = scale_of(row, dim_);
     if (scale == 0) continue;
     for (std::size_t i = 0; i < best.size(); ++i)
-      best[i] = std::max(
-          best[i], -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
+      best[i] = std::max(best[i],
+                         -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
   }
   return best;
 }
@@ -90,9 +90,9 @@ std::vector<std::span<const float>> split_rows(const TokenRows& tokens, std::siz
                                                std::size_t texts) {
   std::uint64_t sum = 0;
   for (const std::uint32_t count : tokens.counts) sum += count;
-  expect(tokens.counts.size() == texts && sum <= tokens.rows.size() &&
-             sum * dim == tokens.rows.size(),
-         Reason::kInvalidArgument, "expected the vectors of all tokens of each text");
+  expect(
+      tokens.counts.size() == texts && sum <= tokens.rows.size() && sum * dim == tokens.rows.size(),
+      Reason::kInvalidArgument, "expected the vectors of all tokens of each text");
   check_values(tokens.rows);
   std::vector<std::span<const float>> split;
   std::span<const float> left = tokens.rows;

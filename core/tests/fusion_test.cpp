@@ -25,8 +25,7 @@ using Scores = std::vector<double>;
 
 void check_same(const Scores& scores, const Scores& expected) {
   REQUIRE(scores.size() == expected.size());
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    CHECK(scores[i] == doctest::Approx(expected[i]));
+  for (std::size_t i = 0; i < scores.size(); ++i) CHECK(scores[i] == doctest::Approx(expected[i]));
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ TEST_CASE("the order of chunks that are ranked again is total, however they came
   const Ids ids{1, 2, 3, 4};
   const std::vector<Evidence> alike(4, {1.0F, 0.5F, 2});
   Ids expected;
-  for (std::vector<FusedChunk> order = fused; ;) {
+  for (std::vector<FusedChunk> order = fused;;) {
     std::vector<FusedChunk> again = order;
     rank_again(again, ids, alike, 3);
     if (expected.empty()) expected = ids_of(again);
