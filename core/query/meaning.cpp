@@ -122,12 +122,14 @@ void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
 
 void MeaningSearch::finish_measuring() {
   const Space space(vectors_.space().metric(), Scalar::kF32, question_.size());
-  RowBytes prepared;
+  RowBytes prepared, row(space.row_bytes());
   space.prepare_query(question_.data(), prepared);
-  for (const std::uint64_t id : measured_)
-    if (const std::uint64_t* place = places_.find(id))
-      distances_[id] = space.public_distance(
-          space.from_query(prepared.data(), reinterpret_cast<Row>(known_.data() + *place)));
+  for (const std::uint64_t id : measured_) {
+    const std::uint64_t* place = places_.find(id);
+    if (place == nullptr) continue;
+    space.encode_row(known_.data() + *place, row.data());
+    distances_[id] = space.public_distance(space.from_query(prepared.data(), row.data()));
+  }
   stage_ = Stage::kOver;
 }
 

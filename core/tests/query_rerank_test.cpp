@@ -41,6 +41,24 @@ struct Steps : Asked<Held> {
 
 bool wants_tokens(const JsonTree& need) { return at(need, "tokens").integer != 0; }
 
+// Of all chunks, whose vectors it keeps.
+std::unique_ptr<Index> index_without_codes(const QueryHost& host, const Collection& collection,
+                                           Metric metric) {
+  const Ids ids = collection.catalogue().ids();
+  const std::vector<float> vectors = host.vectors_of(ids);
+  IndexOptions options;
+  options.dim = kWordDim;
+  options.metric = metric;
+  options.keep = Keep::kAll;
+  options.scalar = Scalar::kF32;
+  options.graph = GraphKind::kNone;
+  BuildRun run;
+  run.calibration_queries = 0;
+  run.threads = 1;
+  return Index::build(options, nullptr, vectors.data(), ids.size(), ids.data(), nullptr, 0, run,
+                      nullptr);
+}
+
 }  // namespace
 
 TEST_CASE("as many are ranked again as an answer needs") {
@@ -233,22 +251,35 @@ TEST_CASE("of an index that keeps all vectors only tokens are asked for") {
 
 TEST_CASE("an index without codes gives as many hits as were asked for") {
   Steps<LargeLibrary> asked("unheard", 60);
-  const Ids ids = asked.collection.catalogue().ids();
-  std::vector<float> vectors = asked.host.vectors_of(ids);
-  IndexOptions options;
-  options.dim = kWordDim;
-  options.metric = Metric::kL2;
-  options.keep = Keep::kAll;
-  options.scalar = Scalar::kF32;
-  options.graph = GraphKind::kNone;
-  BuildRun run;
-  run.calibration_queries = 0;
-  run.threads = 1;
-  asked.index =
-      Index::build(options, nullptr, vectors.data(), ids.size(), ids.data(), nullptr, 0, run, {});
+  asked.index = index_without_codes(asked.host, asked.collection, Metric::kL2);
   asked.host.vectors = asked.index.get();
 
   CHECK(asked.hits(asked.query).size() == 60);
+}
+
+TEST_CASE("distances are those of the index's metric, however long vectors are") {
+  Steps<LargeLibrary> asked;
+  asked.index = index_without_codes(asked.host, asked.collection, Metric::kCosine);
+  asked.host.vectors = asked.index.get();
+  asked.begin();
+  REQUIRE(asked.go_on_to("embeddings"));
+  const Ids ids = ids_in(asked.need());
+  std::vector<float> vectors = asked.host.vectors_of(ids);
+  for (float& value : vectors) value *= 3;
+  const auto [rows, counts] = asked.host.tokens_of(ids);
+  asked.session->supply_embeddings(vectors, {rows, counts});
+
+  const JsonTree answer = asked.host.run(*asked.session);
+
+  const std::vector<float> question = vector_of(kQuestion);
+  for (const JsonTree& hit : at(answer, "hits").items) {
+    const auto id = static_cast<std::uint64_t>(at(hit, "id").integer);
+    const std::vector<float> vector = vector_of(asked.library.written.at(id).embedded);
+    double cosine = 0;
+    for (std::size_t i = 0; i < kWordDim; ++i)
+      cosine += static_cast<double>(vector[i]) * static_cast<double>(question[i]);
+    CHECK(at(hit, "distance").real == doctest::Approx(1 - cosine).epsilon(1e-4));
+  }
 }
 
 TEST_CASE("where the host reads rows beside the index, candidates are measured all the same") {
