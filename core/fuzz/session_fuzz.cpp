@@ -150,7 +150,7 @@ class Run {
       case 1:
         return session_.finish_words();
       case 2:
-        return session_.supply_ranking({}, some, {}, {});
+        return session_.supply_ranking({}, {"a"}, {});
       case 3:
         return session_.supply_postings({});
       case 4:
@@ -202,7 +202,7 @@ class Run {
     Ids ids(choices_.below(4));
     for (std::uint64_t& id : ids) id = choices_.next();
     std::vector<std::string> terms(choices_.below(4), "\xC3\xA4");
-    session_.supply_ranking(ids, floats(ids.size()), terms,
+    session_.supply_ranking(ids, terms,
                             std::vector<std::uint64_t>(choices_.below(4), choices_.next() - 1ull));
   }
 

@@ -16,9 +16,9 @@ namespace {
 // tell more (docs/decisions/0011).
 constexpr double kOffset = 5;
 
-double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
-
 }  // namespace
+
+double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
 
 std::uint32_t FusedChunk::best_rank() const {
   if (by_meaning == 0 || by_words == 0) return std::max(by_meaning, by_words);

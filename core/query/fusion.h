@@ -22,6 +22,9 @@ struct FusedChunk {
   bool operator<(const FusedChunk& other) const;
 };
 
+// What a place in a ranking is worth, from 1; nothing for 0.
+double weight_of(std::uint32_t place);
+
 // Orders the chunks of two rankings by the sum of their reciprocal ranks, best first. Equal sums go
 // by the better single place and then by the smaller id, so that the order is always the same.
 std::vector<FusedChunk> fuse(std::span<const std::uint64_t> by_meaning,

@@ -41,6 +41,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
   is_measuring_ = false;
   ids_.clear();
   distances_.clear();
+  estimates_.clear();
   is_cut_off_ = false;
   out_of_reach_.clear();
   bool is_empty = false;
@@ -67,7 +68,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
 void MeaningSearch::search_by_codes() {
   for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_)) {
     ids_.push_back(hit.id);
-    distances_[hit.id] = hit.distance;
+    estimates_[hit.id] = hit.distance;
   }
   strategy_ = Strategy::kScan;
   has_searched_ = true;
@@ -112,12 +113,23 @@ void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
 void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
   is_measuring_ = true;
   measured_.assign(ids.begin(), ids.end());
-  remember_kept(ids);
+  if (!wants_tokens()) take_stored(ids);
   begin_round(ids);
   if (wanted_.empty())
     finish_measuring();
   else
     ++counters_.rounds;
+}
+
+// Of an index that keeps its vectors, those need not be embedded.
+void MeaningSearch::take_stored(std::span<const std::uint64_t> ids) {
+  if (vectors_.options().keep != Keep::kAll || vectors_.is_detached()) return;
+  std::vector<std::uint64_t> known;
+  for (const std::uint64_t id : ids)
+    if (!places_.contains(id) && vectors_.contains(id)) known.push_back(id);
+  const std::vector<float> rows = vectors_.vectors_of(known);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    remember(known[i], rows.data() + i * question_.size());
 }
 
 void MeaningSearch::finish_measuring() {
@@ -152,17 +164,6 @@ void MeaningSearch::finish_round() {
 void MeaningSearch::remember(std::uint64_t id, const float* row) {
   places_.set(id, known_.size());
   known_.insert(known_.end(), row, row + question_.size());
-}
-
-// What the index has in memory is not asked for.
-void MeaningSearch::remember_kept(std::span<const std::uint64_t> ids) {
-  if (vectors_.options().keep != Keep::kAll || vectors_.is_detached()) return;
-  std::vector<std::uint64_t> kept;
-  for (const std::uint64_t id : ids)
-    if (!places_.contains(id) && vectors_.contains(id)) kept.push_back(id);
-  const std::vector<float> rows = vectors_.vectors_of(kept);
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    remember(kept[i], rows.data() + i * question_.size());
 }
 
 void MeaningSearch::supply(std::span<const Supplied> states, std::span<const float> rows) {
@@ -256,6 +257,12 @@ void MeaningSearch::finish() {
 std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {
   const auto found = distances_.find(id);
   return found == distances_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<float> MeaningSearch::likely_distance_of(std::uint64_t id) const {
+  if (const auto exact = distance_of(id)) return exact;
+  const auto found = estimates_.find(id);
+  return found == estimates_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<float> MeaningSearch::match_of(std::uint64_t id) const {

@@ -65,8 +65,10 @@ class MeaningSearch {
 
   // Once it is over.
   std::span<const std::uint64_t> ids() const { return ids_; }
-  // Exact, or by its code where only that was looked at; nothing for what was not.
+  // Exact; nothing for what was not looked at.
   std::optional<float> distance_of(std::uint64_t id) const;
+  // The same, or by its code where only that was looked at.
+  std::optional<float> likely_distance_of(std::uint64_t id) const;
   // How well the tokens of the question are matched; nothing where those of a chunk did not come.
   std::optional<float> match_of(std::uint64_t id) const;
   std::string_view strategy() const;
@@ -79,10 +81,10 @@ class MeaningSearch {
   void begin_round(std::span<const std::uint64_t> ids);
   void next_round();
   void finish_round();
+  void take_stored(std::span<const std::uint64_t> ids);
   void finish_measuring();
   void finish();
   void remember(std::uint64_t id, const float* row);
-  void remember_kept(std::span<const std::uint64_t> ids);
 
   const Index& vectors_;
   PassageReader& reader_;
@@ -105,6 +107,7 @@ class MeaningSearch {
   std::vector<float> known_;
   std::vector<std::uint64_t> ids_;
   std::map<std::uint64_t, float> distances_;
+  std::map<std::uint64_t, float> estimates_;  // by codes
   Strategy strategy_ = Strategy::kAuto;
   bool has_searched_ = false;
   SearchCounters counters_;

@@ -89,7 +89,7 @@ class QueryHost {
     ++asked[name];
     if (name == "question") supply_question(session);
     if (name == "words") count_words(session);
-    if (name == "ranking") supply_ranking(session);
+    if (name == "ranking") session.supply_ranking(ranking, {"word"}, {ranking.size()});
     if (name == "postings") supply_postings(session, need);
     if (name == "vectors") supply_vectors(session, need);
     if (name == "texts") session.supply_texts(read(at(need, "documents")).views());
@@ -159,13 +159,6 @@ class QueryHost {
   void supply_question(QuerySession& session) const {
     const WordVectors tokens = gives_tokens ? word_vectors_of(question) : WordVectors();
     session.supply_question(*vectors, vector_of(question), tokens.rows, tokens.starts);
-  }
-
-  void supply_ranking(QuerySession& session) const {
-    std::vector<float> scores;
-    for (std::size_t i = 0; i < ranking.size(); ++i)
-      scores.push_back(static_cast<float>(ranking.size() - i));
-    session.supply_ranking(ranking, scores, {"word"}, {ranking.size()});
   }
 
   void supply_embeddings(QuerySession& session, const JsonTree& need) {

@@ -29,7 +29,7 @@ const std::map<std::string, Call> kCalls{
        s.supply_question(index_of_nothing(), std::vector<float>(kWordDim + 1));
      }},
     {"words", [](QuerySession& s) { s.finish_words(); }},
-    {"ranking", [](QuerySession& s) { s.supply_ranking({}, {}, {"a"}, {}); }},
+    {"ranking", [](QuerySession& s) { s.supply_ranking({}, {"a"}, {}); }},
     {"postings", [](QuerySession& s) { s.supply_postings({}); }},
     {"vectors", [](QuerySession& s) { s.supply_vectors({}, {}); }},
     {"rows", [](QuerySession& s) { s.finish_rows(); }},
