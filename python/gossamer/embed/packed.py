@@ -54,7 +54,6 @@ class PackedEmbedder:
         row: Rows = self._core.embed([_bytes(text)])[0][0]
         return row
 
-
     gives_tokens = True
 
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:

@@ -216,16 +216,13 @@ class _Question:
         with self._stages.time("words"):
             try:
                 question = self._query.question
-                found, scores = self._snapshot.words.search(question, need["best"], allowed)
+                found, _ = self._snapshot.words.search(question, need["best"], allowed)
                 counts = self._snapshot.words.count_terms(question)
             except GossamerError:
                 self._session.read_words()
                 return
             self._session.supply_ranking(
-                found.astype(np.uint64),
-                scores,
-                [term.encode() for term in counts],
-                list(counts.values()),
+                found.astype(np.uint64), [term.encode() for term in counts], list(counts.values())
             )
 
     def _supply_postings(self, need: Need) -> None:
