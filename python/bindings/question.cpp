@@ -244,7 +244,7 @@ void bind_session(nb::module_& m) {
              const NumberRow& counts) {
             const nb::gil_scoped_release release;
             self.supply_embeddings({rows.data(), rows.size()}, {{tokens.data(), tokens.size()},
-                                                               {counts.data(), counts.size()}});
+                                                                {counts.data(), counts.size()}});
           },
           nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"));
 }
