@@ -16,19 +16,18 @@ namespace {
 // tell more (docs/decisions/0011).
 constexpr double kOffset = 5;
 
-std::uint32_t best_place(const FusedChunk& chunk) {
-  if (chunk.by_meaning == 0 || chunk.by_words == 0)
-    return std::max(chunk.by_meaning, chunk.by_words);
-  return std::min(chunk.by_meaning, chunk.by_words);
-}
-
 }  // namespace
 
 double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
 
+std::uint32_t FusedChunk::best_rank() const {
+  if (by_meaning == 0 || by_words == 0) return std::max(by_meaning, by_words);
+  return std::min(by_meaning, by_words);
+}
+
 bool FusedChunk::operator<(const FusedChunk& other) const {
   if (score != other.score) return score > other.score;
-  if (best_place(*this) != best_place(other)) return best_place(*this) < best_place(other);
+  if (best_rank() != other.best_rank()) return best_rank() < other.best_rank();
   return id < other.id;
 }
 
@@ -70,19 +69,23 @@ std::vector<double> standardize(std::vector<double> values) {
   for (const double value : values) mean += value / count;
   for (const double value : values) square += (value - mean) * (value - mean) / count;
   const double deviation = std::sqrt(square);
-  for (double& value : values) value = deviation > 1e-9 ? (value - mean) / deviation : 0;
+  const bool differs = deviation > 1e-9 * std::abs(mean);  // by more than rounding
+  for (double& value : values) value = differs ? (value - mean) / deviation : 0;
   return values;
 }
 
 // A chunk whose vector cannot be had is taken to be as far as the farthest.
 std::vector<double> likeness_of(std::span<const Evidence> chunks) {
-  double farthest = -std::numeric_limits<double>::infinity();
-  for (const Evidence& chunk : chunks)
-    if (chunk.distance) farthest = std::max(farthest, static_cast<double>(*chunk.distance));
-  if (!std::isfinite(farthest)) farthest = 0;
+  double least = std::numeric_limits<double>::infinity();
   std::vector<double> likeness;
-  for (const Evidence& chunk : chunks)
-    likeness.push_back(-(chunk.distance ? static_cast<double>(*chunk.distance) : farthest));
+  for (const Evidence& chunk : chunks) {
+    const bool is_known = chunk.distance && std::isfinite(*chunk.distance);
+    likeness.push_back(is_known ? -static_cast<double>(*chunk.distance) : std::nan(""));
+    if (is_known) least = std::min(least, likeness.back());
+  }
+  if (!std::isfinite(least)) least = 0;
+  for (double& value : likeness)
+    if (std::isnan(value)) value = least;
   return likeness;
 }
 

@@ -16,6 +16,8 @@ struct FusedChunk {
   std::optional<float> tokens = std::nullopt;  // how well tokens of the question are matched
   float words = 0;                             // BM25
 
+  // The better of its ranks.
+  std::uint32_t best_rank() const;
   // Whether it comes before another one.
   bool operator<(const FusedChunk& other) const;
 };
@@ -30,7 +32,7 @@ std::vector<FusedChunk> fuse(std::span<const std::uint64_t> by_meaning,
 
 // What is known of a chunk that is ranked again.
 struct Evidence {
-  std::optional<float> distance;  // from the question's vector
+  std::optional<float> distance;  // from the question's vector; one that is no number tells nothing
   std::optional<float> tokens;    // QuestionTokens::match
   float words = 0;                // BM25
 };

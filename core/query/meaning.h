@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,7 +73,7 @@ class MeaningSearch {
   std::optional<float> match_of(std::uint64_t id) const;
   std::string_view strategy() const;
   const SearchCounters& counters() const { return counters_; }
-  std::size_t out_of_reach() const { return out_of_reach_; }
+  std::size_t out_of_reach() const { return out_of_reach_.size(); }
 
  private:
   std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
@@ -94,7 +95,7 @@ class MeaningSearch {
   bool is_measuring_ = false;
   std::vector<std::uint64_t> measured_;
   QuestionTokens tokens_;
-  std::map<std::uint64_t, float> matches_;
+  std::map<std::uint64_t, std::vector<float>> likeness_;  // of tokens, by chunk
   std::optional<Bitmap> allowed_;
   std::optional<SearchBatch> search_;
   std::vector<std::uint64_t> wanted_, to_embed_;
@@ -110,7 +111,7 @@ class MeaningSearch {
   Strategy strategy_ = Strategy::kAuto;
   bool has_searched_ = false;
   SearchCounters counters_;
-  std::size_t out_of_reach_ = 0;
+  std::set<std::uint64_t> out_of_reach_;
   bool is_cut_off_ = false;  // so much is out of reach that going on makes no sense
 };
 

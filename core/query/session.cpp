@@ -190,18 +190,19 @@ void QuerySession::begin_measuring() {
   candidates_.clear();
   if (!meaning_ || !query_.reranks_best()) return;
   for (const FusedChunk& chunk : fused_)
-    if (std::min(chunk.by_meaning - 1, chunk.by_words - 1) < query_.candidates())
-      candidates_.push_back(chunk.id);
+    if (chunk.best_rank() <= query_.candidates()) candidates_.push_back(chunk.id);
   if (query_.words != WordSource::kNone)
     meaning_->tokens().weigh(query_.question, word_terms_, by_words_.chunks_with,
                              collection_.catalogue().counts().chunks);
   meaning_->measure(candidates_);
 }
 
+// What turned out to be stale is no hit, and tells nothing of the others.
 void QuerySession::finish_measuring() {
+  std::erase_if(candidates_, [&](std::uint64_t id) { return is_stale(id); });
   if (candidates_.empty()) return;
   NumberMap scores;
-  for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.set(by_words_.ids[i], i);
+  for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.insert(by_words_.ids[i], i);
   std::vector<Evidence> evidence;
   for (const std::uint64_t id : candidates_) {
     const std::uint64_t* place = scores.find(id);
@@ -209,6 +210,11 @@ void QuerySession::finish_measuring() {
                         place ? by_words_.scores[*place] : 0});
   }
   rank_again(fused_, candidates_, evidence, meaning_->tokens().size());
+}
+
+bool QuerySession::is_stale(std::uint64_t id) const {
+  const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
+  return chunk && reader_.stale().contains(collection_.layout().document_of(*chunk).source);
 }
 
 void QuerySession::read_next() {

@@ -88,6 +88,7 @@ class QuerySession {
   bool is_ranked() const;
   void begin_measuring();
   void finish_measuring();
+  bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;
   void read_next();
