@@ -39,7 +39,7 @@ struct Evidence {
 
 // The sum of what speaks for each of the chunks, every kind on the scale of its own spread among
 // them (docs/decisions/0023). Tokens count if those of all chunks with a distance are known; the
-// more the question has, the less they say, and the more its words do.
+// more the question has, the less they say. Words count as far as the tokens agree with them.
 std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t question_tokens);
 
 // Brings the chunks with evidence to the front, best first; the others keep their order.

@@ -105,15 +105,31 @@ TEST_CASE("what does not differ does not count, whatever its size") {
 }
 
 TEST_CASE("the longer a question, the more its words count and the less its tokens") {
-  const std::vector<Evidence> by_words{{1.0F, 0.5F, 1}, {1.0F, 0.5F, 0}};
   const std::vector<Evidence> by_tokens{{1.0F, 0.9F, 1}, {1.0F, 0.1F, 1}};
-  CHECK(weigh_evidence(by_words, 1)[0] == doctest::Approx(0.5));
-  CHECK(weigh_evidence(by_words, 24)[0] == doctest::Approx(0.5));
-  CHECK(weigh_evidence(by_words, 48)[0] == doctest::Approx(0.75));
-  CHECK(weigh_evidence(by_words, 1u << 30)[0] == doctest::Approx(1));
+  const std::vector<Evidence> by_both{{1.0F, 0.9F, 0}, {1.0F, 0.1F, 1}};
+  CHECK(weigh_evidence(by_both, 1)[0] == doctest::Approx(1.5));
+  CHECK(weigh_evidence(by_both, 24)[0] == doctest::Approx(1.5));
+  CHECK(weigh_evidence(by_both, 48)[0] == doctest::Approx(0.75 - 0.5));
+  CHECK(weigh_evidence(by_both, 1u << 30)[0] == doctest::Approx(-1));
   CHECK(weigh_evidence(by_tokens, 1)[0] == doctest::Approx(1.5));
   CHECK(weigh_evidence(by_tokens, 24)[0] == doctest::Approx(1.5));
   CHECK(weigh_evidence(by_tokens, 48)[0] == doctest::Approx(0.75));
+}
+
+TEST_CASE("words count as far as tokens agree with them") {
+  // Four chunks whose tokens and words are in line, at right angles, and against each other.
+  const auto scores = [](std::vector<float> words) {
+    const std::vector<float> tokens{0.9F, 0.9F, 0.1F, 0.1F};
+    std::vector<Evidence> chunks;
+    for (std::size_t i = 0; i < 4; ++i) chunks.push_back({1.0F, tokens[i], words[i]});
+    return weigh_evidence(chunks, 10);
+  };
+  check_same(scores({1, 1, 0, 0}), {2.5, 2.5, -2.5, -2.5});
+  check_same(scores({1, 0, 1, 0}), {1.5, 1.5, -1.5, -1.5});
+  check_same(scores({0, 0, 1, 1}), {1.5, 1.5, -1.5, -1.5});
+  // Tokens that do not differ tell nothing of words.
+  const std::vector<Evidence> alike{{1.0F, 0.5F, 1}, {1.0F, 0.5F, 0}};
+  check_same(weigh_evidence(alike, 10), {1, -1});
 }
 
 TEST_CASE("chunks with evidence come first, best first, and the others keep their order") {
