@@ -191,3 +191,12 @@ def test_recall_finds_the_candidates_by_meaning_first(make: Callable[..., gossam
     assert results[0].path == "answer"
     assert results[0].tokens is not None
     assert results.explanation.rounds > 1
+
+
+def test_tokens_of_a_text_that_is_asked_as_a_question_are_not_compared(
+    make: Callable[..., gossamer.Index],
+):
+    results = make().search("who pays the rent of the apartment " * 100)
+
+    assert results[0].path == "answer"
+    assert {hit.tokens for hit in results} == {None}

@@ -205,6 +205,7 @@ void bind_texts(nb::class_<Reader>& bound,
 void bind_session(nb::module_& m) {
   nb::class_<QuerySession> bound(m, "QuerySession");
   bind_texts(bound, &QuerySession::supply_chunks);
+  bound.attr("most_tokens") = QuestionTokens::kMostTokens;
   bound
       .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"), nb::arg("query"),
            nb::keep_alive<0, 2>())

@@ -176,12 +176,18 @@ class _Question:
         if query.mode == "hybrid" and query.reranks and query.vector is None:
             with self._stages.time("load model"):
                 embedder = token_embedder(self._model.embedder)
-            if embedder is not None:
+            if embedder is not None and self._has_few_tokens():
                 with self._stages.time("embed question"):
                     found = embedder.embed_question_tokens(query.question)
                 return replace(found, row=as_kept(found.row))
         vector = self._question_vector()
         return QuestionVectors(vector, np.zeros((0, len(vector)), np.float32), _NO_NUMBERS)
+
+    def _has_few_tokens(self) -> bool:
+        """Say whether the tokens of the question are compared; of a long text they are not."""
+        tokenizer = self._model.embedder.tokenizer
+        starts = tokenizer.token_starts(self._query.question.encode("utf-8", "replace"))
+        return starts.size <= _core.QuerySession.most_tokens
 
     def _question_vector(self) -> Floats:
         query, hot = self._query, self._hot
