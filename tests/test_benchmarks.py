@@ -71,11 +71,12 @@ def test_the_readme_has_no_table_of_numbers_without_a_marker() -> None:
 def test_numbers_in_the_prose_of_the_readme_are_those_of_the_results() -> None:
     records = load_records(FULL)
     mdn = records["folder_bytes"].details["mdn"]
-    embedded = records["folder_recall"].details["all chunks, k=3"]["embedded"]
+    embedded = records["query_cost"].details[f"{mdn['chunks']} chunks"]["embedded"]
     vectors = re.search(r"count=(\d+)", records["graph_bytes"].details["index_stats"])
     encoder = records["encoder"]
 
     assert f'"these {embedded:.0f}, please"' in README
+    assert f"some {embedded:.0f} chunks" in README
     assert f"{mdn['bytes_by_part']['vectors'] / mdn['chunks']:.0f} bytes a chunk" in README
     assert abs(mdn["total_bytes"] / mdn["text_bytes"] - 1 / 20) < 0.005, "about a twentieth"
     assert vectors is not None
