@@ -61,6 +61,23 @@ test("what is in memory is given, and the rest is to be embedded where there is 
   assert.equal(source.cached, 1);
 });
 
+test("where tokens are wanted, what is in memory is embedded too, unless its text is away", async () => {
+  const cache = new VectorCache(1 << 20);
+  cache.put(7, Float32Array.of(3, 4));
+  const source = sourceOf({ cache, ...fakeModel(), ...fakeServer() });
+
+  assert.deepEqual([...(await source.find([5, 7], false, true)).states], [embed, embed]);
+  assert.deepEqual([...(await source.find([5, 7], true, true)).states], [outOfReach, given]);
+  assert.deepEqual([...(await sourceOf({ cache }).find([7], false, true)).states], [given]);
+});
+
+test("an embedder that gives no tokens gives rows alone", async () => {
+  const made = await sourceOf(fakeModel()).embed([3], ["xxx"], true);
+
+  assert.deepEqual([...made.rows], [3, 1]);
+  assert.deepEqual([made.tokens.length, made.counts.length], [0, 0]);
+});
+
 test("what was embedded is remembered, and embedded in batches that others get a turn between", async () => {
   const { model, batches } = fakeModel();
   const cache = new VectorCache(1 << 20);

@@ -17,12 +17,12 @@ const URL_OF_SERVER = "http://server.example/notes/";
 const HIT = {
   ...{ id: 3, number: 1, location: "/n/a.md:2", path: "/n/a.md", key: "", kind: "markdown", title: "A" },
   ...{ unit: "line", first: 1, last: 2, line: 2, start: 0, end: 9, score: 0.5, distance: -0.25 },
-  ...{ ranks: { lexical: 1 }, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]] },
+  ...{ ranks: { lexical: 1 }, tokens: 0.5, words: 2, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]] },
 };
 const FOUND = {
   ...{ question: "plankton", mode: "hybrid", took_ms: 12.5, hits: [HIT], stale: [], notes: ["a note"] },
   explanation: {
-    ...{ mode: "hybrid", strategy: "scan", chunks: 9, allowed_chunks: null, codes_touched: 8, rounds: 1 },
+    ...{ mode: "hybrid", strategy: "scan", chunks: 9, allowed_chunks: null, codes_touched: 8, rounds: 1, candidates: 4 },
     ...{ chunks_embedded: 7, chunks_cached: 6, chunks_asked: 0, lexical_bytes: 5 },
     ...{ lexical_terms: { plankton: 1 }, stages: { words: 0.5 } },
   },

@@ -55,7 +55,6 @@ HOT = {
     "core/codes/scan.cpp",
     "core/graph/lists.cpp",
     "core/lexical/counter.cpp",
-    "core/search/session.cpp",
 }
 # What relaxed SIMD changes; the rest is the same in both modules.
 KERNELS = {"core/distance/wasm_simd.cpp"}
