@@ -69,11 +69,11 @@ test("what is asked for is what the server knows", async () => {
   const asked = answerWith(json(FOUND));
 
   const filters = { paths: ["*.md"], types: ["pdf"], after: "2024-01-01", filter: "year > 1" };
-  await makeIndex().search("plankton", { k: 5, mode: "lexical", ...filters });
+  await makeIndex().search("plankton", { k: 5, mode: "lexical", rerank: "none", ...filters });
 
   assert.equal(asked[0]?.url, "http://server.example/notes/v1/search");
   assert.deepEqual(JSON.parse(String(asked[0]?.init.body)), {
-    ...{ question: "plankton", k: 5, mode: "lexical", paths: ["*.md"], types: ["pdf"] },
+    ...{ question: "plankton", k: 5, mode: "lexical", rerank: "none", paths: ["*.md"], types: ["pdf"] },
     ...{ after: "2024-01-01", where: "year > 1" },
   });
 });
