@@ -297,10 +297,13 @@ def test_padded_batches_give_the_same_vectors_up_to_rounding(tiny_folder):
     session = open_session(model, str(model.weights.path))
     ids = [np.array(one) for one in ([2, 5, 3], [2, 5, 6, 6, 5, 3], [2, 3])]
 
-    alone = _Encoder(session, model, 1, 1).run(ids, None)
-    together = _Encoder(session, model, 1, 64).run(ids, None)
+    alone = _Encoder(session, model, 1, 1).run(ids, None, with_tokens=True)
+    together = _Encoder(session, model, 1, 64).run(ids, None, with_tokens=True)
 
-    assert np.allclose(alone, together, atol=1e-6)
+    for one, other, tokens in zip(alone, together, ids, strict=True):
+        assert np.allclose(one[0], other[0], atol=1e-6)
+        assert one[1].shape == (len(tokens), len(one[0]))
+        assert np.allclose(one[1], other[1], atol=1e-5)
 
 
 def test_a_vocabulary_of_another_model_is_noticed(tiny_folder):

@@ -131,8 +131,8 @@ class TestServer:
         make_index(tmp_path, keep="hot:100KB")
         with serve(tmp_path) as client:
             for asked in ("lease", "tomatoes", "renewal"):
-                client.get("/v1/search", params={"q": asked})
+                client.get("/v1/search", params={"q": asked, "mode": "semantic"})
 
-        later = Index.open(tmp_path / "index").search("renewal")
+        later = Index.open(tmp_path / "index").search("renewal", mode="semantic")
 
         assert "load model" not in later.explanation.stages

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
 
 TITLE = "a question to mdn: default settings, chunks really embedded again"
-CPU_BAR_S = 1.5
+CPU_BAR_S = 0.75
+# Chunks that may be embedded again, by the number of hits.
+EMBEDDED_BARS = {5: 20, 10: 30, 20: 45}
 COLD_BAR_S = 1.5
 # Every tenth page has about 7,500 chunks, as the set has that LEANN was measured on.
 PARTS = (10, 1)
@@ -66,6 +69,9 @@ def run() -> Result:
         cost = _warm(mdn_index(every))
         details[f"{cost.chunks} chunks"] = asdict(cost)
         rows += _rows(cost, is_compared=every == PARTS[0])
+    depths = {k: _compare(mdn_index(PARTS[-1]), k) for k in EMBEDDED_BARS}
+    details["by_k"] = {k: [asdict(one) for one in pair] for k, pair in depths.items()}
+    rows += [row for k, pair in depths.items() for row in _depth_rows(k, *pair)]
     cold, warm = _cold_and_warm(mdn_index(PARTS[-1]))
     details["cold_s"], details["same_warm_s"] = cold, warm
     rows.append(Row("s of `gossamer search` in a new process", float(np.mean(cold))))
@@ -88,13 +94,33 @@ def _rows(cost: Cost, is_compared: bool) -> list[Row]:
     ]
 
 
-def _warm(folder: Path) -> Cost:
+def _compare(folder: Path, k: int) -> tuple[Cost, Cost]:
+    """Ask for so many hits: the best of both rankings ranked again, and places added up."""
+    return _warm(folder, k=k), _warm(folder, k=k, rerank="none")
+
+
+def _depth_rows(k: int, ours: Cost, places: Cost) -> list[Row]:
+    name = "places added up"
+    return [
+        Row(
+            f"k = {k}: chunks embedded again",
+            ours.embedded,
+            places.embedded,
+            name,
+            bar=EMBEDDED_BARS[k],
+            value=ours.embedded,
+        ),
+        Row(f"k = {k}: CPU s", ours.cpu_s, places.cpu_s, name),
+    ]
+
+
+def _warm(folder: Path, **options: Any) -> Cost:
     index = open_index(folder)
     index.search(WARM_UP)
     cpu, wall, explained = [], [], []
     for question in QUESTIONS:
         start = time.perf_counter(), time.process_time()
-        results = index.search(question)
+        results = index.search(question, **options)
         wall.append(time.perf_counter() - start[0])
         cpu.append(time.process_time() - start[1])
         explained.append(results.explanation)

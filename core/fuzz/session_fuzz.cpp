@@ -1,9 +1,9 @@
-// A session over a small collection, supplied in any order with anything: what is right, what is
-// missing, spoilt, of another size or given twice. It gives an error or goes on, comes to an end
-// once it is supplied rightly, and its answer is JSON that shows no text but what was indexed. What
-// was only refused changes nothing.
+// A session over a small collection, supplied in any order with anything, with and without vectors
+// of tokens: what is right, what is missing, spoilt, of another size or given twice. It gives an
+// error or goes on, comes to an end once it is supplied rightly, and its answer is JSON that shows
+// no text but what was indexed. What was only refused changes nothing.
 //
-// The first four bytes are the question, the others what is done, one after the other.
+// The first five bytes are the question, the others what is done, one after the other.
 
 #include <limits>
 #include <map>
@@ -38,9 +38,10 @@ struct World {
         postings.size());
   }
 
-  QueryHost host(const Query& query) const {
+  QueryHost host(const Query& query, bool gives_tokens) const {
     QueryHost made(library, index.get());
     made.question = query.question;
+    made.gives_tokens = gives_tokens;
     made.ranking = {library.id_of("tea"), 99, library.id_of("away"), library.id_of("lease.md")};
     made.postings = postings;
     return made;
@@ -60,6 +61,8 @@ Query read_query(Choices& choices, const World& world) {
   query.words = static_cast<WordSource>(kinds / 3 % 4);
   query.shows_whole = kinds >= 128;
   query.k = k < 250 ? 1u + k % 16 : ~std::size_t{0} - k;
+  query.reranks = rest / 4 % 4 > 0;
+  if (rest / 4 % 4 == 1) query.recall = 0.9;
   if (rest % 4 > 0) query.filter = kFilters[rest % 4 - 1];
   if (rest >= 128) query.excluded = {rest % 16u, world.library.id_of("lease.md")};
   return query;
@@ -68,10 +71,10 @@ Query read_query(Choices& choices, const World& world) {
 // A session, and what is done to it.
 class Run {
  public:
-  Run(const World& world, Query query, Choices& choices)
+  Run(const World& world, Query query, bool gives_tokens, Choices& choices)
       : world_(world),
         choices_(choices),
-        host_(world.host(query)),
+        host_(world.host(query, gives_tokens)),
         session_(world.collection, true, std::move(query)) {}
 
   void do_anything() {
@@ -83,7 +86,7 @@ class Run {
         if (choices_.is_one_in(3))
           supply_spoilt(need);
         else
-          host_.supply(session_, need);
+          supply(need);
       } else {
         supply_out_of_order();
       }
@@ -118,16 +121,24 @@ class Run {
     session_.finish_words();
   }
 
+  // What is right, sometimes twice: a later round may take what was meant for another.
+  void supply(const JsonTree& need) {
+    host_.supply(session_, need);
+    if (!choices_.is_one_in(16)) return;
+    is_spoilt_ = true;
+    host_.supply(session_, need);
+  }
+
   void supply_spoilt(const JsonTree& need) {
     const std::string& name = at(need, "need").text;
     is_spoilt_ = true;
-    if (name == "question") session_.supply_question(*world_.index, floats(kWordDim));
+    if (name == "question") supply_question();
     if (name == "words") count_anything();
     if (name == "ranking") return choices_.is_one_in(2) ? session_.count_words() : supply_ranking();
     if (name == "postings") supply_postings(need);
     if (name == "vectors") supply_vectors(ids_in(need).size());
     if (name == "texts") supply_texts(need);
-    if (name == "embeddings") session_.supply_embeddings(floats(kWordDim * ids_in(need).size()));
+    if (name == "embeddings") supply_embeddings(ids_in(need).size());
     if (name == "chunks") supply_chunks(ids_in(need));
   }
 
@@ -149,7 +160,7 @@ class Run {
       case 6:
         return session_.supply_texts(std::vector<std::optional<ByteView>>(choices_.next() + 99));
       case 7:
-        return session_.supply_embeddings(some);
+        return session_.supply_embeddings(some, {some, {}});
       default:
         return session_.supply_chunks(std::vector<std::optional<AwayText>>(99), true);
     }
@@ -165,7 +176,8 @@ class Run {
                               -3e38f,
                               std::numeric_limits<float>::infinity(),
                               std::numeric_limits<float>::quiet_NaN()};
-    std::vector<float> values(choices_.is_one_in(8) ? count + choices_.below(3) - 1 : count);
+    std::vector<float> values(
+        choices_.is_one_in(8) ? std::max<std::size_t>(count, 1) + choices_.below(3) - 1 : count);
     const bool is_wild = choices_.is_one_in(2);
     for (float& value : values) value = kAny[choices_.below(is_wild ? std::size(kAny) : 3)];
     return values;
@@ -190,7 +202,24 @@ class Run {
     Ids ids(choices_.below(4));
     for (std::uint64_t& id : ids) id = choices_.next();
     std::vector<std::string> terms(choices_.below(4), "\xC3\xA4");
-    session_.supply_ranking(ids, terms, std::vector<std::uint64_t>(choices_.below(4)));
+    session_.supply_ranking(ids, terms,
+                            std::vector<std::uint64_t>(choices_.below(4), choices_.next() - 1ull));
+  }
+
+  void supply_question() {
+    std::vector<std::uint32_t> starts(choices_.below(5));
+    for (std::uint32_t& start : starts) start = choices_.next() % 32 - 1u;
+    session_.supply_question(*world_.index, floats(kWordDim), floats(kWordDim * starts.size()),
+                             starts);
+  }
+
+  void supply_embeddings(std::size_t count) {
+    std::vector<std::uint32_t> counts(choices_.is_one_in(8) ? count + 1 : count);
+    std::size_t sum = 0;
+    for (std::uint32_t& one : counts) sum += one = static_cast<std::uint32_t>(choices_.below(4));
+    const std::vector<float> rows = floats(kWordDim * count), tokens = floats(kWordDim * sum);
+    if (choices_.is_one_in(8)) counts.back() -= 4;
+    session_.supply_embeddings(rows, {tokens, counts});
   }
 
   void supply_postings(const JsonTree& need) {
@@ -247,11 +276,14 @@ class Run {
 
 void check(const JsonTree& answer, const World& world, const Query& query) {
   std::set<std::uint64_t> seen;
+  double before = std::numeric_limits<double>::infinity();
   for (const JsonTree& hit : at(answer, "hits").items) {
     const auto id = static_cast<std::uint64_t>(at(hit, "id").integer);
     require(seen.insert(id).second, "each chunk is one hit");
     require(std::find(query.excluded.begin(), query.excluded.end(), id) == query.excluded.end(),
             "what is excluded is no hit");
+    require(at(hit, "score").real <= before, "the best come first");
+    before = at(hit, "score").real;
     const std::string& text = at(hit, "text").text;
     require(text.empty() || text == world.library.written.at(id).body,
             "a hit shows what was indexed");
@@ -265,13 +297,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const World world;
   Choices choices(data, size);
   const Query query = read_query(choices, world);
-  Run run(world, query, choices);
+  const bool gives_tokens = !choices.is_one_in(4);
+  Run run(world, query, gives_tokens, choices);
   for (int i = 0; i < kMostWrong && !choices.empty(); ++i) run.do_anything();
   run.finish();
   const std::string answer = run.session().answer();
   check(read_back(answer), world, query);
   if (run.is_spoilt()) return 0;
-  QueryHost host = world.host(query);
+  QueryHost host = world.host(query, gives_tokens);
   QuerySession again(world.collection, true, query);
   host.run(again);
   require(again.answer() == answer, "what was refused changes nothing");

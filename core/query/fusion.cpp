@@ -16,19 +16,18 @@ namespace {
 // tell more (docs/decisions/0011).
 constexpr double kOffset = 5;
 
+}  // namespace
+
 double weight_of(std::uint32_t place) { return place == 0 ? 0 : 1 / (kOffset + place); }
 
-std::uint32_t best_place(const FusedChunk& chunk) {
-  if (chunk.by_meaning == 0 || chunk.by_words == 0)
-    return std::max(chunk.by_meaning, chunk.by_words);
-  return std::min(chunk.by_meaning, chunk.by_words);
+std::uint32_t FusedChunk::best_rank() const {
+  if (by_meaning == 0 || by_words == 0) return std::max(by_meaning, by_words);
+  return std::min(by_meaning, by_words);
 }
-
-}  // namespace
 
 bool FusedChunk::operator<(const FusedChunk& other) const {
   if (score != other.score) return score > other.score;
-  if (best_place(*this) != best_place(other)) return best_place(*this) < best_place(other);
+  if (best_rank() != other.best_rank()) return best_rank() < other.best_rank();
   return id < other.id;
 }
 
@@ -60,7 +59,7 @@ std::vector<FusedChunk> fuse(std::span<const std::uint64_t> by_meaning,
 namespace {
 
 // Chosen on four sets, judged on others (docs/decisions/0023).
-constexpr double kTokenWeight = 1.5, kWordWeight = 0.5, kWordWeightOfLong = 1.0;
+constexpr double kTokenWeight = 1.5, kWordWeightOfLong = 1.0;
 constexpr double kShortQuestion = 24;  // tokens, up to which these hold
 
 // In deviations from the mean; all 0 where nothing differs.
@@ -70,41 +69,53 @@ std::vector<double> standardize(std::vector<double> values) {
   for (const double value : values) mean += value / count;
   for (const double value : values) square += (value - mean) * (value - mean) / count;
   const double deviation = std::sqrt(square);
-  for (double& value : values) value = deviation > 1e-9 ? (value - mean) / deviation : 0;
+  const bool differs = deviation > 1e-9 * std::abs(mean);  // by more than rounding
+  for (double& value : values) value = differs ? (value - mean) / deviation : 0;
   return values;
+}
+
+// How much two kinds say the same, from 0 to 1; both are standardized.
+double agreement_of(std::span<const double> one, std::span<const double> other) {
+  double sum = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) sum += one[i] * other[i];
+  return std::max(0.0, sum / static_cast<double>(std::max<std::size_t>(one.size(), 1)));
 }
 
 // A chunk whose vector cannot be had is taken to be as far as the farthest.
 std::vector<double> likeness_of(std::span<const Evidence> chunks) {
-  double farthest = -std::numeric_limits<double>::infinity();
-  for (const Evidence& chunk : chunks)
-    if (chunk.distance) farthest = std::max(farthest, static_cast<double>(*chunk.distance));
-  if (!std::isfinite(farthest)) farthest = 0;
+  double least = std::numeric_limits<double>::infinity();
   std::vector<double> likeness;
-  for (const Evidence& chunk : chunks)
-    likeness.push_back(-(chunk.distance ? static_cast<double>(*chunk.distance) : farthest));
+  for (const Evidence& chunk : chunks) {
+    const bool is_known = chunk.distance && std::isfinite(*chunk.distance);
+    likeness.push_back(is_known ? -static_cast<double>(*chunk.distance) : std::nan(""));
+    if (is_known) least = std::min(least, likeness.back());
+  }
+  if (!std::isfinite(least)) least = 0;
+  for (double& value : likeness)
+    if (std::isnan(value)) value = least;
   return likeness;
 }
 
 }  // namespace
 
 std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t question_tokens) {
-  const bool has_tokens =
-      question_tokens > 0 && std::all_of(chunks.begin(), chunks.end(), [](const Evidence& chunk) {
-        return chunk.tokens || !chunk.distance;
-      });
-  const double brevity =
-      has_tokens ? std::min(1.0, kShortQuestion / static_cast<double>(question_tokens)) : 0;
-  const double of_words = kWordWeightOfLong + (kWordWeight - kWordWeightOfLong) * brevity;
-
+  bool has_tokens = question_tokens > 0;
   std::vector<double> tokens, words;
   for (const Evidence& chunk : chunks) {
+    has_tokens = has_tokens && (chunk.tokens || !chunk.distance);
     tokens.push_back(static_cast<double>(chunk.tokens.value_or(0)));
     words.push_back(static_cast<double>(chunk.words));
   }
   std::vector<double> scores = standardize(likeness_of(chunks));
   tokens = standardize(std::move(tokens));
   words = standardize(std::move(words));
+  has_tokens = has_tokens && agreement_of(tokens, tokens) > 0;  // they differ
+
+  const double brevity =
+      has_tokens ? std::min(1.0, kShortQuestion / static_cast<double>(question_tokens)) : 0;
+  // Words that the tokens contradict are there by chance.
+  const double of_words =
+      kWordWeightOfLong + (agreement_of(tokens, words) - kWordWeightOfLong) * brevity;
   for (std::size_t i = 0; i < scores.size(); ++i)
     scores[i] += kTokenWeight * brevity * tokens[i] + of_words * words[i];
   return scores;

@@ -16,9 +16,14 @@ struct FusedChunk {
   std::optional<float> tokens = std::nullopt;  // how well tokens of the question are matched
   float words = 0;                             // BM25
 
+  // The better of its ranks.
+  std::uint32_t best_rank() const;
   // Whether it comes before another one.
   bool operator<(const FusedChunk& other) const;
 };
+
+// What a place in a ranking is worth, from 1; nothing for 0.
+double weight_of(std::uint32_t place);
 
 // Orders the chunks of two rankings by the sum of their reciprocal ranks, best first. Equal sums go
 // by the better single place and then by the smaller id, so that the order is always the same.
@@ -27,14 +32,14 @@ std::vector<FusedChunk> fuse(std::span<const std::uint64_t> by_meaning,
 
 // What is known of a chunk that is ranked again.
 struct Evidence {
-  std::optional<float> distance;  // from the question's vector
+  std::optional<float> distance;  // from the question's vector; one that is no number tells nothing
   std::optional<float> tokens;    // QuestionTokens::match
   float words = 0;                // BM25
 };
 
 // The sum of what speaks for each of the chunks, every kind on the scale of its own spread among
 // them (docs/decisions/0023). Tokens count if those of all chunks with a distance are known; the
-// more the question has, the less they say, and the more its words do.
+// more the question has, the less they say. Words count as far as the tokens agree with them.
 std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t question_tokens);
 
 // Brings the chunks with evidence to the front, best first; the others keep their order.

@@ -1,5 +1,7 @@
 #include "query/meaning.h"
 
+#include <algorithm>
+
 namespace gossamer {
 namespace {
 
@@ -33,14 +35,15 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
 }
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {
-  k_ = query.reranks_best() ? query.candidates() : query.k;
+  k_ = query.reranks_best() ? std::max(query.k, query.candidates()) : query.k;
   depth_ = scope.depth + query.k;
   wants_more_ = query.mode == QueryMode::kHybrid;
   is_measuring_ = false;
   ids_.clear();
   distances_.clear();
+  estimates_.clear();
   is_cut_off_ = false;
-  out_of_reach_ = 0;
+  out_of_reach_.clear();
   bool is_empty = false;
   allowed_ = allow(scope, is_empty);
   stage_ = Stage::kOver;
@@ -65,7 +68,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
 void MeaningSearch::search_by_codes() {
   for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_)) {
     ids_.push_back(hit.id);
-    distances_[hit.id] = hit.distance;
+    estimates_[hit.id] = hit.distance;
   }
   strategy_ = Strategy::kScan;
   has_searched_ = true;
@@ -101,7 +104,7 @@ void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
   round_size_ = ids.size();
   wanted_.clear();
   for (const std::uint64_t id : ids)
-    if (!places_.contains(id) || (wants_tokens() && !matches_.contains(id))) wanted_.push_back(id);
+    if (!places_.contains(id) || (wants_tokens() && !likeness_.contains(id))) wanted_.push_back(id);
   stage_ = Stage::kVectors;
   is_away_ = false;
   unreachable_ = 0;
@@ -110,6 +113,7 @@ void MeaningSearch::begin_round(std::span<const std::uint64_t> ids) {
 void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
   is_measuring_ = true;
   measured_.assign(ids.begin(), ids.end());
+  if (!wants_tokens()) take_stored(ids);
   begin_round(ids);
   if (wanted_.empty())
     finish_measuring();
@@ -117,14 +121,27 @@ void MeaningSearch::measure(std::span<const std::uint64_t> ids) {
     ++counters_.rounds;
 }
 
+// Of an index that keeps its vectors, those need not be embedded.
+void MeaningSearch::take_stored(std::span<const std::uint64_t> ids) {
+  if (vectors_.options().keep != Keep::kAll || vectors_.is_detached()) return;
+  std::vector<std::uint64_t> known;
+  for (const std::uint64_t id : ids)
+    if (!places_.contains(id) && vectors_.contains(id)) known.push_back(id);
+  const std::vector<float> rows = vectors_.vectors_of(known);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    remember(known[i], rows.data() + i * question_.size());
+}
+
 void MeaningSearch::finish_measuring() {
   const Space space(vectors_.space().metric(), Scalar::kF32, question_.size());
-  RowBytes prepared;
+  RowBytes prepared, row(space.row_bytes());
   space.prepare_query(question_.data(), prepared);
-  for (const std::uint64_t id : measured_)
-    if (const std::uint64_t* place = places_.find(id))
-      distances_[id] = space.public_distance(
-          space.from_query(prepared.data(), reinterpret_cast<Row>(known_.data() + *place)));
+  for (const std::uint64_t id : measured_) {
+    const std::uint64_t* place = places_.find(id);
+    if (place == nullptr) continue;
+    space.encode_row(known_.data() + *place, row.data());
+    distances_[id] = space.public_distance(space.from_query(prepared.data(), row.data()));
+  }
   stage_ = Stage::kOver;
 }
 
@@ -165,7 +182,9 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
   // What was given is right: from here on nothing fails.
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     if (states[i] == Supplied::kGiven) remember(wanted_[i], rows.data() + i * dim);
-    unreachable_ += states[i] == Supplied::kOutOfReach;
+    if (states[i] != Supplied::kOutOfReach) continue;
+    ++unreachable_;
+    out_of_reach_.insert(wanted_[i]);
   }
   if (!is_away_) {
     to_embed_ = std::move(to_embed);
@@ -173,7 +192,6 @@ void MeaningSearch::supply(std::span<const Supplied> states, std::span<const flo
     is_away_ = true;
     if (!wanted_.empty()) return;
   }
-  out_of_reach_ += unreachable_;
   const auto much = kMuch * static_cast<double>(round_size_);
   is_cut_off_ = static_cast<double>(unreachable_) > much;
   stage_ = Stage::kTexts;
@@ -198,9 +216,10 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows, const TokenRo
   expect(rows.size() == to_embed_.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each text that was to be embedded");
   check_finite(rows.data(), to_embed_.size(), dim);
-  if (wants_tokens() && !tokens.counts.empty()) {
+  if (wants_tokens() && !(tokens.rows.empty() && tokens.counts.empty())) {
     const auto split = split_rows(tokens, dim, to_embed_.size());
-    for (std::size_t i = 0; i < split.size(); ++i) matches_[to_embed_[i]] = tokens_.match(split[i]);
+    for (std::size_t i = 0; i < split.size(); ++i)
+      likeness_[to_embed_[i]] = tokens_.compare(split[i]);
   }
   for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
@@ -224,7 +243,7 @@ void MeaningSearch::finish() {
   }
   counters_ = search_->counters();
   stage_ = Stage::kOver;
-  if (!(wants_more_ || out_of_reach_ > 0) || !vectors_.codebook()) return;
+  if (!(wants_more_ || !out_of_reach_.empty()) || !vectors_.codebook()) return;
   std::vector<std::uint64_t> more = search_->estimated(depth_);
   if (more.empty()) {
     counters_.codes_touched += vectors_.node_count();
@@ -240,9 +259,15 @@ std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {
   return found == distances_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<float> MeaningSearch::likely_distance_of(std::uint64_t id) const {
+  if (const auto exact = distance_of(id)) return exact;
+  const auto found = estimates_.find(id);
+  return found == estimates_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<float> MeaningSearch::match_of(std::uint64_t id) const {
-  const auto found = matches_.find(id);
-  return found == matches_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = likeness_.find(id);
+  return found == likeness_.end() ? std::nullopt : std::optional(tokens_.match(found->second));
 }
 
 std::string_view MeaningSearch::strategy() const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,13 +65,15 @@ class MeaningSearch {
 
   // Once it is over.
   std::span<const std::uint64_t> ids() const { return ids_; }
-  // Exact, or by its code where only that was looked at; nothing for what was not.
+  // Exact; nothing for what was not looked at.
   std::optional<float> distance_of(std::uint64_t id) const;
+  // The same, or by its code where only that was looked at.
+  std::optional<float> likely_distance_of(std::uint64_t id) const;
   // How well the tokens of the question are matched; nothing where those of a chunk did not come.
   std::optional<float> match_of(std::uint64_t id) const;
   std::string_view strategy() const;
   const SearchCounters& counters() const { return counters_; }
-  std::size_t out_of_reach() const { return out_of_reach_; }
+  std::size_t out_of_reach() const { return out_of_reach_.size(); }
 
  private:
   std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
@@ -78,6 +81,7 @@ class MeaningSearch {
   void begin_round(std::span<const std::uint64_t> ids);
   void next_round();
   void finish_round();
+  void take_stored(std::span<const std::uint64_t> ids);
   void finish_measuring();
   void finish();
   void remember(std::uint64_t id, const float* row);
@@ -91,7 +95,7 @@ class MeaningSearch {
   bool is_measuring_ = false;
   std::vector<std::uint64_t> measured_;
   QuestionTokens tokens_;
-  std::map<std::uint64_t, float> matches_;
+  std::map<std::uint64_t, std::vector<float>> likeness_;  // of tokens, by chunk
   std::optional<Bitmap> allowed_;
   std::optional<SearchBatch> search_;
   std::vector<std::uint64_t> wanted_, to_embed_;
@@ -103,10 +107,11 @@ class MeaningSearch {
   std::vector<float> known_;
   std::vector<std::uint64_t> ids_;
   std::map<std::uint64_t, float> distances_;
+  std::map<std::uint64_t, float> estimates_;  // by codes
   Strategy strategy_ = Strategy::kAuto;
   bool has_searched_ = false;
   SearchCounters counters_;
-  std::size_t out_of_reach_ = 0;
+  std::set<std::uint64_t> out_of_reach_;
   bool is_cut_off_ = false;  // so much is out of reach that going on makes no sense
 };
 

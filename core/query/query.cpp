@@ -73,8 +73,8 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
   }
 }
 
-// More than k, as the two rankings share about a third of them, and bounded: each costs a run of the
-// encoder. What stands below keeps its place among the others.
+// More than k, as the two rankings share about a third of them, and bounded: each costs a run of
+// the encoder. What stands below keeps its place among the others.
 constexpr std::size_t kLeastCandidates = 10, kMoreCandidates = 4, kMostCandidates = 24;
 
 }  // namespace

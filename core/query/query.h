@@ -25,8 +25,8 @@ struct Query {
   // Share of the truly nearest chunks to find. Where the best of both rankings are ranked again,
   // codes alone choose those by meaning, unless it is given.
   std::optional<double> recall;
-  bool reranks = true;  // in hybrid mode, the best of both rankings by what they say
-  std::optional<std::string> filter;    // JSON, see Filter::read
+  bool reranks = true;                // in hybrid mode, the best of both rankings by what they say
+  std::optional<std::string> filter;  // JSON, see Filter::read
   std::vector<std::uint64_t> excluded;  // chunks that are no answers
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's

@@ -1,7 +1,6 @@
 #include "query/session.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/number_map.h"
 #include "query/needs.h"
@@ -77,20 +76,19 @@ void QuerySession::finish_words() {
   advance();
 }
 
-void QuerySession::supply_ranking(std::span<const std::uint64_t> ids, std::span<const float> scores,
+void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
                                   std::vector<std::string> terms,
                                   std::vector<std::uint64_t> chunks_with) {
   expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
-  expect(terms.size() == chunks_with.size() && ids.size() == scores.size(),
-         Reason::kInvalidArgument,
-         "expected a score for each chunk, and a number of chunks for each term");
+  expect(terms.size() == chunks_with.size(), Reason::kInvalidArgument,
+         "expected a number of chunks for each term");
   // A database that somebody spoilt may name any.
   WordRanking ranking;
-  for (std::size_t i = 0; i < std::min(ids.size(), depth()); ++i) {
-    if (!may_find(ids[i]) || !std::isfinite(scores[i])) continue;
-    ranking.ids.push_back(ids[i]);
-    ranking.scores.push_back(scores[i]);
-  }
+  for (const std::uint64_t id : ids.first(std::min(ids.size(), depth())))
+    if (may_find(id)) ranking.ids.push_back(id);
+  // Its scores would depend on what the database still holds of chunks that have left.
+  for (std::size_t place = 1; place <= ranking.ids.size(); ++place)
+    ranking.scores.push_back(static_cast<float>(weight_of(static_cast<std::uint32_t>(place))));
   ranking.chunks_with = std::move(chunks_with);
   end_words(std::move(ranking), std::move(terms));
   advance();
@@ -192,25 +190,31 @@ void QuerySession::begin_measuring() {
   candidates_.clear();
   if (!meaning_ || !query_.reranks_best()) return;
   for (const FusedChunk& chunk : fused_)
-    if (std::min(chunk.by_meaning - 1, chunk.by_words - 1) < query_.candidates())
-      candidates_.push_back(chunk.id);
+    if (chunk.best_rank() <= query_.candidates()) candidates_.push_back(chunk.id);
   if (query_.words != WordSource::kNone)
     meaning_->tokens().weigh(query_.question, word_terms_, by_words_.chunks_with,
                              collection_.catalogue().counts().chunks);
   meaning_->measure(candidates_);
 }
 
+// What turned out to be stale is no hit, and tells nothing of the others.
 void QuerySession::finish_measuring() {
+  std::erase_if(candidates_, [&](std::uint64_t id) { return is_stale(id); });
   if (candidates_.empty()) return;
   NumberMap scores;
-  for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.set(by_words_.ids[i], i);
+  for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.insert(by_words_.ids[i], i);
   std::vector<Evidence> evidence;
   for (const std::uint64_t id : candidates_) {
     const std::uint64_t* place = scores.find(id);
-    evidence.push_back({meaning_->distance_of(id), meaning_->match_of(id),
+    evidence.push_back({meaning_->likely_distance_of(id), meaning_->match_of(id),
                         place ? by_words_.scores[*place] : 0});
   }
   rank_again(fused_, candidates_, evidence, meaning_->tokens().size());
+}
+
+bool QuerySession::is_stale(std::uint64_t id) const {
+  const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
+  return chunk && reader_.stale().contains(collection_.layout().document_of(*chunk).source);
 }
 
 void QuerySession::read_next() {

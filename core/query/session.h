@@ -55,10 +55,10 @@ class QuerySession {
   // The pass over texts that is under way.
   WordPass& pass();
   void finish_words();
-  // Ids of chunks by their words, best first, their scores, and how many chunks hold each term. What
-  // is no chunk, or may not be found, is left out.
-  void supply_ranking(std::span<const std::uint64_t> ids, std::span<const float> scores,
-                      std::vector<std::string> terms, std::vector<std::uint64_t> chunks_with);
+  // Ids of chunks by their words, best first, and how many chunks hold each term. What is no chunk,
+  // or may not be found, is left out.
+  void supply_ranking(std::span<const std::uint64_t> ids, std::vector<std::string> terms,
+                      std::vector<std::uint64_t> chunks_with);
   // Counts words in the texts after all, where the host cannot rank.
   void count_words();
   void supply_postings(std::span<const ByteView> ranges);
@@ -88,6 +88,7 @@ class QuerySession {
   bool is_ranked() const;
   void begin_measuring();
   void finish_measuring();
+  bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;
   void read_next();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/error.h"
 #include "distance/distance.h"
@@ -19,23 +20,24 @@ void check_values(std::span<const float> rows) {
          Reason::kNotFinite, "vectors of tokens hold numbers only");
 }
 
-// One over the length; 0 for a row without a direction.
+// One over the length; 0 for a row without a direction, or too short or long to compute it.
 float scale_of(const float* row, std::size_t dim) {
   const float square = -kernels().inner_product_f32(row, row, dim);
-  return square > 0 ? 1 / std::sqrt(square) : 0;
+  return std::isnormal(square) ? 1 / std::sqrt(square) : 0;
 }
 
 }  // namespace
 
 QuestionTokens::QuestionTokens(std::size_t dim, std::span<const float> rows,
                                std::span<const std::uint32_t> starts)
-    : dim_(dim),
-      rows_(rows.begin(), rows.end()),
-      starts_(starts.begin(), starts.end()),
-      weights_(starts.size(), 1) {
+    : dim_(dim) {
   expect(rows.size() == starts.size() * dim, Reason::kInvalidArgument,
          "expected a vector for each token of the question");
   check_values(rows);
+  if (starts.size() > kMostTokens) return;
+  rows_.assign(rows.begin(), rows.end());
+  starts_.assign(starts.begin(), starts.end());
+  weights_.assign(starts.size(), 1);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     float* row = rows_.data() + i * dim;
     const float scale = scale_of(row, dim);
@@ -45,29 +47,40 @@ QuestionTokens::QuestionTokens(std::size_t dim, std::span<const float> rows,
 
 void QuestionTokens::weigh(std::string_view question, std::span<const std::string> terms,
                            std::span<const std::uint64_t> chunks_with, std::uint64_t chunks) {
+  if (empty()) return;
+  std::map<std::string_view, float> rarities;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    rarities[terms[i]] =
+        static_cast<float>(rarity(chunks_with[i], std::max(chunks, chunks_with[i])));
+  std::multimap<std::size_t, float*> places;  // of weights, by where their tokens begin
+  for (std::size_t i = 0; i < starts_.size(); ++i) places.emplace(starts_[i], &weights_[i]);
+
   std::fill(weights_.begin(), weights_.end(), kOtherWeight);
   visit_terms(question, Side::kQuestion, [&](const Term& term) {
-    const auto known = std::find(terms.begin(), terms.end(), term.form);
-    if (known == terms.end()) return;
-    const std::uint64_t with = chunks_with[static_cast<std::size_t>(known - terms.begin())];
-    const auto weight = static_cast<float>(rarity(with, std::max(chunks, with)));
-    for (std::size_t i = 0; i < starts_.size(); ++i)
-      if (starts_[i] >= term.begin && starts_[i] < term.end)
-        weights_[i] = std::max(weights_[i], weight);
+    const auto known = rarities.find(term.form);
+    if (known == rarities.end()) return;
+    const auto end = places.lower_bound(term.end);
+    for (auto place = places.lower_bound(term.begin); place != end; ++place)
+      *place->second = std::max(*place->second, known->second);
   });
 }
 
-float QuestionTokens::match(std::span<const float> rows) const {
+std::vector<float> QuestionTokens::compare(std::span<const float> rows) const {
   std::vector<float> best(size(), 0);  // nothing is nearer than what has nothing in common
   for (const float* row = rows.data(); row != rows.data() + rows.size(); row += dim_) {
     const float scale = scale_of(row, dim_);
+    if (scale == 0) continue;
     for (std::size_t i = 0; i < best.size(); ++i)
-      best[i] = std::max(
-          best[i], -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
+      best[i] = std::max(best[i],
+                         -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
   }
+  return best;
+}
+
+float QuestionTokens::match(std::span<const float> likeness) const {
   double sum = 0, weight = 0;
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    sum += static_cast<double>(best[i]) * static_cast<double>(weights_[i]);
+  for (std::size_t i = 0; i < likeness.size(); ++i) {
+    sum += static_cast<double>(likeness[i]) * static_cast<double>(weights_[i]);
     weight += static_cast<double>(weights_[i]);
   }
   return weight > 0 ? static_cast<float>(sum / weight) : 0;
@@ -75,20 +88,18 @@ float QuestionTokens::match(std::span<const float> rows) const {
 
 std::vector<std::span<const float>> split_rows(const TokenRows& tokens, std::size_t dim,
                                                std::size_t texts) {
-  std::size_t left = dim == 0 ? 0 : tokens.rows.size() / dim;
-  bool fits = tokens.counts.size() == texts && left * dim == tokens.rows.size();
-  std::vector<std::span<const float>> split;
-  for (std::size_t i = 0; fits && i < texts; ++i) {
-    fits = tokens.counts[i] <= left;
-    if (!fits) break;
-    left -= tokens.counts[i];
-    const std::size_t before = split.empty() ? 0 : static_cast<std::size_t>(
-        split.back().data() + split.back().size() - tokens.rows.data());
-    split.push_back(tokens.rows.subspan(before, tokens.counts[i] * dim));
-  }
-  expect(fits && left == 0, Reason::kInvalidArgument,
-         "expected the vectors of all tokens of each text");
+  std::uint64_t sum = 0;
+  for (const std::uint32_t count : tokens.counts) sum += count;
+  expect(
+      tokens.counts.size() == texts && sum <= tokens.rows.size() && sum * dim == tokens.rows.size(),
+      Reason::kInvalidArgument, "expected the vectors of all tokens of each text");
   check_values(tokens.rows);
+  std::vector<std::span<const float>> split;
+  std::span<const float> left = tokens.rows;
+  for (const std::uint32_t count : tokens.counts) {
+    split.push_back(left.first(count * dim));
+    left = left.subspan(count * dim);
+  }
   return split;
 }
 

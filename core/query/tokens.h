@@ -3,10 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
-
-#include "lexical/query.h"
 
 namespace gossamer {
 
@@ -20,6 +19,10 @@ struct TokenRows {
 // nearest token of a text, and of these the mean by weight (Khattab and Zaharia, 2020: MaxSim).
 class QuestionTokens {
  public:
+  // A question of more is a text: its tokens tell next to nothing (weigh_evidence), and comparing
+  // them takes long. It counts as one that has none.
+  static constexpr std::size_t kMostTokens = 512;
+
   QuestionTokens() = default;
   // Where each token begins in the question, in bytes. kInvalidArgument where these are not as many
   // as the rows, kNotFinite for a row that is no vector.
@@ -32,8 +35,11 @@ class QuestionTokens {
   // hold each of the terms. All count alike until then.
   void weigh(std::string_view question, std::span<const std::string> terms,
              std::span<const std::uint64_t> chunks_with, std::uint64_t chunks);
-  // How well a text matches; the rows of its tokens are scaled to unit length on the way.
-  float match(std::span<const float> rows) const;
+  // The likeness of each token to the nearest one of a text; the rows of its tokens are scaled to
+  // unit length on the way.
+  std::vector<float> compare(std::span<const float> rows) const;
+  // How well a text matches, by what compare() gave: their mean by weight.
+  float match(std::span<const float> likeness) const;
 
  private:
   std::size_t dim_ = 0;

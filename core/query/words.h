@@ -28,7 +28,7 @@ struct WordPiece {
 // Chunks that hold words of the question, best first.
 struct WordRanking {
   std::vector<std::uint64_t> ids;
-  std::vector<float> scores;               // of these, by BM25; none where the host ranked
+  std::vector<float> scores;  // of these, by BM25; by their places where the host ranked
   std::vector<std::uint64_t> chunks_with;  // how many hold each term
   std::uint64_t chunks = 0;                // that were counted
 };

@@ -33,15 +33,32 @@ TEST_CASE("a hit says what it is, where it stands and why it is one") {
   CHECK(at(hit, "highlights").items[0].items[1].integer == 9);
   CHECK(at(at(hit, "ranks"), "semantic").integer == 1);
   CHECK(at(at(hit, "ranks"), "lexical").integer == 1);
-  CHECK(at(hit, "score").real == doctest::Approx(2.0 / 6));
+  CHECK(at(hit, "score").real > 0);
+  CHECK(at(hit, "tokens").real > 0.5);
+  CHECK(at(hit, "words").real > 0);
   CHECK(at(hit, "distance").real > 0);
   CHECK(at(hit, "metadata").items.empty());
   CHECK(stale_of(answer).empty());
   CHECK(at(at(answer, "explanation"), "strategy").text == "scan");
   CHECK(explained(answer, "chunks") == 12);
+  CHECK(explained(answer, "candidates") == 10);
   CHECK(at(at(answer, "explanation"), "allowed_chunks").is(JsonTree::Kind::kNothing));
   CHECK(explained(answer, "lexical_bytes") > 0);
   CHECK(at(at(at(answer, "explanation"), "lexical_terms"), "march").integer == 1);
+}
+
+TEST_CASE("without ranking again a hit's score is the sum of its reciprocal ranks") {
+  Small asked;
+  Query query = query_of("when the lease ends in March");
+  query.reranks = false;
+
+  const JsonTree answer = asked.ask(query);
+
+  const JsonTree& hit = hit_of(answer, 0);
+  CHECK(at(hit, "score").real == doctest::Approx(2.0 / 6));
+  CHECK(at(hit, "tokens").is(JsonTree::Kind::kNothing));
+  CHECK(at(hit, "words").real == 0);
+  CHECK(explained(answer, "candidates") == 0);
 }
 
 TEST_CASE("places are named by what a document counts") {

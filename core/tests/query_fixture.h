@@ -52,6 +52,25 @@ inline std::vector<float> vector_of(std::string_view text) {
   return vector;
 }
 
+// Where the words of a text begin, and a vector of each, of some other length.
+struct WordVectors {
+  std::vector<float> rows;
+  std::vector<std::uint32_t> starts;
+};
+inline WordVectors word_vectors_of(std::string_view text) {
+  WordVectors words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n.,#", at), text.size());
+    if (end > at) {
+      for (const float value : vector_of(text.substr(at, end - at)))
+        words.rows.push_back(value * static_cast<float>(1 + at % 7));
+      words.starts.push_back(static_cast<std::uint32_t>(at));
+    }
+    at = end + 1;
+  }
+  return words;
+}
+
 // A document of a library.
 struct Writing {
   std::string name;  // of a file below kFolder, or the id of a text

@@ -63,6 +63,17 @@ class QueryHost {
     return rows;
   }
 
+  // The vectors of the words of chunks, and how many each has.
+  std::pair<std::vector<float>, std::vector<std::uint32_t>> tokens_of(const Ids& ids) const {
+    std::pair<std::vector<float>, std::vector<std::uint32_t>> tokens;
+    for (const std::uint64_t id : ids) {
+      const WordVectors one = word_vectors_of(library_.written.at(id).embedded);
+      tokens.first.insert(tokens.first.end(), one.rows.begin(), one.rows.end());
+      tokens.second.push_back(static_cast<std::uint32_t>(one.starts.size()));
+    }
+    return tokens;
+  }
+
   // All spans of documents, as the files and stored texts are now.
   ReadSpans read(const JsonTree& documents) const {
     ReadSpans read;
@@ -76,17 +87,13 @@ class QueryHost {
   void supply(QuerySession& session, const JsonTree& need) {
     const std::string& name = at(need, "need").text;
     ++asked[name];
-    if (name == "question") session.supply_question(*vectors, vector_of(question));
+    if (name == "question") supply_question(session);
     if (name == "words") count_words(session);
     if (name == "ranking") session.supply_ranking(ranking, {"word"}, {ranking.size()});
     if (name == "postings") supply_postings(session, need);
     if (name == "vectors") supply_vectors(session, need);
     if (name == "texts") session.supply_texts(read(at(need, "documents")).views());
-    if (name == "embeddings") {
-      const Ids ids = ids_in(need);
-      embedded.insert(embedded.end(), ids.begin(), ids.end());
-      session.supply_embeddings(vectors_of(ids));
-    }
+    if (name == "embeddings") supply_embeddings(session, need);
     if (name == "chunks") supply_chunks(session, need);
   }
 
@@ -129,6 +136,7 @@ class QueryHost {
   Bytes postings;                           // of all chunks
   std::map<std::uint64_t, Supplied> given;  // what is said of vectors that are not to be embedded
   bool has_server = true;
+  bool gives_tokens = true;
 
   std::map<std::string, int> asked;  // how often, by need
   Ids embedded;                      // in their order
@@ -146,6 +154,19 @@ class QueryHost {
     }
     const auto offset = static_cast<std::uint64_t>(at(document, "offset").integer);
     return library_.texts.read(static_cast<std::uint64_t>(segment), offset + start, offset + end);
+  }
+
+  void supply_question(QuerySession& session) const {
+    const WordVectors tokens = gives_tokens ? word_vectors_of(question) : WordVectors();
+    session.supply_question(*vectors, vector_of(question), tokens.rows, tokens.starts);
+  }
+
+  void supply_embeddings(QuerySession& session, const JsonTree& need) {
+    const Ids ids = ids_in(need);
+    embedded.insert(embedded.end(), ids.begin(), ids.end());
+    const bool with_tokens = at(need, "tokens").integer != 0;
+    const auto [rows, counts] = tokens_of(with_tokens ? ids : Ids());
+    session.supply_embeddings(vectors_of(ids), {rows, counts});
   }
 
   void supply_postings(QuerySession& session, const JsonTree& need) const {

@@ -23,7 +23,7 @@ struct Meaning {
         host(searched),
         index(searched.index()),
         reader(collection),
-        search(*index, reader, vector_of(asked)) {
+        search(*index, reader, vector_of(asked), {}) {
     query.k = 3;
     query.mode = QueryMode::kSemantic;
   }
@@ -54,7 +54,7 @@ struct Meaning {
     for (std::size_t i = 0; i < ids.size(); ++i)
       CHECK(search.texts()[i] == library.written.at(ids[i]).embedded);
     embedded.insert(embedded.end(), ids.begin(), ids.end());
-    search.supply_embeddings(host.vectors_of(ids));
+    search.supply_embeddings(host.vectors_of(ids), {});
   }
   void run() {
     for (; search.stage() != MeaningSearch::Stage::kOver; ++steps) {
@@ -131,6 +131,7 @@ TEST_CASE("a ranking with words goes on below the k-th, by the codes that were s
   const LargeLibrary library;
   Meaning meaning(library);
   meaning.query.mode = QueryMode::kHybrid;
+  meaning.query.reranks = false;
 
   meaning.begin();
   meaning.run();
@@ -253,7 +254,7 @@ TEST_CASE("vectors that are wrong are refused, and right ones may come afterward
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> question(kWordDim, nan);
   const auto begin = [&](std::span<const float> vector) {
-    MeaningSearch search(*meaning.index, meaning.reader, vector);
+    MeaningSearch search(*meaning.index, meaning.reader, vector, {});
     search.begin(meaning.query, meaning.scope);
   };
   CHECK(reason_of([&] { begin({}); }) == "wrong dimension");
@@ -271,7 +272,7 @@ TEST_CASE("vectors that are wrong are refused, and right ones may come afterward
   CHECK(supply(std::span(given).first(1), rows) == "invalid argument");
   CHECK(supply(given, std::span(rows).first(rows.size() - 1)) == "invalid argument");
   CHECK(supply({}, {}) == "invalid argument");
-  CHECK(reason_of([&] { meaning.search.supply_embeddings(rows); }) == "wrong state");
+  CHECK(reason_of([&] { meaning.search.supply_embeddings(rows, {}); }) == "wrong state");
   CHECK(reason_of([&] { meaning.search.search(); }) == "wrong state");
   CHECK(reason_of([&] { meaning.search.finish_rows(); }) == "wrong state");
   meaning.supply_vectors();
@@ -281,13 +282,13 @@ TEST_CASE("vectors that are wrong are refused, and right ones may come afterward
   rows = meaning.host.vectors_of(to_embed);
   spoilt = rows;
   spoilt.back() = -std::numeric_limits<float>::infinity();
-  CHECK(reason_of([&] { meaning.search.supply_embeddings(spoilt); }) == "not finite");
-  CHECK(reason_of([&] { meaning.search.supply_embeddings(std::span(rows).subspan(1)); }) ==
+  CHECK(reason_of([&] { meaning.search.supply_embeddings(spoilt, {}); }) == "not finite");
+  CHECK(reason_of([&] { meaning.search.supply_embeddings(std::span(rows).subspan(1), {}); }) ==
         "invalid argument");
   CHECK(supply(given, rows) == "wrong state");
   meaning.run();
   CHECK(meaning.found() == meaning.nearest(kQuestion, 3));
-  CHECK(reason_of([&] { meaning.search.supply_embeddings({}); }) == "wrong state");
+  CHECK(reason_of([&] { meaning.search.supply_embeddings({}, {}); }) == "wrong state");
 }
 
 TEST_CASE("where vectors are stored beside the index, the host supplies the search itself") {
@@ -299,7 +300,7 @@ TEST_CASE("where vectors are stored beside the index, the host supplies the sear
     if (entry.kind != SectionKind::kVectors) head.attach(entry.kind, entry.bytes);
   const auto detached = Index::open(std::move(head), nullptr, 0);
   Meaning meaning(library);
-  MeaningSearch search(*detached, meaning.reader, vector_of(kQuestion));
+  MeaningSearch search(*detached, meaning.reader, vector_of(kQuestion), {});
 
   search.begin(meaning.query, meaning.scope);
   REQUIRE(search.stage() == MeaningSearch::Stage::kRows);

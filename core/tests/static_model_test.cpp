@@ -83,6 +83,16 @@ TEST_CASE("a text is the weighted sum of its tokens, at length 1") {
   CHECK(model.description() == "{\"name\": \"small\"}");
 }
 
+TEST_CASE("the vectors of tokens are those that a text is the sum of") {
+  const StaticModel model = small_model();
+
+  const StaticModel::Tokens tokens = model.embed_tokens("AB abc unheard");
+
+  CHECK(tokens.rows == std::vector<float>{6, 2, -8, 0, 5, 1, 0, 0, 0, 0, 0, 0});
+  CHECK(tokens.starts == std::vector<std::uint32_t>{0, 3, 7});
+  CHECK(model.embed_tokens("").starts.empty());
+}
+
 TEST_CASE("a text without a token that counts is the first axis") {
   const StaticModel model = small_model();
 

@@ -72,13 +72,12 @@ void count_words(QuerySession& session, const TextStore& texts, unsigned threads
   session.finish_words();
 }
 
-void supply_ranking(QuerySession& session, const IdRow& ids, const FloatRow& scores,
-                    const std::vector<nb::bytes>& terms, std::vector<std::uint64_t> chunks_with) {
+void supply_ranking(QuerySession& session, const IdRow& ids, const std::vector<nb::bytes>& terms,
+                    std::vector<std::uint64_t> chunks_with) {
   std::vector<std::string> names;
   for (const nb::bytes& term : terms) names.push_back(string_of(term));
   const nb::gil_scoped_release release;
-  session.supply_ranking(view_of(ids), {scores.data(), scores.size()}, std::move(names),
-                         std::move(chunks_with));
+  session.supply_ranking(view_of(ids), std::move(names), std::move(chunks_with));
 }
 
 void supply_vectors(QuerySession& session, const ByteRow& states, const FloatMatrix& rows) {
@@ -206,6 +205,7 @@ void bind_texts(nb::class_<Reader>& bound,
 void bind_session(nb::module_& m) {
   nb::class_<QuerySession> bound(m, "QuerySession");
   bind_texts(bound, &QuerySession::supply_chunks);
+  bound.attr("most_tokens") = QuestionTokens::kMostTokens;
   bound
       .def(nb::new_(&make_session), nb::arg("collection"), nb::arg("has_vectors"), nb::arg("query"),
            nb::keep_alive<0, 2>())
@@ -225,7 +225,7 @@ void bind_session(nb::module_& m) {
           nb::keep_alive<1, 2>())
       .def("count_words", &count_words, nb::arg("texts"), nb::arg("threads"),
            nb::arg("progress").none())
-      .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("scores"), nb::arg("terms"),
+      .def("supply_ranking", &supply_ranking, nb::arg("ids"), nb::arg("terms"),
            nb::arg("chunks_with"))
       .def("read_words", &QuerySession::count_words, Free())
       .def(
@@ -245,7 +245,7 @@ void bind_session(nb::module_& m) {
              const NumberRow& counts) {
             const nb::gil_scoped_release release;
             self.supply_embeddings({rows.data(), rows.size()}, {{tokens.data(), tokens.size()},
-                                                               {counts.data(), counts.size()}});
+                                                                {counts.data(), counts.size()}});
           },
           nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"));
 }

@@ -215,9 +215,10 @@ class Index(ChangeableIndex):
         `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
         best of both rankings are read, embedded and ranked again by what they say (`rerank`;
         "none" adds up places instead). `recall` is the share of the truly nearest chunks to find
-        by meaning: 0.90 unless the best are ranked again, where codes choose them. `where` is an expression over
-        metadata such as `lang == "en" and year >= 2020`; `paths` are globs, `types` kinds of
-        files, `after` and `before` dates of files. With `full` snippets are whole chunks.
+        by meaning: 0.90 unless the best are ranked again, where codes choose them. `where` is an
+        expression over metadata such as `lang == "en" and year >= 2020`; `paths` are globs,
+        `types` kinds of files, `after` and `before` dates of files. With `full` snippets are whole
+        chunks.
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")

@@ -77,7 +77,7 @@ class Hit:
     distance: float | None  # from the question, where it was computed
     ranks: Mapping[str, int]  # place in each ranking that found it, from 1
     tokens: float | None  # how well it matches the question's tokens, where they were compared
-    words: float  # BM25, where the best of both rankings were ranked again
+    words: float  # what its words count, where the best of both rankings were ranked again
     metadata: Mapping[str, Value]
     snippet: str  # the lines that answer best
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question

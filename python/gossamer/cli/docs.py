@@ -86,6 +86,8 @@ _HIT_KEYS = {
     "score": "larger is better; comparable within one search only",
     "distance": "from the question (the negative cosine), null where it was not computed",
     "ranks": "place in each ranking that found it, from 1: `semantic`, `lexical`",
+    "tokens": "how well it matches the question's tokens, 0 to 1; null if they were not compared",
+    "words": "what its words count (BM25), where the best of both rankings were ranked again",
     "metadata": "what the file says of itself",
     "text": "the whole chunk",
 }

@@ -54,13 +54,13 @@ class PackedEmbedder:
         row: Rows = self._core.embed([_bytes(text)])[0][0]
         return row
 
-
     gives_tokens = True
 
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
         """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
+        rows = self.embed(texts)  # refuses texts that are too long, before their tokens take memory
         tokens, counts, _ = self._core.embed_tokens([_bytes(text) for text in texts])
-        return TextVectors(self.embed(texts), tokens, counts)
+        return TextVectors(rows, tokens, counts)
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
         """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.embed import Embedder, EmbedProgress
-from gossamer.embed.memory import RowMemory
+from gossamer.embed.memory import Embedded, VectorMemory
+from gossamer.embed.tokens import QuestionVectors, TextVectors, token_embedder
 from gossamer.errors import GossamerError, WrongState
 from gossamer.text.tokenizer import Tokenizer
 
@@ -36,11 +37,12 @@ _ROUNDS_BEFORE_UPDATE = 4
 
 @dataclass(slots=True)
 class _Request:
-    """What one call waits for."""
+    """What one call waits for: an answer for each of its texts."""
 
     texts: Sequence[str]
     is_question: bool
-    rows: Future[Rows] = field(default_factory=Future)
+    with_tokens: bool = False
+    answers: Future[list[Embedded]] = field(default_factory=Future)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class SharedEmbedder:
         `on_round` is told of each round, from the thread that runs it.
         """
         self._embedder = embedder
-        self._memory = RowMemory(embedder.dim, memory_bytes)
+        self._memory = VectorMemory(memory_bytes)
         self._on_round = on_round
         self._first: deque[_Request] = deque()
         self._later: deque[_Request] = deque()
@@ -119,28 +121,52 @@ class SharedEmbedder:
 
     def embed(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Give a row of unit length for each text; see `Embedder`. WrongState once closed."""
-        rows = self._memory.find(texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in rows]
-        if missing:
-            made = self._ask(_Request(missing, is_question=False), self._first)
-            new = dict(zip(missing, made, strict=True))
-            self._memory.put(new)
-            rows |= new
+        found = self._find(texts, with_tokens=False)
         if progress is not None:
             progress(len(texts))
-        return np.array([rows[text] for text in texts], np.float32).reshape(-1, self.dim)
+        return np.array([one.row for one in found], np.float32).reshape(-1, self.dim)
 
     def embed_question(self, text: str) -> Rows:
         """Give the vector of a question; see `Embedder`."""
-        row: Rows = self._ask(_Request([text], is_question=True), self._first)[0]
-        return row
+        return self._ask(_Request([text], is_question=True), self._first)[0].row
+
+    @property
+    def gives_tokens(self) -> bool:
+        """Whether the model gives vectors of tokens; see `TokenEmbedder`."""
+        return token_embedder(self._embedder) is not None
+
+    def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
+        """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
+        found = self._find(texts, with_tokens=True)
+        return TextVectors(
+            np.array([one.row for one in found], np.float32).reshape(-1, self.dim),
+            np.concatenate([one.tokens for one in found]),
+            np.array([len(one.tokens) for one in found], np.uint32),
+        )
+
+    def embed_question_tokens(self, text: str) -> QuestionVectors:
+        """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
+        (made,) = self._ask(_Request([text], is_question=True, with_tokens=True), self._first)
+        return QuestionVectors(made.row, made.tokens, made.starts)
+
+    def _find(self, texts: Sequence[str], *, with_tokens: bool) -> list[Embedded]:
+        """Give what is remembered, and embed the rest."""
+        found = self._memory.find(texts, with_tokens=with_tokens)
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            request = _Request(missing, is_question=False, with_tokens=with_tokens)
+            new = dict(zip(missing, self._ask(request, self._first), strict=True))
+            self._memory.put(new)
+            found |= new
+        return [found[text] for text in texts]
 
     def embed_later(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Embed like `embed`, a few texts at a time, so that searches can go before."""
         rows = [np.zeros((0, self.dim), np.float32)]
         for start in range(0, len(texts), _PIECE):
             some = texts[start : start + _PIECE]
-            rows.append(self._ask(_Request(some, is_question=False), self._later))
+            made = self._ask(_Request(some, is_question=False), self._later)
+            rows.append(np.stack([one.row for one in made]))
             if progress is not None:
                 progress(start + len(some))
         return np.concatenate(rows)
@@ -152,13 +178,13 @@ class SharedEmbedder:
             self._changed.notify_all()
         self._worker.join()
 
-    def _ask(self, request: _Request, queue: deque[_Request]) -> Rows:
+    def _ask(self, request: _Request, queue: deque[_Request]) -> list[Embedded]:
         with self._changed:
             if self._is_closed:
                 raise _closed()
             queue.append(request)
             self._changed.notify_all()
-        return request.rows.result()
+        return request.answers.result()
 
     def _work(self) -> None:
         # Whatever ends this thread, nobody may wait for it for ever.
@@ -250,55 +276,85 @@ class BackgroundEmbedder:
 
 def _run_round(embedder: Embedder, requests: Sequence[_Request]) -> Round:
     """Answer requests together; where that fails, each for itself, so that each fails alone."""
-    texts = [request for request in requests if not request.is_question]
-    questions: dict[str, list[_Request]] = {}
+    questions: dict[tuple[str, bool], list[_Request]] = {}
     for request in requests:
         if request.is_question:
-            questions.setdefault(request.texts[0], []).append(request)
-    different = list(dict.fromkeys(text for request in texts for text in request.texts))
-    for question, same in questions.items():
-        _answer_question(embedder, question, same)
-    if texts:
-        _answer_texts(embedder, different, texts)
-    return Round(len(different), len(questions))
+            questions.setdefault((request.texts[0], request.with_tokens), []).append(request)
+    for (question, with_tokens), same in questions.items():
+        _answer_question(embedder, question, with_tokens, same)
+    count = 0
+    for with_tokens in (False, True):
+        texts = [
+            request
+            for request in requests
+            if not request.is_question and request.with_tokens is with_tokens
+        ]
+        different = list(dict.fromkeys(text for request in texts for text in request.texts))
+        if texts:
+            _answer_texts(embedder, different, with_tokens, texts)
+        count += len(different)
+    return Round(count, len(questions))
 
 
-def _answer_question(embedder: Embedder, question: str, requests: Sequence[_Request]) -> None:
+def _answer_question(
+    embedder: Embedder, question: str, with_tokens: bool, requests: Sequence[_Request]
+) -> None:
     try:
-        row = embedder.embed_question(question)
+        made = _embed_question(embedder, question, with_tokens)
     except BaseException as error:
         _fail(requests, error)
     else:
         for request in requests:
-            request.rows.set_result(row[None].copy())
+            request.answers.set_result([replace(made, row=made.row.copy())])
+
+
+def _embed_question(embedder: Embedder, question: str, with_tokens: bool) -> Embedded:
+    tokens = token_embedder(embedder) if with_tokens else None
+    if tokens is None:
+        return Embedded(embedder.embed_question(question))
+    made = tokens.embed_question_tokens(question)
+    return Embedded(made.row, made.tokens, made.starts)
 
 
 def _answer_texts(
-    embedder: Embedder, different: Sequence[str], requests: Sequence[_Request]
+    embedder: Embedder,
+    different: Sequence[str],
+    with_tokens: bool,
+    requests: Sequence[_Request],
 ) -> None:
     try:
-        rows = embedder.embed(different)
-        if rows.shape != (len(different), embedder.dim):
-            raise GossamerError(
-                f"{embedder.name} gave rows of shape {rows.shape} for {len(different)} texts of "
-                f"{embedder.dim} dimensions; it is not the model that it should be"
-            )
+        made = _embed_texts(embedder, different, with_tokens)
     except BaseException as error:
         if len(requests) == 1:
             _fail(requests, error)
             return
         for request in requests:
-            _answer_texts(embedder, list(dict.fromkeys(request.texts)), [request])
+            _answer_texts(embedder, list(dict.fromkeys(request.texts)), with_tokens, [request])
         return
-    place_of = {text: place for place, text in enumerate(different)}
+    of_text = dict(zip(different, made, strict=True))
     for request in requests:
-        request.rows.set_result(rows[[place_of[text] for text in request.texts]])
+        request.answers.set_result([of_text[text] for text in request.texts])
+
+
+def _embed_texts(embedder: Embedder, texts: Sequence[str], with_tokens: bool) -> list[Embedded]:
+    source = token_embedder(embedder) if with_tokens else None
+    made = None if source is None else source.embed_tokens(texts)
+    rows = embedder.embed(texts) if made is None else made.rows
+    if rows.shape != (len(texts), embedder.dim):
+        raise GossamerError(
+            f"{embedder.name} gave rows of shape {rows.shape} for {len(texts)} texts of "
+            f"{embedder.dim} dimensions; it is not the model that it should be"
+        )
+    if made is None:
+        return [Embedded(row) for row in rows]
+    pieces = np.split(made.tokens, np.cumsum(made.counts)[:-1])
+    return [Embedded(row, tokens) for row, tokens in zip(rows, pieces, strict=True)]
 
 
 def _fail(requests: Iterable[_Request], error: BaseException) -> None:
     for request in requests:
-        if not request.rows.done():
-            request.rows.set_exception(error)
+        if not request.answers.done():
+            request.answers.set_exception(error)
 
 
 def _closed() -> WrongState:

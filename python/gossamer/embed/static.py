@@ -82,10 +82,9 @@ class StaticEmbedder:
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
         """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
-        pieces = cut_into_pieces(text, self.tokenizer, self.max_tokens)
-        encoded = [one[self._before : len(one) - self._after] for one in self.tokenizer.encode(pieces)]
+        encoded = self.tokenizer.encode(cut_into_pieces(text, self.tokenizer, self.max_tokens))
+        ids = np.concatenate([one[self._before : len(one) - self._after] for one in encoded])
         starts = piece_starts(text, self.tokenizer, self.max_tokens)
-        ids = np.concatenate(encoded)
         is_known = ids != self._unknown
         return QuestionVectors(
             self.embed_question(text), self._token_rows(ids[is_known]), starts[is_known]

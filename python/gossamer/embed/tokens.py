@@ -9,8 +9,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.embed import Embedder
-
 __all__ = ["QuestionVectors", "TextVectors", "TokenEmbedder", "token_embedder"]
 
 Rows = NDArray[np.float32]
@@ -56,7 +54,7 @@ class TokenEmbedder(Protocol):
         ...
 
 
-def token_embedder(embedder: Embedder) -> TokenEmbedder | None:
+def token_embedder(embedder: object) -> TokenEmbedder | None:
     """Give the embedder as one that gives vectors of tokens; None if it gives none."""
     if isinstance(embedder, TokenEmbedder) and embedder.gives_tokens:
         return embedder

@@ -61,7 +61,7 @@ class GossamerSearch:
         *,
         mode: str = "hybrid",
         model: str | None = None,
-        recall: float = 0.90,
+        recall: float | None = None,
         depth: int | None = 10,
         keep: str = "none",
         share: Share | None = None,

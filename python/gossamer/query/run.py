@@ -176,12 +176,18 @@ class _Question:
         if query.mode == "hybrid" and query.reranks and query.vector is None:
             with self._stages.time("load model"):
                 embedder = token_embedder(self._model.embedder)
-            if embedder is not None:
+            if embedder is not None and self._has_few_tokens():
                 with self._stages.time("embed question"):
                     found = embedder.embed_question_tokens(query.question)
                 return replace(found, row=as_kept(found.row))
         vector = self._question_vector()
         return QuestionVectors(vector, np.zeros((0, len(vector)), np.float32), _NO_NUMBERS)
+
+    def _has_few_tokens(self) -> bool:
+        """Say whether the tokens of the question are compared; of a long text they are not."""
+        tokenizer = self._model.embedder.tokenizer
+        starts = tokenizer.token_starts(self._query.question.encode("utf-8", "replace"))
+        return starts.size <= _core.QuerySession.most_tokens
 
     def _question_vector(self) -> Floats:
         query, hot = self._query, self._hot
@@ -216,16 +222,13 @@ class _Question:
         with self._stages.time("words"):
             try:
                 question = self._query.question
-                found, scores = self._snapshot.words.search(question, need["best"], allowed)
+                found, _ = self._snapshot.words.search(question, need["best"], allowed)
                 counts = self._snapshot.words.count_terms(question)
             except GossamerError:
                 self._session.read_words()
                 return
             self._session.supply_ranking(
-                found.astype(np.uint64),
-                scores,
-                [term.encode() for term in counts],
-                list(counts.values()),
+                found.astype(np.uint64), [term.encode() for term in counts], list(counts.values())
             )
 
     def _supply_postings(self, need: Need) -> None:
