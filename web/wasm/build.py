@@ -51,10 +51,8 @@ FOLDERS = (
 # Where queries spend their time; all else is made small.
 HOT = {
     "core/distance/wasm_simd.cpp",
-    "core/base/crc32c.cpp",
     "core/codes/scan.cpp",
     "core/graph/lists.cpp",
-    "core/lexical/counter.cpp",
 }
 # What relaxed SIMD changes; the rest is the same in both modules.
 KERNELS = {"core/distance/wasm_simd.cpp"}
