@@ -101,12 +101,13 @@ std::size_t StaticModel::embed(std::string_view text, std::span<float> vector) c
 StaticModel::Tokens StaticModel::embed_tokens(std::string_view text) const {
   const auto found = tokenizer_.tokenize(text);
   Tokens tokens{{}, found.starts};
-  tokens.rows.reserve(found.ids.size() * dim_);
+  tokens.rows.resize(found.ids.size() * dim_);
   std::vector<std::int32_t> row(dim_);
+  auto end = tokens.rows.begin();
   for (const std::uint32_t id : found.ids) {
     std::fill(row.begin(), row.end(), 0);
     add_token(id, row);
-    tokens.rows.insert(tokens.rows.end(), row.begin(), row.end());
+    end = std::copy(row.begin(), row.end(), end);
   }
   return tokens;
 }

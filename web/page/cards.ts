@@ -88,7 +88,8 @@ function makeRanks(hit: Hit): HTMLElement[] {
     const likeness = isMeasured ? `, cosine ${(0 - Number(hit.distance)).toFixed(2)}` : "";
     return make("li", {}, `${rankingName(ranking)} #${rank}${likeness}`);
   });
-  return [...ranks, make("li", {}, hit.kind)];
+  const tokens = typeof hit.tokens === "number" ? [make("li", {}, `tokens ${hit.tokens.toFixed(2)}`)] : [];
+  return [...tokens, ...ranks, make("li", {}, hit.kind)];
 }
 
 function makeCopyButton(hit: Hit): HTMLElement {

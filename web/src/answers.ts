@@ -37,6 +37,7 @@ export function explanationOf(said: ExplanationRecord): Explanation {
     chunksRead: 0,
     chunksAsked: number("chunks_asked"),
     rounds: number("rounds"),
+    candidates: number("candidates"),
     bytesFetched: 0,
     lexicalTerms: numbers("lexical_terms"),
     stages: numbers("stages"),

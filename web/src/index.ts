@@ -11,7 +11,7 @@ import type {
   StoredName,
 } from "./options.ts";
 import type { CacheReport } from "./query/cache_report.ts";
-import type { ChunkContext, IndexStatus, OnProgress, Results, SearchOptions } from "./records.ts";
+import type { ChunkContext, IndexStatus, OnProgress, Results, SearchOptions, SimilarOptions } from "./records.ts";
 import type { PullReport, PullWish } from "./sync/follow.ts";
 import { watchPulls } from "./sync/watch.ts";
 import type { WatchOptions } from "./sync/watch.ts";
@@ -32,8 +32,10 @@ export type {
   Mode,
   OnProgress,
   Progress,
+  Rerank,
   Results,
   SearchOptions,
+  SimilarOptions,
   Span,
   Value,
   VectorSource,
@@ -173,14 +175,15 @@ export class GossamerIndex {
     this.built = did.built ?? null;
   }
 
-  /** The chunks that answer a question best. `mode: "lexical"` needs no vectors and answers at once. */
+  /** The chunks that answer a question best. `mode: "lexical"` needs no vectors and answers at once; in hybrid
+   * mode the best of both rankings are read, embedded and ranked again, unless `rerank` is "none". */
   search(question: string, options: SearchOptions = {}): Promise<Results> {
     const { signal, ...rest } = options;
     return this.#client.call("search", [this.#handle, question, rest], { signal });
   }
 
   /** Chunks like the one with this id, without itself. */
-  similar(id: number, options: Omit<SearchOptions, "mode"> = {}): Promise<Results> {
+  similar(id: number, options: SimilarOptions = {}): Promise<Results> {
     const { signal, ...rest } = options;
     return this.#client.call("similar", [this.#handle, id, rest], { signal });
   }

@@ -4,6 +4,8 @@
 export type Value = string | number | boolean;
 export type Span = readonly [start: number, end: number];
 export type Mode = "hybrid" | "semantic" | "lexical";
+/** Whether hybrid mode ranks the best of both rankings again, by what they say; "none" adds up places. */
+export type Rerank = "auto" | "none";
 
 /** Text that a reader found in a file or that a page gave, and what is known of it. */
 export interface Document {
@@ -43,6 +45,8 @@ export interface Hit {
   readonly score: number; // larger is better; comparable within one search only
   readonly distance: number | null; // from the question, where it was computed
   readonly ranks: Readonly<Record<string, number>>; // place in each ranking that found it, from 1
+  readonly tokens: number | null; // how well it matches the question's tokens, where they were compared
+  readonly words: number; // BM25, where the best of both rankings were ranked again
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
 }
@@ -59,6 +63,7 @@ export interface Explanation {
   readonly chunksRead: number; // whose vectors were read from storage or fetched by range
   readonly chunksAsked: number; // whose vectors came from the server
   readonly rounds: number;
+  readonly candidates: number; // of both rankings, that were ranked again
   readonly bytesFetched: number; // over the network, for this search
   readonly lexicalTerms: Readonly<Record<string, number>>; // chunks that hold each term
   readonly stages: Readonly<Record<string, number>>; // milliseconds
@@ -74,8 +79,9 @@ export interface Results {
 
 export interface SearchOptions {
   readonly k?: number; // 10
-  readonly recall?: number; // 0.9
   readonly mode?: Mode; // "hybrid"
+  readonly rerank?: Rerank; // "auto"
+  readonly recall?: number; // 0.9, or what codes choose where the best of both rankings are ranked again
   // All of these must hold, as in Python.
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
   readonly paths?: readonly string[]; // patterns: `notes/**/*.md`; `!` before one leaves out
@@ -84,6 +90,8 @@ export interface SearchOptions {
   readonly before?: string; // the first that does not
   readonly signal?: AbortSignal;
 }
+
+export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank">;
 
 /** How far a long job is. */
 export interface Progress {

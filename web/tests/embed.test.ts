@@ -62,6 +62,20 @@ test("texts are embedded end to end, each as if it were alone", async () => {
   assert.deepEqual(rows.slice(100 * 256, 101 * 256), await embedder.embedQuestion("text number 100"));
 });
 
+test("tokens have vectors of their own, and a text is their sum", async () => {
+  const made = await embedder.embedTokens?.(["two words", "", "another"]);
+  const asked = await embedder.embedQuestionTokens?.("é two words");
+
+  assert.deepEqual(made?.rows, await embedder.embed(["two words", "", "another"]));
+  assert.deepEqual(made?.counts, Uint32Array.of(2, 0, 1));
+  assert.equal(made?.tokens.length, 3 * 256);
+  assert.deepEqual(made?.tokens.slice(0, 512), asked?.tokens.slice(-512));
+  assert.deepEqual(asked?.starts.slice(-2), Uint32Array.of(3, 7));
+  const sum = made?.tokens.slice(0, 256).map((value, i) => value + (made.tokens[256 + i] ?? 0)) ?? [];
+  const length = Math.hypot(...sum);
+  sum.forEach((value, i) => assert.ok(Math.abs(value / length - (made?.rows[i] ?? 9)) < 1e-6));
+});
+
 test("half a surrogate pair is left out", () => {
   assert.deepEqual(model.embedQuestion("a\ud800b c"), model.embedQuestion("ab c"));
 });

@@ -38,6 +38,31 @@ test("a question has its own prompt, and a long one is averaged over its pieces"
   assert.ok(Math.abs(Math.hypot(...row) - 1) < 1e-6);
 });
 
+test("tokens come without the frame and without prompts", async () => {
+  const embedder = await small(ortOf((ids) => [1, ids.length, 2]));
+
+  const made = await embedder.embedTokens?.(["a", "b c"]);
+  const asked = await embedder.embedQuestionTokens?.("a b c d e f g");
+
+  assert.deepEqual(made?.rows, await embedder.embed(["a", "b c"]));
+  assert.deepEqual(made?.tokens, Float32Array.of(97, 1, 98, 1, 99, 1));
+  assert.deepEqual(made?.counts, Uint32Array.of(1, 2));
+  assert.deepEqual(asked?.row, await embedder.embedQuestion("a b c d e f g"));
+  assert.deepEqual(asked?.tokens, Float32Array.from([97, 98, 99, 100, 101, 102, 103].flatMap((id) => [id, 1])));
+  assert.deepEqual(asked?.starts, Uint32Array.of(0, 2, 4, 6, 8, 10, 12));
+});
+
+test("a model gives no tokens if it names none, or they are no vectors of the index's dimension", async () => {
+  const unnamed = await small(ortOf(() => [1, 2], undefined, "sentence_embedding"));
+  const pooled = await small(ortOf(() => [1, 2]));
+
+  assert.equal(unnamed.embedTokens, undefined);
+  assert.equal(unnamed.embedQuestionTokens, undefined);
+  const none = { tokens: new Float32Array(), counts: new Uint32Array() };
+  assert.deepEqual(await pooled.embedTokens?.(["a"]), { rows: await pooled.embed(["a"]), ...none });
+  assert.deepEqual((await pooled.embedQuestionTokens?.("a"))?.starts, new Uint32Array());
+});
+
 test("a text of too many tokens is refused", async () => {
   const embedder = await small(ortOf((ids) => [1, ids.length, 2]));
 
@@ -113,16 +138,20 @@ function small(ort: Ort) {
 }
 
 /** An onnxruntime whose model gives (id, 1) for each token, in an array of the shape that it is told. */
-function ortOf(shapeOf: (ids: number[]) => number[], inputNames = ["input_ids", "attention_mask"]): Ort {
+function ortOf(
+  shapeOf: (ids: number[]) => number[],
+  inputNames = ["input_ids", "attention_mask"],
+  output = "last_hidden_state",
+): Ort {
   const run = async (feeds: Record<string, OrtTensor>) => {
     const ids = [...(feeds["input_ids"]?.data as BigInt64Array)].map(Number);
     const dims = shapeOf(ids);
     const data = Float32Array.from(ids.flatMap((id) => [id, 1])).slice(0, dims.reduce((a, b) => a * b));
-    return { last_hidden_state: { data, dims } };
+    return { [output]: { data, dims } };
   };
   return {
     env: { wasm: {} },
-    InferenceSession: { create: async () => ({ inputNames, outputNames: ["last_hidden_state"], run }) },
+    InferenceSession: { create: async () => ({ inputNames, outputNames: [output], run }) },
     Tensor: class {
       constructor(
         readonly type: "int64",

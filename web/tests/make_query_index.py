@@ -67,9 +67,15 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
     ("browser", {"before": "2023"}),
     ("model", {"types": ["markdown"], "paths": ["*model*"], "where": "size > 100"}),
     ("zzzyqx unheard", {}),
+    ("whales that live in the sea", {"rerank": "none"}),
+    ("how are vectors compressed to codes", {"rerank": "none"}),
+    ("recall effort calibration", {"recall": 0.99}),
 )
 MODES = ("hybrid", "semantic", "lexical")
-HIT = ("id", "location", "line", "first", "last", "title", "snippet", "score", "distance")
+HIT = (
+    *("id", "location", "line", "first", "last", "title", "snippet"),
+    *("score", "distance", "tokens", "words"),
+)
 _ADD_TEXT = Changes.add_text
 
 
@@ -94,11 +100,14 @@ def main() -> None:
 
 
 def _write(index: Index, folder: Path, name: str, export: ExportOptions) -> None:
-    """Export, and search what was exported: the same file that the page reads."""
-    path = FOLDER / f"{name}.gossamer"
     with patch.object(Changes, "add_text", _add_other_text):
-        write_single_file(*index.now(), path, export)
-    import_single_file(path, folder / name / "imported")
+        write_single_file(*index.now(), FOLDER / f"{name}.gossamer", export)
+    _search(folder, name)
+
+
+def _search(folder: Path, name: str) -> None:
+    """Search what was exported: the same file that the page reads."""
+    import_single_file(FOLDER / f"{name}.gossamer", folder / name / "imported")
     imported = Index.open(folder / name / "imported")
     found = [
         {

@@ -54,11 +54,28 @@ test("what is in memory is given, and the rest is to be embedded where there is 
   cache.put(7, Float32Array.of(3, 4));
   const source = sourceOf({ cache, ...fakeModel() });
 
-  const found = await source.find([5, 7], false);
+  const found = await source.find([5, 7], false, false);
 
   assert.deepEqual([...found.states], [embed, given]);
   assert.deepEqual([...found.rows], [0, 0, 3, 4]);
   assert.equal(source.cached, 1);
+});
+
+test("where tokens are wanted, what is in memory is embedded too, unless its text is away", async () => {
+  const cache = new VectorCache(1 << 20);
+  cache.put(7, Float32Array.of(3, 4));
+  const source = sourceOf({ cache, ...fakeModel(), ...fakeServer() });
+
+  assert.deepEqual([...(await source.find([5, 7], false, true)).states], [embed, embed]);
+  assert.deepEqual([...(await source.find([5, 7], true, true)).states], [outOfReach, given]);
+  assert.deepEqual([...(await sourceOf({ cache }).find([7], false, true)).states], [given]);
+});
+
+test("an embedder that gives no tokens gives rows alone", async () => {
+  const made = await sourceOf(fakeModel()).embed([3], ["xxx"], true);
+
+  assert.deepEqual([...made.rows], [3, 1]);
+  assert.deepEqual([made.tokens.length, made.counts.length], [0, 0]);
 });
 
 test("what was embedded is remembered, and embedded in batches that others get a turn between", async () => {
@@ -67,7 +84,7 @@ test("what was embedded is remembered, and embedded in batches that others get a
   const source = sourceOf({ cache, model });
   const ids = Array.from({ length: 150 }, (_, i) => i);
 
-  const rows = await source.embed(ids, ids.map((id) => "x".repeat(id)));
+  const { rows } = await source.embed(ids, ids.map((id) => "x".repeat(id)), false);
 
   assert.deepEqual(batches, [64, 64, 22]);
   assert.deepEqual([...rows.slice(298)], [149, 1]);
@@ -87,15 +104,15 @@ test("an aborted question embeds no more batches", async () => {
   const source = sourceOf({ model: { embedder }, signal: abort.signal });
   const ids = Array.from({ length: 65 }, (_, i) => i);
 
-  await assert.rejects(source.embed(ids, ids.map(String)), { reason: "Cancelled" });
+  await assert.rejects(source.embed(ids, ids.map(String), false), { reason: "Cancelled" });
 });
 
 test("without a model the server is asked once, and what it has not got is out of reach", async () => {
   const { server, asked } = fakeServer();
   const source = sourceOf({ server });
 
-  const first = await source.find([1, 2, 4], false);
-  const again = await source.find([2, 4], false);
+  const first = await source.find([1, 2, 4], false, false);
+  const again = await source.find([2, 4], false, false);
 
   assert.deepEqual([...first.states], [outOfReach, given, given]);
   assert.deepEqual([...first.rows], [0, 0, 2, 2, 4, 2]);
@@ -108,11 +125,11 @@ test("chunks whose texts only the server has are asked of it though there is a m
   const { server } = fakeServer();
   const source = sourceOf({ server, ...fakeModel() });
 
-  assert.deepEqual([...(await source.find([2, 3], true)).states], [given, outOfReach]);
+  assert.deepEqual([...(await source.find([2, 3], true, false)).states], [given, outOfReach]);
 });
 
 test("with neither model nor server everything is out of reach", async () => {
-  assert.deepEqual([...(await sourceOf().find([1], false)).states], [outOfReach]);
+  assert.deepEqual([...(await sourceOf().find([1], false, false)).states], [outOfReach]);
 });
 
 test("a row of a server that is no vector was not given, nor remembered", async () => {
@@ -120,7 +137,7 @@ test("a row of a server that is no vector was not given, nor remembered", async 
     const cache = new VectorCache(1 << 20);
     const source = sourceOf({ cache, ...fakeServer(() => row) });
 
-    assert.deepEqual([...(await source.find([2], false)).states], [outOfReach], String(row));
+    assert.deepEqual([...(await source.find([2], false, false)).states], [outOfReach], String(row));
     assert.equal(cache.get(2), null);
   }
 });

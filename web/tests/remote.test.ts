@@ -17,12 +17,12 @@ const URL_OF_SERVER = "http://server.example/notes/";
 const HIT = {
   ...{ id: 3, number: 1, location: "/n/a.md:2", path: "/n/a.md", key: "", kind: "markdown", title: "A" },
   ...{ unit: "line", first: 1, last: 2, line: 2, start: 0, end: 9, score: 0.5, distance: -0.25 },
-  ...{ ranks: { lexical: 1 }, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]] },
+  ...{ ranks: { lexical: 1 }, tokens: 0.5, words: 2, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]] },
 };
 const FOUND = {
   ...{ question: "plankton", mode: "hybrid", took_ms: 12.5, hits: [HIT], stale: [], notes: ["a note"] },
   explanation: {
-    ...{ mode: "hybrid", strategy: "scan", chunks: 9, allowed_chunks: null, codes_touched: 8, rounds: 1 },
+    ...{ mode: "hybrid", strategy: "scan", chunks: 9, allowed_chunks: null, codes_touched: 8, rounds: 1, candidates: 4 },
     ...{ chunks_embedded: 7, chunks_cached: 6, chunks_asked: 0, lexical_bytes: 5 },
     ...{ lexical_terms: { plankton: 1 }, stages: { words: 0.5 } },
   },
@@ -69,11 +69,11 @@ test("what is asked for is what the server knows", async () => {
   const asked = answerWith(json(FOUND));
 
   const filters = { paths: ["*.md"], types: ["pdf"], after: "2024-01-01", filter: "year > 1" };
-  await makeIndex().search("plankton", { k: 5, mode: "lexical", ...filters });
+  await makeIndex().search("plankton", { k: 5, mode: "lexical", rerank: "none", ...filters });
 
   assert.equal(asked[0]?.url, "http://server.example/notes/v1/search");
   assert.deepEqual(JSON.parse(String(asked[0]?.init.body)), {
-    ...{ question: "plankton", k: 5, mode: "lexical", paths: ["*.md"], types: ["pdf"] },
+    ...{ question: "plankton", k: 5, mode: "lexical", rerank: "none", paths: ["*.md"], types: ["pdf"] },
     ...{ after: "2024-01-01", where: "year > 1" },
   });
 });

@@ -1,5 +1,7 @@
 // Models that are a table of tokens.
 
+#include <utility>
+
 #include "exports.h"
 #include "index/model_file.h"
 
@@ -35,6 +37,18 @@ std::size_t model_embed(const StaticModel* model, const std::uint8_t* text, std:
   vector.resize(model->dim());
   given().first = vector.data();
   return model->embed(text_of(text, size), vector);
+}
+
+// The number of tokens; their vectors are beside it, and where each begins.
+GOSSAMER_EXPORT(model_embed_tokens)
+std::size_t model_embed_tokens(const StaticModel* model, const std::uint8_t* text,
+                               std::size_t size) {
+  StaticModel::Tokens tokens = model->embed_tokens(text_of(text, size));
+  given().floats = std::move(tokens.rows);
+  given().words = std::move(tokens.starts);
+  given().first = given().floats.data();
+  given().second = given().words.data();
+  return given().words.size();
 }
 
 }  // namespace gossamer::wasm

@@ -156,8 +156,9 @@ GOSSAMER_EXPORT(session_answer) std::size_t session_answer(const QuerySession* s
 
 GOSSAMER_EXPORT(session_question)
 void session_question(QuerySession* session, const OpenIndex* vectors, const float* vector,
-                      std::size_t size) {
-  session->supply_question(*vectors->index, {vector, size});
+                      std::size_t size, const float* tokens, std::size_t tokens_size,
+                      const std::uint32_t* starts, std::size_t count) {
+  session->supply_question(*vectors->index, {vector, size}, {tokens, tokens_size}, {starts, count});
 }
 
 // The segment of a piece of text, and where it begins and ends there.
@@ -212,8 +213,10 @@ void session_texts(QuerySession* session, const std::uint8_t* bytes, const doubl
 }
 
 GOSSAMER_EXPORT(session_embeddings)
-void session_embeddings(QuerySession* session, const float* rows, std::size_t size) {
-  session->supply_embeddings({rows, size});
+void session_embeddings(QuerySession* session, const float* rows, std::size_t size,
+                        const float* tokens, std::size_t tokens_size, const std::uint32_t* counts,
+                        std::size_t count) {
+  session->supply_embeddings({rows, size}, {{tokens, tokens_size}, {counts, count}});
 }
 
 GOSSAMER_EXPORT(session_chunks)

@@ -17,10 +17,15 @@ export type Need =
   | { readonly need: "question" }
   | { readonly need: "words"; readonly pieces: number }
   | { readonly need: "postings"; readonly ranges: readonly (readonly [at: number, length: number])[] }
-  | { readonly need: "vectors"; readonly ids: readonly number[]; readonly away: boolean }
+  | { readonly need: "vectors"; readonly ids: readonly number[]; readonly away: boolean; readonly tokens: boolean }
   | { readonly need: "rows" }
   | { readonly need: "texts"; readonly documents: readonly DocumentNeed[] }
-  | { readonly need: "embeddings"; readonly ids: readonly number[]; readonly texts: readonly string[] }
+  | {
+      readonly need: "embeddings";
+      readonly ids: readonly number[];
+      readonly texts: readonly string[];
+      readonly tokens: boolean; // their vectors are wanted too
+    }
   | { readonly need: "chunks"; readonly ids: readonly number[] };
 
 /** The text of a chunk as a server gives it. */
@@ -36,6 +41,23 @@ export interface AwayText {
 /** What becomes of a vector that was asked for. */
 export const SUPPLIED = { given: 0, embed: 1, missing: 2, outOfReach: 3 } as const;
 
+/** Vectors of texts, and of their tokens: those of one text after those of another. */
+export interface TextVectors {
+  readonly rows: Float32Array;
+  readonly tokens: Float32Array;
+  readonly counts: Uint32Array; // how many tokens each text has; empty where none are given
+}
+
+/** The vector of a question, those of its tokens, and the byte at which each token begins. */
+export interface QuestionVectors {
+  readonly row: Float32Array;
+  readonly tokens: Float32Array;
+  readonly starts: Uint32Array; // empty where none are given
+}
+
+/** What stands for tokens where none are given. */
+export const NO_TOKENS = { tokens: new Float32Array(), counts: new Uint32Array(), starts: new Uint32Array() } as const;
+
 /** What may need texts. */
 export interface TextUser {
   needs(): Need[];
@@ -48,7 +70,7 @@ export interface TextUser {
 /** One question. */
 export interface QuerySession extends TextUser {
   /** `index` is the address of an index in the same memory. */
-  supplyQuestion(index: number, vector: Float32Array): void;
+  supplyQuestion(index: number, question: QuestionVectors): void;
   /** A piece of text to be counted; finishWords() after the last one. */
   piece(number: number): { segment: number; begin: number; end: number };
   count(number: number, text: Uint8Array): void;
@@ -58,7 +80,7 @@ export interface QuerySession extends TextUser {
   /** The address of the search that wants rows; it goes with the session. */
   search(): number;
   finishRows(): void;
-  supplyEmbeddings(rows: Float32Array): void;
+  supplyEmbeddings(made: TextVectors): void;
   /** Hits and how they were found, once nothing is needed. */
   answer(): unknown;
   free(): void;
@@ -146,8 +168,8 @@ function countsOf(core: Core, address: number): CollectionCounts {
 function sessionAt(core: Core, session: number): QuerySession {
   return {
     ...textUser(core, "session", session),
-    supplyQuestion: (index, vector) =>
-      void core.call("session_question", session, index, vector, vector.length),
+    supplyQuestion: (index, { row, tokens, starts }) =>
+      lendArrays(core, "session_question", [session, index], [row, tokens, starts]),
     piece: (number) => {
       core.call("session_piece", session, number);
       const [segment, begin, end] = core.numbers(3) as unknown as [number, number, number];
@@ -160,7 +182,8 @@ function sessionAt(core: Core, session: number): QuerySession {
       void core.call("session_vectors", session, states, states.length, rows, rows.length),
     search: () => core.call("session_search", session),
     finishRows: () => void core.call("session_finish_rows", session),
-    supplyEmbeddings: (rows) => void core.call("session_embeddings", session, rows, rows.length),
+    supplyEmbeddings: ({ rows, tokens, counts }) =>
+      lendArrays(core, "session_embeddings", [session], [rows, tokens, counts]),
     answer: () => readJson(core, core.call("session_answer", session)),
     free: freed(core, "session_free", session),
   };
@@ -185,6 +208,11 @@ function textUser(core: Core, kind: "session" | "reader", address: number): Text
       core.call(`${kind}_chunks`, address, json, json.length, isAnswered ? 1 : 0);
     },
   };
+}
+
+/** Calls a function with addresses, and with arrays and how long they are. */
+function lendArrays(core: Core, name: string, addresses: number[], arrays: (Float32Array | Uint32Array)[]): void {
+  core.call(name, ...addresses, ...arrays.flatMap((array) => [array, array.length]));
 }
 
 /** Calls a function with bytes one behind the other; a part that is null has the length -1. */

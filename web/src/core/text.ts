@@ -22,6 +22,8 @@ export interface StaticModel extends Tokenizer {
   embed(texts: readonly string[]): Float32Array;
   /** The vector of a question of any length. */
   embedQuestion(text: string): Float32Array;
+  /** The vectors of a text's tokens, of any length, and the byte at which each begins. */
+  embedTokens(text: string): { tokens: Float32Array; starts: Uint32Array };
 }
 
 export interface TextCore extends BlockReader {

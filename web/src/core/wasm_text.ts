@@ -65,6 +65,11 @@ function openModel(core: Core, file: Uint8Array): StaticModel {
       return rows;
     },
     embedQuestion: (text) => embed(text).vector,
+    embedTokens: (text) => {
+      const bytes = encoder.encode(text);
+      const count = core.call("model_embed_tokens", handle, bytes, bytes.length);
+      return { tokens: core.floats(count * dim), starts: core.words(count, core.second()) };
+    },
   };
 }
 

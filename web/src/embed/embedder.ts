@@ -1,6 +1,17 @@
+import type { QuestionVectors, TextVectors } from "../core/query.ts";
+
+/** What an embedder has besides, if its model gives vectors of tokens: both or none. Special tokens and those
+ * of prompts are left out. */
+export interface TokenEmbedder {
+  /** As `embed`, with the vectors of tokens too. */
+  embedTokens(texts: readonly string[], signal?: AbortSignal): Promise<TextVectors>;
+  /** As `embedQuestion`, with the vectors of tokens too. */
+  embedQuestionTokens(text: string, signal?: AbortSignal): Promise<QuestionVectors>;
+}
+
 /** Makes vectors from texts: the same text gives the same vector, whatever comes with it. Vectors
  * have length 1. */
-export interface Embedder {
+export interface Embedder extends Partial<TokenEmbedder> {
   readonly name: string;
   /** Hex digits that change when weights, tokenizer, pooling or prompts change: an index is only
    * searched with the model it was built with. */

@@ -1,11 +1,13 @@
 // Sentence encoders that onnxruntime-web runs, which the page brings along. The twin of
 // python/gossamer/embed/onnx.py: each text is computed alone.
+import type { QuestionVectors, TextVectors } from "../core/query.ts";
 import type { TextCore, Tokenizer } from "../core/text.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { encodeText } from "../text/text.ts";
 import type { Embedder } from "./embedder.ts";
 import { type EncoderSettings, fetchModelFolder } from "./folder.ts";
-import { checkLengths, embedPieces, toUnit } from "./pieces.ts";
+import { checkLengths, cutIntoPieces, meanOfPieces, pieceStarts, toUnit } from "./pieces.ts";
+import { joinRows } from "./rows.ts";
 
 export interface OrtTensor {
   readonly data: unknown;
@@ -37,8 +39,15 @@ export interface OnnxOptions {
   readonly text: TextCore;
 }
 
-const OUTPUTS = ["sentence_embedding", "last_hidden_state"];
+const TOKENS = "last_hidden_state";
+const OUTPUTS = ["sentence_embedding", TOKENS];
 const INPUTS = ["input_ids", "attention_mask", "token_type_ids"];
+
+/** The vector of a text, and those of its tokens, if the model gives them. */
+interface Encoded {
+  readonly row: Float32Array;
+  readonly tokens: Float32Array | null;
+}
 
 /** Loads the model in a folder on a server: model.onnx, vocab.txt and gossamer-model.json. */
 export async function openOnnxEmbedder(
@@ -56,7 +65,8 @@ export async function onnxEmbedder(options: OnnxOptions): Promise<Embedder> {
   const frame = frameOf(tokenizer);
   const session = await openSession(options);
   const encode = (text: string) => encodeOne(options.ort, session, settings, idsOf(tokenizer, frame, text));
-  const countOf = (text: string) => tokenizer.tokenStarts(encodeText(text)).length;
+  const tokenStarts = (bytes: Uint8Array) => tokenizer.tokenStarts(bytes);
+  const countOf = (text: string) => tokenStarts(encodeText(text)).length;
   const prompts = Math.max(countOf(settings.textPrompt), countOf(settings.questionPrompt));
   const maxTokens = settings.maxLength - frame.length - prompts;
   if (maxTokens < 1)
@@ -66,28 +76,40 @@ export async function onnxEmbedder(options: OnnxOptions): Promise<Embedder> {
         "its gossamer-model.json",
     );
 
-  async function encodeAll(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
-    checkLengths(texts.map(countOf), settings.maxLength - frame.length);
-    const rows: Float32Array[] = [];
-    for (const text of texts) {
+  async function encodeAll(prompt: string, texts: readonly string[], signal?: AbortSignal): Promise<Encoded[]> {
+    const prompted = texts.map((text) => prompt + text);
+    checkLengths(prompted.map(countOf), settings.maxLength - frame.length);
+    const before = 1 + countOf(prompt); // [CLS]
+    const encoded: Encoded[] = [];
+    for (const text of prompted) {
       throwIfAborted(signal);
-      rows.push(await encode(text));
+      const { row, tokens } = await encode(text);
+      encoded.push({ row, tokens: tokens && tokens.subarray(before * row.length, -row.length) });
     }
-    return rows;
+    return encoded;
   }
+  const embedTexts = async (texts: readonly string[], signal?: AbortSignal): Promise<TextVectors> => {
+    const encoded = await encodeAll(settings.textPrompt, texts, signal);
+    const rows = joinRows(encoded.map(({ row }) => row));
+    return { rows, ...tokensOf(encoded) };
+  };
+  const embedPieces = async (text: string, signal?: AbortSignal): Promise<QuestionVectors> => {
+    const pieces = cutIntoPieces(text, tokenStarts, maxTokens);
+    const encoded = await encodeAll(settings.questionPrompt, pieces, signal);
+    const row = meanOfPieces(encoded.map((one) => one.row), pieces.map(countOf));
+    const { tokens, counts } = tokensOf(encoded);
+    return { row, tokens, starts: pieceStarts(counts.length > 0 ? pieces : [], tokenStarts) };
+  };
 
   return {
     name: settings.name,
     fingerprint: settings.fingerprint,
-    dim: settings.dim || (await encode("")).length,
+    dim: settings.dim || (await encode("")).row.length,
     maxTokens,
-    tokenStarts: (bytes) => tokenizer.tokenStarts(bytes),
-    embed: async (texts, signal) =>
-      joined(await encodeAll(texts.map((text) => settings.textPrompt + text), signal)),
-    embedQuestion: (text, signal) =>
-      embedPieces(text, (bytes) => tokenizer.tokenStarts(bytes), maxTokens, (pieces) =>
-        encodeAll(pieces.map((piece) => settings.questionPrompt + piece), signal),
-      ),
+    tokenStarts,
+    embed: async (texts, signal) => (await embedTexts(texts, signal)).rows,
+    embedQuestion: async (text, signal) => (await embedPieces(text, signal)).row,
+    ...(session.outputNames.includes(TOKENS) ? { embedTokens: embedTexts, embedQuestionTokens: embedPieces } : {}),
   };
 }
 
@@ -136,7 +158,7 @@ async function encodeOne(
   session: OrtSession,
   settings: EncoderSettings,
   ids: BigInt64Array,
-): Promise<Float32Array> {
+): Promise<Encoded> {
   const given: Record<string, BigInt64Array> = {
     input_ids: ids,
     attention_mask: new BigInt64Array(ids.length).fill(1n),
@@ -147,9 +169,9 @@ async function encodeOne(
     new ort.Tensor("int64", given[name] ?? ids, [1, ids.length]),
   ]);
   const name = OUTPUTS.find((usual) => session.outputNames.includes(usual)) ?? session.outputNames[0] ?? "";
-  let output: OrtTensor | undefined;
+  let outputs: Record<string, OrtTensor>;
   try {
-    output = (await session.run(Object.fromEntries(feeds)))[name];
+    outputs = await session.run(Object.fromEntries(feeds));
   } catch (error) {
     throw new GossamerError(
       "Damaged",
@@ -157,7 +179,20 @@ async function encodeOne(
         "belong together?",
     );
   }
-  return toUnit(pool(output, ids.length, settings.pooling));
+  const row = toUnit(pool(outputs[name], ids.length, settings.pooling));
+  const { data, dims } = outputs[TOKENS] ?? { data: null, dims: [] };
+  const isOfTokens = data instanceof Float32Array && dims.join() === [1, ids.length, row.length].join();
+  return { row, tokens: isOfTokens ? data : null };
+}
+
+/** The vectors of tokens of all texts; none where a text has none. */
+function tokensOf(encoded: readonly Encoded[]): Pick<TextVectors, "tokens" | "counts"> {
+  const found = encoded.flatMap(({ row, tokens }) => (tokens ? [{ tokens, count: tokens.length / row.length }] : []));
+  const all = found.length === encoded.length ? found : [];
+  return {
+    tokens: joinRows(all.map(({ tokens }) => tokens)),
+    counts: Uint32Array.from(all, ({ count }) => count),
+  };
 }
 
 /** Makes one vector of those of the tokens. */
@@ -177,11 +212,4 @@ function pool(output: OrtTensor | undefined, tokens: number, pooling: "mean" | "
   const mean = new Float32Array(dim);
   for (let at = 0; at < data.length; at += 1) mean[at % dim]! += data[at] ?? 0;
   return mean.map((value) => value / rows);
-}
-
-function joined(rows: readonly Float32Array[]): Float32Array {
-  const dim = rows[0]?.length ?? 0;
-  const all = new Float32Array(rows.length * dim);
-  rows.forEach((row, at) => all.set(row, at * dim));
-  return all;
 }

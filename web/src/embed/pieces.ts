@@ -17,21 +17,27 @@ export function checkLengths(counts: readonly number[], maxTokens: number, first
   );
 }
 
-/** One vector of length 1 for a text of any length: embedded in pieces, which count by their tokens. */
-export async function embedPieces(
-  text: string,
-  tokenStarts: TokenStarts,
-  maxTokens: number,
-  embed: (pieces: string[]) => Promise<Float32Array[]>,
-): Promise<Float32Array> {
-  const pieces = cutIntoPieces(text, tokenStarts, maxTokens);
-  const rows = await embed(pieces);
+/** One vector of length 1 for a text that was embedded in pieces, which count by their tokens. */
+export function meanOfPieces(rows: readonly Float32Array[], counts: readonly number[]): Float32Array {
   if (rows.length === 1) return rows[0] as Float32Array;
-  const weights = pieces.map((piece) => Math.max(1, tokenStarts(new TextEncoder().encode(piece)).length));
+  const weights = counts.map((count) => Math.max(1, count));
   const mean = new Float64Array(rows[0]?.length ?? 0);
   rows.forEach((row, at) => row.forEach((value, i) => (mean[i]! += value * (weights[at] ?? 0))));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return toUnit(mean.map((value) => value / total));
+}
+
+/** The byte of a text at which each token of its pieces begins. */
+export function pieceStarts(pieces: readonly string[], tokenStarts: TokenStarts): Uint32Array {
+  let at = 0;
+  return Uint32Array.from(
+    pieces.flatMap((piece) => {
+      const data = new TextEncoder().encode(piece);
+      const starts = Array.from(tokenStarts(data), (start) => at + start);
+      at += data.length;
+      return starts;
+    }),
+  );
 }
 
 /** Cuts a text where tokens begin so that each piece fits; a text that fits is one piece. */

@@ -3,9 +3,9 @@
 
 import { explanationOf, hitOf, type HitRecord } from "../answers.ts";
 import { readMany, type ByteSource } from "../bytes/source.ts";
-import type { Collection, Need, QuerySession } from "../core/query.ts";
+import { NO_TOKENS, type Collection, type Need, type QuerySession, type QuestionVectors } from "../core/query.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
-import type { Mode, Results, Span } from "../records.ts";
+import type { Mode, Rerank, Results, Span } from "../records.ts";
 import { nextTurn } from "../turns.ts";
 import type { LoadedEngine, Words } from "./engine_memory.ts";
 import { waitFor } from "./promises.ts";
@@ -20,13 +20,16 @@ export interface Query {
   readonly question: string;
   readonly k: number;
   readonly mode: Mode;
-  readonly recall: number;
+  readonly rerank?: Rerank; // in hybrid mode
+  readonly recall?: number | undefined; // what is usual without it
   readonly filter?: object | undefined; // what the core's filters take
   readonly excluded?: readonly number[]; // chunks that are no answers
   readonly highlight?: string; // words to mark in hits, where they are not the question's
   readonly vector?: Float32Array | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+type NeedOf<Name> = Extract<Need, { need: Name }>;
 
 /** What the core gives in the end. */
 interface AnswerRecord {
@@ -78,7 +81,7 @@ class Question {
   private constructor(snapshot: Snapshot, query: Query, collection: Collection, words: Words) {
     const { target, cache, model, server, vectorSource } = snapshot;
     const { parts, notes } = target;
-    const { question, mode, recall, filter, excluded = [], highlight, signal } = query;
+    const { question, mode, rerank, recall, filter, excluded = [], highlight, signal } = query;
     this.#snapshot = snapshot;
     this.#query = query;
     this.#collection = collection;
@@ -96,7 +99,8 @@ class Question {
     });
     const k = Math.min(query.k, Math.max(1, collection.counts.chunks));
     const by = words === null ? "texts" : words === "none" ? "none" : "postings";
-    const rest = { excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
+    const reranks = rerank !== "none";
+    const rest = { reranks, excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
     this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
   }
 
@@ -132,9 +136,9 @@ class Question {
       case "postings":
         return this.#supplyPostings(need.ranges);
       case "vectors":
-        return this.#supplyVectors(need.ids, need.away);
+        return this.#supplyVectors(need);
       case "embeddings":
-        return this.#supplyEmbeddings(need.ids, need.texts);
+        return this.#supplyEmbeddings(need);
       case "rows":
         return this.#supplyRows();
       default:
@@ -145,9 +149,9 @@ class Question {
   async #supplyQuestion(): Promise<void> {
     const [loading, embedding] = [this.#loadEngine(), this.#embedQuestion()];
     await Promise.allSettled([loading, embedding]);
-    const [{ index }, vector] = [await loading, await embedding];
+    const [{ index }, vectors] = [await loading, await embedding];
     const leave = this.#stages.enter("codes");
-    this.#session.supplyQuestion(index.handle, vector);
+    this.#session.supplyQuestion(index.handle, vectors);
     leave();
   }
 
@@ -158,11 +162,13 @@ class Question {
     return loaded;
   }
 
-  async #embedQuestion(): Promise<Float32Array> {
-    const { vector, question, signal } = this.#query;
-    if (vector) return vector;
+  async #embedQuestion(): Promise<QuestionVectors> {
+    const { vector, question, mode, rerank, signal } = this.#query;
+    if (vector) return { row: vector, ...NO_TOKENS };
     const leave = this.#stages.enter("question");
-    const embedded = await this.#snapshot.questionVector(question, signal);
+    // Tokens are compared with those of texts that are embedded here.
+    const withTokens = mode === "hybrid" && rerank !== "none" && this.#vectors.embeds;
+    const embedded = await this.#snapshot.questionVectors(question, withTokens, signal);
     leave();
     return embedded;
   }
@@ -188,21 +194,21 @@ class Question {
     leave();
   }
 
-  async #supplyVectors(ids: readonly number[], isAway: boolean): Promise<void> {
+  async #supplyVectors({ ids, away, tokens }: NeedOf<"vectors">): Promise<void> {
     const leave = this.#stages.enter("vectors");
-    const { states, rows } = await this.#vectors.find(ids, isAway);
+    const { states, rows } = await this.#vectors.find(ids, away, tokens);
     leave();
     const leaveCodes = this.#stages.enter("codes");
     this.#session.supplyVectors(states, rows);
     leaveCodes();
   }
 
-  async #supplyEmbeddings(ids: readonly number[], texts: readonly string[]): Promise<void> {
+  async #supplyEmbeddings({ ids, texts, tokens }: NeedOf<"embeddings">): Promise<void> {
     const leave = this.#stages.enter("vectors");
-    const rows = await this.#vectors.embed(ids, texts);
+    const made = await this.#vectors.embed(ids, texts, tokens);
     leave();
     const leaveCodes = this.#stages.enter("codes");
-    this.#session.supplyEmbeddings(rows);
+    this.#session.supplyEmbeddings(made);
     leaveCodes();
   }
 
@@ -271,9 +277,8 @@ class Question {
 }
 
 /** Checks what a search is asked; InvalidArgument for what no search can answer. */
-export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "recall">): void {
-  const { question, k, mode, recall } = query;
-  const modes: readonly string[] = ["hybrid", "semantic", "lexical"];
+export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "rerank" | "recall">): void {
+  const { question, k, mode, rerank = "auto", recall = 1 } = query;
   if (typeof question !== "string" || !/[\p{L}\p{N}]/u.test(question)) {
     const got = JSON.stringify(question);
     throw new GossamerError("InvalidArgument", `a question needs a word or a number, got ${got}`);
@@ -281,10 +286,14 @@ export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "recal
   if (!Number.isSafeInteger(k) || k < 1) {
     throw new GossamerError("InvalidArgument", `k must be at least 1, got ${k}`);
   }
-  if (!modes.includes(mode)) {
-    throw new GossamerError("InvalidArgument", `mode must be one of ${modes.join(", ")}, got ${mode}`);
-  }
+  checkName("mode", mode, ["hybrid", "semantic", "lexical"]);
+  checkName("rerank", rerank, ["auto", "none"]);
   if (!(recall > 0 && recall <= 1)) {
     throw new GossamerError("InvalidArgument", `recall must be above 0 and at most 1, got ${recall}`);
   }
+}
+
+function checkName(what: string, name: string, names: readonly string[]): void {
+  if (names.includes(name)) return;
+  throw new GossamerError("InvalidArgument", `${what} must be one of ${names.join(", ")}, got ${name}`);
 }

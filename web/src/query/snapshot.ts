@@ -2,6 +2,7 @@
 
 import { roundToHalf } from "../bytes/half.ts";
 import type { OpenCollection } from "../core/engine.ts";
+import { NO_TOKENS, type QuestionVectors } from "../core/query.ts";
 import { GossamerError } from "../errors.ts";
 import type { OptimiseOptions } from "../options.ts";
 import type { VectorSource } from "../records.ts";
@@ -91,6 +92,14 @@ export class Snapshot {
     if (collection.knows(filter)) return;
     const { allow } = await this.#context.services.filters();
     collection.remember(filter, allow(this.target.parts.origin, filter));
+  }
+
+  /** The vector of a question, and those of its tokens, if they are wanted and the model gives them. */
+  async questionVectors(question: string, withTokens: boolean, signal?: AbortSignal): Promise<QuestionVectors> {
+    const embedder = withTokens ? await waitFor(this.model.embedder(), signal) : null;
+    const found = await embedder?.embedQuestionTokens?.(question, signal);
+    if (found) return { ...found, row: roundToHalf(found.row.slice()) };
+    return { row: await this.questionVector(question, signal), ...NO_TOKENS };
   }
 
   async questionVector(question: string, signal?: AbortSignal): Promise<Float32Array> {

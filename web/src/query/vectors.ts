@@ -2,7 +2,8 @@
 // stored come through tiers/ instead. The same of python/gossamer/query/vectors.py.
 
 import { roundToHalf } from "../bytes/half.ts";
-import { SUPPLIED } from "../core/query.ts";
+import { NO_TOKENS, SUPPLIED, type TextVectors } from "../core/query.ts";
+import type { Embedder } from "../embed/embedder.ts";
 import { throwIfAborted } from "../errors.ts";
 import type { RemoteChunks } from "../server/remote_chunks.ts";
 import type { IndexModel } from "./models.ts";
@@ -29,11 +30,22 @@ export class VectorSource {
 
   constructor(private readonly options: VectorOptions) {}
 
-  /** What is at hand of a round; what is to be embedded is asked for with its text. */
-  async find(ids: readonly number[], isAway: boolean): Promise<{ states: Uint8Array; rows: Float32Array }> {
+  /** Whether anything is computed here. */
+  get embeds(): boolean {
+    return this.options.model !== null;
+  }
+
+  /** What is at hand of a round; what is to be embedded is asked for with its text. `withTokens`: a vector
+   * alone is not enough, so that texts that are here are embedded. */
+  async find(
+    ids: readonly number[],
+    isAway: boolean,
+    withTokens: boolean,
+  ): Promise<{ states: Uint8Array; rows: Float32Array }> {
     const { dim, cache, model, server } = this.options;
     const rows = new Float32Array(ids.length * dim);
     const states = new Uint8Array(ids.length).fill(SUPPLIED.embed);
+    if (model && withTokens && !isAway) return { states, rows };
     ids.forEach((id, place) => {
       const vector = cache.get(id);
       if (!vector) return;
@@ -46,19 +58,25 @@ export class VectorSource {
     return { states: states.map((state) => (state === SUPPLIED.embed ? SUPPLIED.outOfReach : state)), rows };
   }
 
-  /** The vectors of chunks by their texts. */
-  async embed(ids: readonly number[], texts: readonly string[]): Promise<Float32Array> {
-    const { dim, model, signal } = this.options;
-    const rows = new Float32Array(ids.length * dim);
-    if (!model) return rows;
+  /** The vectors of chunks by their texts, with those of tokens if they are wanted. */
+  async embed(ids: readonly number[], texts: readonly string[], withTokens: boolean): Promise<TextVectors> {
+    const { dim, cache, model, signal } = this.options;
+    if (!model) return { rows: new Float32Array(ids.length * dim), ...NO_TOKENS };
     const embedder = await model.embedder();
+    const made = withTokens ? await embedder.embedTokens?.(texts, signal) : undefined;
+    const rows = roundToHalf(made?.rows.slice() ?? (await this.#embedRows(embedder, texts)));
+    ids.forEach((id, place) => cache.put(id, rows.slice(place * dim, (place + 1) * dim)));
+    this.embedded += ids.length;
+    return { ...(made ?? NO_TOKENS), rows };
+  }
+
+  async #embedRows(embedder: Embedder, texts: readonly string[]): Promise<Float32Array> {
+    const { dim, signal } = this.options;
+    const rows = new Float32Array(texts.length * dim);
     for (let first = 0; first < texts.length; first += BATCH) {
       throwIfAborted(signal);
-      const made = await embedder.embed(texts.slice(first, first + BATCH), signal);
-      rows.set(roundToHalf(made.slice()), first * dim);
+      rows.set(await embedder.embed(texts.slice(first, first + BATCH), signal), first * dim);
     }
-    ids.forEach((id, place) => this.options.cache.put(id, rows.slice(place * dim, (place + 1) * dim)));
-    this.embedded += ids.length;
     return rows;
   }
 

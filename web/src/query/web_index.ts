@@ -1,15 +1,15 @@
 // An index as the worker holds it: opened, searched, changed, closed. It also runs directly in node.
 
 import { GossamerError } from "../errors.ts";
+import { loadPart } from "../lazy.ts";
 import type { OpenOptions, OptimiseOptions } from "../options.ts";
-import type { ChunkContext, IndexStatus, Results, SearchOptions } from "../records.ts";
+import type { ChunkContext, IndexStatus, Results, SearchOptions, SimilarOptions } from "../records.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { CacheReport } from "./cache_report.ts";
 import type { IndexContext } from "./context.ts";
 import { Attempts, CurrentSnapshot, type TargetName } from "./current.ts";
 import { Meter } from "./meter.ts";
 import { checkOpenOptions } from "./options.ts";
-import { askSimilar, readContext, readTitles } from "./passages.ts";
 import { askQuestion, checkQuery } from "./question.ts";
 import type { Services } from "./services.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -17,11 +17,13 @@ import type { Snapshot } from "./snapshot.ts";
 const DEFAULT_BUDGET = 32 * 1024 * 1024;
 const LEAST_BUDGET = 64 * 1024;
 const DEFAULT_K = 10;
-const DEFAULT_RECALL = 0.9;
 const MOST_MARGIN = 1 << 20;
 const MOST_LATEST = 100;
 // Questions after which the cache is optimised where that was asked for at opening.
 const ENOUGH_QUESTIONS = 16;
+
+// What no question needs.
+const passages = () => loadPart(import("./passages.ts"));
 
 /** An open index. Another tab's or this page's own changes are seen by the next search. */
 export class WebIndex {
@@ -73,8 +75,8 @@ export class WebIndex {
 
   /** The chunks that answer a question best; fewer than k only where fewer match. */
   async search(question: string, options: SearchOptions = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall = DEFAULT_RECALL, mode = "hybrid", signal } = options;
-    const query = { question, k, mode, recall, filter: filterOf(options), signal };
+    const { k = DEFAULT_K, recall, mode = "hybrid", rerank = "auto", signal } = options;
+    const query = { question, k, mode, rerank, recall, filter: filterOf(options), signal };
     checkQuery(query);
     this.#latest.push(question);
     this.#latest.splice(0, this.#latest.length - MOST_LATEST);
@@ -87,10 +89,11 @@ export class WebIndex {
   }
 
   /** Chunks like the one with this id, without itself. */
-  async similar(id: number, options: Omit<SearchOptions, "mode"> = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall = DEFAULT_RECALL, signal } = options;
+  async similar(id: number, options: SimilarOptions = {}): Promise<Results> {
+    const { k = DEFAULT_K, recall, signal } = options;
     const query = { k, mode: "semantic", recall, filter: filterOf(options), signal } as const;
     checkQuery({ question: "similar", ...query });
+    const { askSimilar } = await passages();
     const attempts = this.attempts();
     let answer: Promise<Results>;
     do answer = askSimilar(await attempts.next(), id, query);
@@ -103,6 +106,7 @@ export class WebIndex {
     if (!(margin >= 0 && margin <= MOST_MARGIN)) {
       throw new GossamerError("InvalidArgument", `margin must be 0 to ${MOST_MARGIN} bytes, got ${margin}`);
     }
+    const { readContext } = await passages();
     const attempts = this.attempts();
     let context: Promise<ChunkContext>;
     do context = readContext(await attempts.next(), id, Math.floor(margin), signal);
@@ -112,6 +116,7 @@ export class WebIndex {
 
   /** Titles of documents at even distances; a document without text has none. */
   async titles(most: number, signal?: AbortSignal): Promise<string[]> {
+    const { readTitles } = await passages();
     const attempts = this.attempts();
     let titles: Promise<string[]>;
     do titles = readTitles(await attempts.next(), most, signal);

@@ -11,7 +11,7 @@ import type {
   StoredName,
 } from "../options.ts";
 import type { CacheReport } from "../query/cache_report.ts";
-import type { ChunkContext, IndexStatus, Progress, Results, SearchOptions } from "../records.ts";
+import type { ChunkContext, IndexStatus, Progress, Results, SearchOptions, SimilarOptions } from "../records.ts";
 import type { PullReport, PullWish } from "../sync/follow.ts";
 import type { ChangeReport } from "../update/change.ts";
 import type { TextInput } from "../update/inputs.ts";
@@ -51,7 +51,7 @@ export interface Calls {
   storage: { args: []; value: StorageStatus };
   persist: { args: []; value: boolean };
   search: { args: [handle: number, question: string, options: Wire<SearchOptions>]; value: Results };
-  similar: { args: [handle: number, id: number, options: Wire<SearchOptions>]; value: Results };
+  similar: { args: [handle: number, id: number, options: Wire<SimilarOptions>]; value: Results };
   add: { args: [handle: number]; value: ChangeReport }; // the texts come as they are asked for
   addFiles: { args: [handle: number, files: readonly PickedFile[]]; value: ChangeReport };
   remove: { args: [handle: number, sources: readonly string[]]; value: ChangeReport };
