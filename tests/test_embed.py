@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gossamer.embed import EmbedOptions, load_embedder, workers
 from gossamer.embed.http import HttpEmbedder
-from gossamer.embed.onnx import _Encoder, open_session
+from gossamer.embed.onnx import OnnxEmbedder, _Encoder, open_session
 from gossamer.embed.safetensors import read_tensors
 from gossamer.embed.static import StaticEmbedder
 from gossamer.embed.texts import cut_into_pieces, to_unit_rows
@@ -270,6 +270,32 @@ def test_a_users_model_is_pooled_over_all_its_tokens(tiny_folder):
     assert np.allclose(row, unit(ROWS[[2, 5, 6, 3]].mean(axis=0)), atol=1e-6)
     assert embedder.dim == 4
     assert embedder.max_tokens == 510
+
+
+def test_a_users_model_gives_the_vectors_of_its_tokens(tiny_folder):
+    embedder = load_embedder(str(tiny_folder))
+
+    texts = embedder.embed_tokens(["red blue", "blue"])
+    question = embedder.embed_question_tokens("red blue")
+
+    assert embedder.gives_tokens
+    assert np.allclose(texts.tokens, ROWS[[5, 6, 6]])
+    assert texts.counts.tolist() == [2, 1]
+    assert np.allclose(question.tokens, ROWS[[5, 6]])
+    assert question.starts.tolist() == [0, 4]
+
+
+def test_tokens_that_are_not_as_long_as_vectors_are_not_compared(tiny_folder):
+    class Projecting(_Encoder):
+        def run(self, ids, progress, with_tokens=False):
+            return [(row[:2], tokens) for row, tokens in super().run(ids, progress, with_tokens)]
+
+    model = read_folder(tiny_folder)
+    embedder = OnnxEmbedder(model)
+    session = open_session(model, str(model.weights.path))
+    embedder._encoders = {False: Projecting(session, model, 1, 1)}
+
+    assert not embedder.gives_tokens
 
 
 def test_a_users_model_may_pool_by_its_first_token(tiny_folder):

@@ -102,8 +102,14 @@ class OnnxEmbedder:
 
     @cached_property
     def gives_tokens(self) -> bool:
-        """Whether the graph gives vectors of tokens, for questions and for texts."""
-        return all(self._encoder(is_question).gives_tokens for is_question in (True, False))
+        """Whether the graphs give vectors of tokens, as long as those of texts."""
+        for encoder in {self._encoder(True), self._encoder(False)}:
+            if not encoder.gives_tokens:
+                return False
+            ((row, tokens),) = encoder.run(self._ids([""]), None, with_tokens=True)
+            if tokens.shape[1:] != row.shape:  # there is a layer behind the tokens
+                return False
+        return True
 
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
         """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
