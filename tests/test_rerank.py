@@ -159,6 +159,18 @@ def test_answers_are_the_same_whatever_an_index_keeps(
         assert found[0].distance == pytest.approx(plain[0].distance, abs=1e-3)
 
 
+def test_vectors_of_chunks_that_were_ranked_again_serve_questions_by_meaning(
+    make: Callable[..., gossamer.Index],
+):
+    index = make(keep="hot:1MB")
+    ranked = index.search("who pays the rent of the apartment")
+
+    found = index.search("who pays the rent of the apartment", mode="semantic")
+
+    assert ranked.explanation.chunks_embedded > 0
+    assert found.explanation.chunks_cached > 0
+
+
 def test_a_server_ranks_as_the_index_does(make: Callable[..., gossamer.Index], tmp_path: Path):
     index = make()
     shared = SharedEmbedder(load_embedder("pocket"))
