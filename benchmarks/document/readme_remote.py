@@ -100,7 +100,7 @@ def _load(records: Records) -> Line:
         f"**{errors} errors**; search p50 / p99 {_waiting(none['search_s'], '.1f')} s "
         f"({_waiting(kept['search_s'], '.2f')} s with `--keep all`), add "
         f"{_waiting(none['add_s'], '.1f')} s; memory {memory['rival']:.0f}–{memory['ours']:.0f} "
-        f"MB, chunks remembered; before that, {alone:.1f} searches a second",
+        f"MB; without adds {alone:.1f} searches a second",
     )
 
 

@@ -23,9 +23,8 @@ def write(records: Records) -> list[str]:
     lost = sum(row["ours"] for row in record.rows_like("lost"))
     blocks = [
         "`gossamer serve` on this machine, with clients that each keep one connection and ask "
-        "another question each time; one request in ten adds a text. Keeping no vectors (`none`), "
-        "chunks are embedded again until the server remembers them; the first searches are "
-        "therefore the slowest. "
+        "another question each time; one request in ten adds a text. Each question embeds "
+        "its candidates, also where vectors are kept (`all`): it compares their tokens. "
         + either(
             errors + lost == 0,
             "No request failed, and no text that was acknowledged is missing.",
