@@ -162,13 +162,14 @@ def _answers(records: Records) -> list[str]:
 
 
 def _first_hits(record: Record) -> list[str]:
-    chunks = ", ".join(f"{count:,} of {name}" for name, count in record.details["chunks"].items())
+    sizes = record.details["chunks"].items()
+    chunks = ", ".join(f"{count:,} chunks of {name}" for name, count in sizes)
     return [
         "**The first hit.** The share of questions whose first hit, or one of the first three, "
         "holds a passage that was labelled right before anything was measured: questions to "
         "Python's documentation and to Debian Policy, and exact lookups (definitions, constants, "
-        f"phrases) whose places grep gives; {chunks} chunks. The rival is the better of hybrid "
-        "search without ranking again and lexical search.",
+        f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
+        "without ranking again and lexical search.",
         row_table(record.rows),
     ]
 
