@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.embed import Embedder, EmbedProgress
-from gossamer.embed.memory import Embedded, VectorMemory
+from gossamer.embed.memory import RowMemory
 from gossamer.embed.tokens import QuestionVectors, TextVectors, token_embedder
 from gossamer.errors import GossamerError, WrongState
 from gossamer.text.tokenizer import Tokenizer
@@ -35,6 +35,23 @@ _PIECE = 8
 _ROUNDS_BEFORE_UPDATE = 4
 
 
+def _no_rows() -> Rows:
+    return np.zeros((0, 0), np.float32)
+
+
+def _no_starts() -> NDArray[np.uint32]:
+    return np.zeros(0, np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedded:
+    """The vector of a text; those of its tokens where they were asked for."""
+
+    row: Rows
+    tokens: Rows = field(default_factory=_no_rows)
+    starts: NDArray[np.uint32] = field(default_factory=_no_starts)  # of a question's tokens
+
+
 @dataclass(slots=True)
 class _Request:
     """What one call waits for: an answer for each of its texts."""
@@ -42,7 +59,7 @@ class _Request:
     texts: Sequence[str]
     is_question: bool
     with_tokens: bool = False
-    answers: Future[list[Embedded]] = field(default_factory=Future)
+    answers: Future[list[_Embedded]] = field(default_factory=Future)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,7 @@ class SharedEmbedder:
         `on_round` is told of each round, from the thread that runs it.
         """
         self._embedder = embedder
-        self._memory = VectorMemory(memory_bytes)
+        self._memory = RowMemory(embedder.dim, memory_bytes)
         self._on_round = on_round
         self._first: deque[_Request] = deque()
         self._later: deque[_Request] = deque()
@@ -121,10 +138,16 @@ class SharedEmbedder:
 
     def embed(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Give a row of unit length for each text; see `Embedder`. WrongState once closed."""
-        found = self._find(texts, with_tokens=False)
+        rows = self._memory.find(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in rows]
+        if missing:
+            made = self._ask(_Request(missing, is_question=False), self._first)
+            new = {text: one.row for text, one in zip(missing, made, strict=True)}
+            self._memory.put(new)
+            rows |= new
         if progress is not None:
             progress(len(texts))
-        return np.array([one.row for one in found], np.float32).reshape(-1, self.dim)
+        return np.array([rows[text] for text in texts], np.float32).reshape(-1, self.dim)
 
     def embed_question(self, text: str) -> Rows:
         """Give the vector of a question; see `Embedder`."""
@@ -136,29 +159,21 @@ class SharedEmbedder:
         return token_embedder(self._embedder) is not None
 
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
-        """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
-        found = self._find(texts, with_tokens=True)
+        """Give the vectors of texts and of their tokens; see `TokenEmbedder`.
+
+        They are not remembered: those of one text take as much as hundreds of vectors.
+        """
+        made = self._ask(_Request(texts, is_question=False, with_tokens=True), self._first)
         return TextVectors(
-            np.array([one.row for one in found], np.float32).reshape(-1, self.dim),
-            np.concatenate([one.tokens for one in found]),
-            np.array([len(one.tokens) for one in found], np.uint32),
+            np.stack([one.row for one in made]),
+            np.concatenate([one.tokens for one in made]),
+            np.array([len(one.tokens) for one in made], np.uint32),
         )
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
         """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""
         (made,) = self._ask(_Request([text], is_question=True, with_tokens=True), self._first)
         return QuestionVectors(made.row, made.tokens, made.starts)
-
-    def _find(self, texts: Sequence[str], *, with_tokens: bool) -> list[Embedded]:
-        """Give what is remembered, and embed the rest."""
-        found = self._memory.find(texts, with_tokens=with_tokens)
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        if missing:
-            request = _Request(missing, is_question=False, with_tokens=with_tokens)
-            new = dict(zip(missing, self._ask(request, self._first), strict=True))
-            self._memory.put(new)
-            found |= new
-        return [found[text] for text in texts]
 
     def embed_later(self, texts: Sequence[str], progress: EmbedProgress | None = None) -> Rows:
         """Embed like `embed`, a few texts at a time, so that searches can go before."""
@@ -178,7 +193,7 @@ class SharedEmbedder:
             self._changed.notify_all()
         self._worker.join()
 
-    def _ask(self, request: _Request, queue: deque[_Request]) -> list[Embedded]:
+    def _ask(self, request: _Request, queue: deque[_Request]) -> list[_Embedded]:
         with self._changed:
             if self._is_closed:
                 raise _closed()
@@ -308,12 +323,12 @@ def _answer_question(
             request.answers.set_result([replace(made, row=made.row.copy())])
 
 
-def _embed_question(embedder: Embedder, question: str, with_tokens: bool) -> Embedded:
+def _embed_question(embedder: Embedder, question: str, with_tokens: bool) -> _Embedded:
     tokens = token_embedder(embedder) if with_tokens else None
     if tokens is None:
-        return Embedded(embedder.embed_question(question))
+        return _Embedded(embedder.embed_question(question))
     made = tokens.embed_question_tokens(question)
-    return Embedded(made.row, made.tokens, made.starts)
+    return _Embedded(made.row, made.tokens, made.starts)
 
 
 def _answer_texts(
@@ -336,7 +351,7 @@ def _answer_texts(
         request.answers.set_result([of_text[text] for text in request.texts])
 
 
-def _embed_texts(embedder: Embedder, texts: Sequence[str], with_tokens: bool) -> list[Embedded]:
+def _embed_texts(embedder: Embedder, texts: Sequence[str], with_tokens: bool) -> list[_Embedded]:
     source = token_embedder(embedder) if with_tokens else None
     made = None if source is None else source.embed_tokens(texts)
     rows = embedder.embed(texts) if made is None else made.rows
@@ -346,9 +361,9 @@ def _embed_texts(embedder: Embedder, texts: Sequence[str], with_tokens: bool) ->
             f"{embedder.dim} dimensions; it is not the model that it should be"
         )
     if made is None:
-        return [Embedded(row) for row in rows]
+        return [_Embedded(row) for row in rows]
     pieces = np.split(made.tokens, np.cumsum(made.counts)[:-1])
-    return [Embedded(row, tokens) for row, tokens in zip(rows, pieces, strict=True)]
+    return [_Embedded(row, tokens) for row, tokens in zip(rows, pieces, strict=True)]
 
 
 def _fail(requests: Iterable[_Request], error: BaseException) -> None:

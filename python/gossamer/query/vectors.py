@@ -96,8 +96,11 @@ class VectorSource:
         embedder = token_embedder(self._model.embedder)
         assert embedder is not None, "the tokens of the question came from it"
         made = embedder.embed_tokens(texts)
+        made = replace(made, rows=as_kept(made.rows))
         self.embedded += len(ids)
-        return replace(made, rows=as_kept(made.rows))
+        if self._hot is not None:  # for questions by meaning alone
+            self._hot.put(ids, made.rows)
+        return made
 
     def _find_away(self, ids: Ids, rows: Floats) -> States:
         if self._remote is None:
