@@ -32,6 +32,7 @@ GROUPS = {
         "folder_bytes",
         "folder_recall",
         "answer_quality",
+        "documentation",
         "encoder",
         "pipeline_speed",
         "query_cost",

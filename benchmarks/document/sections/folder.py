@@ -13,6 +13,7 @@ CASES = (
     "folder_bytes",
     "folder_recall",
     "answer_quality",
+    "documentation",
     "lexical",
     "query_cost",
     "query_overhead",
@@ -44,6 +45,8 @@ def write(records: Records) -> list[str]:
         blocks += _recall(records["folder_recall"])
     if "answer_quality" in records:
         blocks += _answers(records)
+    if "documentation" in records:
+        blocks += _first_hits(records["documentation"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -155,6 +158,19 @@ def _answers(records: Records) -> list[str]:
         "search by meaning has all vectors; ours has codes. Hybrid search is "
         + either(is_best, "the best on average.", "not the best on average."),
         table(("", *names), [(name, *one.values()) for name, one in quality.items()]),
+    ]
+
+
+def _first_hits(record: Record) -> list[str]:
+    sizes = record.details["chunks"].items()
+    chunks = ", ".join(f"{count:,} chunks of {name}" for name, count in sizes)
+    return [
+        "**The first hit.** The share of questions whose first hit, or one of the first three, "
+        "holds a passage that was labelled right before anything was measured: questions to "
+        "Python's documentation and to Debian Policy, and exact lookups (definitions, constants, "
+        f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
+        "without ranking again and lexical search.",
+        row_table(record.rows),
     ]
 
 
