@@ -63,9 +63,8 @@ void ChunkCounts::add(const ChunkCounts& other) {
 }
 
 std::vector<ScoredChunk> ChunkCounts::top(std::size_t best) const {
-  std::vector<double> weights;
-  for (const std::uint64_t with : chunks_with_)
-    weights.push_back(rarity(with, chunks_) * (kSaturation + 1));
+  std::vector<double> weights = query_.weigh(chunks_with_, chunks_);
+  for (double& weight : weights) weight *= kSaturation + 1;
   const double mean =
       std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
 

@@ -26,7 +26,8 @@ class ChunkCounts {
   static constexpr double kSaturation = 0.9;     // k1
   static constexpr double kLengthWeight = 0.75;  // b
 
-  explicit ChunkCounts(std::size_t terms) : chunks_with_(terms, 0) {}
+  // The query must outlive the counts.
+  explicit ChunkCounts(const LexicalQuery& query) : query_(query), chunks_with_(query.size(), 0) {}
 
   // One more chunk of so many bytes, with what the counter has found in it; clears the counter.
   void add(ChunkNumber chunk, std::uint64_t bytes, TermCounter& counter);
@@ -47,7 +48,7 @@ class ChunkCounts {
 
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t bytes() const { return bytes_; }
-  // How many chunks each term stands in.
+  // How many chunks each term and pair stands in.
   std::span<const std::uint64_t> chunks_with() const { return chunks_with_; }
 
  private:
@@ -63,6 +64,7 @@ class ChunkCounts {
     std::uint16_t count;
   };
 
+  const LexicalQuery& query_;
   std::uint64_t chunks_ = 0;
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> chunks_with_;

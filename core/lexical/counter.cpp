@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/sort.h"
 #include "lexical/byte_masks.h"
@@ -24,6 +25,12 @@ constexpr std::array<bool, 256> kRunBytes = make_run_bytes();
 
 bool is_run_byte(char byte) { return kRunBytes[static_cast<std::uint8_t>(byte)]; }
 
+// Whether two words stand side by side, with no word and not too much between them.
+bool is_gap(std::string_view between) {
+  constexpr std::size_t kLongestGap = 64;
+  return between.size() <= kLongestGap && std::none_of(between.begin(), between.end(), is_run_byte);
+}
+
 ByteMasks masks_at(std::string_view text, std::size_t at) {
   if (text.size() - at >= kMaskBytes) return masks_of(text.data() + at);
   std::array<char, kMaskBytes> padded{};
@@ -41,12 +48,13 @@ std::uint64_t find_candidates(const TermPrefixes& prefixes, std::string_view tex
 }  // namespace
 
 TermCounter::TermCounter(const LexicalQuery& query)
-    : query_(query), counts_(query.terms().size(), 0), memories_(kRemembered) {
+    : query_(query), counts_(query.size(), 0), memories_(kRemembered) {
   for (const std::string& term : query.terms()) prefixes_.expect(term);
 }
 
 void TermCounter::add(std::string_view text) {
   const char* const end = text.data() + text.size();
+  last_ = LexicalQuery::kNoTerm;
   std::size_t done = 0;          // where the last run that was counted ends
   std::uint64_t last_word = 0;   // whether the byte before the block is of a word,
   std::uint64_t last_digit = 0;  // or a digit
@@ -79,37 +87,57 @@ std::size_t TermCounter::add_run_at(std::string_view text, std::size_t at) {
   while (begin > 0 && is_run_byte(text[begin - 1])) --begin;
   std::size_t end = at + 1;
   while (end < text.size() && is_run_byte(text[end])) ++end;
-  add_run(text.substr(begin, end - begin));
+  const Run run = add_run(text.substr(begin, end - begin));
+  const TermId pair = pair_of(last_, run.first);
+  if (pair != LexicalQuery::kNoTerm && is_gap(text.substr(last_end_, begin - last_end_)))
+    count_one(pair);
+  last_ = run.last;
+  last_end_ = end;
   return end;
 }
 
-void TermCounter::add_run(std::string_view run) {
-  if (run.size() > Memory{}.bytes.size()) {
-    visit_terms(run, Side::kText, [&](const Term& term) {
-      if (const auto id = query_.find(term.form)) count_one(*id);
-    });
-    return;
-  }
+TermCounter::Run TermCounter::add_run(std::string_view run) {
+  if (run.size() > Memory{}.bytes.size()) return read_run(run);
   Memory& memory = memories_[hash_of(run) % kRemembered];
-  if (memory.length != run.size() || std::memcmp(memory.bytes.data(), run.data(), run.size()) != 0)
-    return add_and_remember(run, memory);
-  for (std::size_t i = 0; i < memory.matches; ++i) count_one(memory.terms[i]);
+  if (memory.length == run.size() &&
+      std::memcmp(memory.bytes.data(), run.data(), run.size()) == 0) {
+    for (std::size_t i = 0; i < memory.run.matches; ++i) count_one(memory.run.terms[i]);
+    return memory.run;
+  }
+  memory.run = read_run(run);
+  // Nothing, if it matched more often than can be remembered.
+  const bool is_known = memory.run.matches <= memory.run.terms.size();
+  memory.length = is_known ? static_cast<std::uint8_t>(run.size()) : 0;
+  std::copy(run.begin(), run.end(), memory.bytes.begin());
+  return memory.run;
 }
 
-void TermCounter::add_and_remember(std::string_view run, Memory& memory) {
-  std::size_t matches = 0;
-  visit_terms(run, Side::kText, [&](const Term& term) {
-    const auto id = query_.find(term.form);
-    if (!id) return;
-    if (matches < memory.terms.size()) memory.terms[matches] = *id;
-    ++matches;
-    count_one(*id);
+TermCounter::Run TermCounter::read_run(std::string_view text) {
+  Run run;
+  const auto count = [&](TermId id) {
+    if (run.matches < run.terms.size()) run.terms[run.matches] = id;
+    run.matches += run.matches <= run.terms.size();
+    count_one(id);
+  };
+  bool is_first = true;
+  visit_terms(text, Side::kText, [&](const Term& term) {
+    const TermId id = query_.find(term.form).value_or(LexicalQuery::kNoTerm);
+    if (id != LexicalQuery::kNoTerm) count(id);
+    if (term.kind == Term::kPart) return;
+    const TermId word = term.kind == Term::kWord ? id : LexicalQuery::kNoTerm;
+    if (std::exchange(is_first, false))
+      run.first = word;
+    else if (const TermId pair = pair_of(run.last, word); pair != LexicalQuery::kNoTerm)
+      count(pair);
+    run.last = word;
   });
-  memory.length = 0;  // nothing, if it matched more often than can be remembered
-  if (matches > memory.terms.size()) return;
-  memory.length = static_cast<std::uint8_t>(run.size());
-  memory.matches = static_cast<std::uint8_t>(matches);
-  std::copy(run.begin(), run.end(), memory.bytes.begin());
+  return run;
+}
+
+TermId TermCounter::pair_of(TermId first, TermId second) const {
+  if (first == LexicalQuery::kNoTerm || second == LexicalQuery::kNoTerm)
+    return LexicalQuery::kNoTerm;
+  return query_.find_pair({first, second});
 }
 
 std::vector<TermId>& TermCounter::found() {

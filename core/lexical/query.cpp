@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "lexical/bm25.h"
 #include "lexical/hash.h"
 #include "lexical/words.h"
 
@@ -24,22 +26,66 @@ bool is_function_word(std::string_view word) {
   return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
 }
 
+// What the parts of a word count where the word itself is to be found, and two words side by side
+// (docs/decisions/0011).
+constexpr double kPartWeight = 0.3, kPairWeight = 0.5;
+
 }  // namespace
 
 LexicalQuery::LexicalQuery(std::string_view question) : slots_(4 * kMostTerms, 0) {
+  TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, Side::kQuestion, [&](const Term& term) {
-    if (!is_function_word(term.word)) add(term.form);
+    if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm);
+    if (is_function_word(term.word)) return;
+    const bool is_new = !find(term.form);
+    const TermId id = add(term.form);
+    if (id == kNoTerm) return;
+    if (term.kind == Term::kPart) {
+      if (is_new) wholes_[id] = word;
+      return;
+    }
+    wholes_[id] = kNoTerm;
+    if (term.kind != Term::kWord) return;
+    word = id;
+    if (before != kNoTerm) pairs_.push_back({before, id});
   });
-  if (!terms_.empty()) return;
-  visit_terms(question, Side::kQuestion, [&](const Term& term) { add(term.form); });
+  std::sort(pairs_.begin(), pairs_.end());
+  pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+  if (terms_.empty())
+    visit_terms(question, Side::kQuestion, [&](const Term& term) { add(term.form); });
+  asked_ = terms_.size();
 }
 
-void LexicalQuery::add(std::string_view form) {
-  if (terms_.size() == kMostTerms || find(form)) return;
+TermId LexicalQuery::add(std::string_view form) {
+  if (const auto known = find(form)) return *known;
+  if (terms_.size() == kMostTerms) return kNoTerm;
   terms_.emplace_back(form);
+  wholes_.push_back(kNoTerm);
   std::size_t slot = hash_of(form) % slots_.size();
   while (slots_[slot] != 0) slot = (slot + 1) % slots_.size();
   slots_[slot] = static_cast<std::uint32_t>(terms_.size());
+  return static_cast<TermId>(terms_.size() - 1);
+}
+
+TermId LexicalQuery::watch(std::string_view form) { return add(form); }
+
+TermId LexicalQuery::find_pair(Pair pair) const {
+  const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), pair);
+  if (found == pairs_.end() || *found != pair) return kNoTerm;
+  return static_cast<TermId>(terms_.size() + static_cast<std::size_t>(found - pairs_.begin()));
+}
+
+std::vector<double> LexicalQuery::weigh(std::span<const std::uint64_t> chunks_with,
+                                        std::uint64_t chunks) const {
+  std::vector<double> weights;
+  for (std::size_t term = 0; term < terms_.size(); ++term) {
+    const bool is_found_whole = wholes_[term] != kNoTerm && chunks_with[wholes_[term]] > 0;
+    weights.push_back(term < asked_ ? rarity(chunks_with[term], chunks) : 0);
+    if (is_found_whole) weights[term] *= kPartWeight;
+  }
+  for (const Pair& pair : pairs_)
+    weights.push_back(kPairWeight * (weights[pair.first] + weights[pair.second]) / 2);
+  return weights;
 }
 
 std::optional<TermId> LexicalQuery::find(std::string_view form) const {

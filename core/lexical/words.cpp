@@ -77,11 +77,11 @@ class Visitor {
       at = next;
     }
     if (at - first > kLongestWord || folded_.empty()) return at;
-    emit_word(folded_, first, at);
+    emit_word(folded_, first, at, Term::kWord);
     for (std::size_t i = 0; parts_.size() > 1 && i < parts_.size(); ++i) {
       const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].folded : folded_.size();
       emit_word(std::string_view(folded_).substr(parts_[i].folded, end - parts_[i].folded),
-                parts_[i].begin, parts_[i].end);
+                parts_[i].begin, parts_[i].end, Term::kPart);
     }
     return at;
   }
@@ -108,14 +108,14 @@ class Visitor {
            (is_upper(before) && at + 1 < text_.size() && is_lower(text_[at + 1]));
   }
 
-  void emit_word(std::string_view word, std::size_t begin, std::size_t end) {
+  void emit_word(std::string_view word, std::size_t begin, std::size_t end, Term::Kind kind) {
     form_.assign(word);
     stem(form_);
-    visit_({form_, word, begin, end});
+    visit_({form_, word, begin, end, kind});
   }
   void emit_raw(std::size_t begin, std::size_t end) {
     const std::string_view form = text_.substr(begin, end - begin);
-    visit_({form, form, begin, end});
+    visit_({form, form, begin, end, Term::kCharacters});
   }
 
   std::string_view text_;
@@ -130,6 +130,34 @@ class Visitor {
 
 void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit) {
   Visitor(text, side, visit).run();
+}
+
+std::string fold_words(std::string_view text) {
+  std::string folded = " ";
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t point = next_point(text, at);
+    if (point != U'_' && !is_word(point)) {
+      if (folded.back() != ' ') folded += ' ';
+      continue;
+    }
+    for (const char32_t letter : fold(point)) append_utf8(folded, letter);
+  }
+  if (folded.back() != ' ') folded += ' ';
+  return folded;
+}
+
+std::string fold_phrase(std::string_view phrase) {
+  std::string folded = fold_words(phrase);
+  char32_t first = 0, last = 0;
+  for (std::size_t at = 0; at < phrase.size();) {
+    const char32_t point = next_point(phrase, at);
+    if (!is_word(point)) continue;
+    if (first == 0) first = point;
+    last = point;
+  }
+  if (has_no_spaces(properties_of(last))) folded.pop_back();
+  if (has_no_spaces(properties_of(first))) folded.erase(0, 1);
+  return folded;
 }
 
 }  // namespace gossamer

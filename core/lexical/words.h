@@ -2,16 +2,23 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace gossamer {
 
 // Something to look for: what is compared, and where in the text it was found.
 struct Term {
+  enum Kind {
+    kWord,
+    kPart,        // of the word that was visited last
+    kCharacters,  // of a script that puts no spaces between words
+  };
   std::string_view form;  // folded and without endings; valid during the visit only
   std::string_view word;  // folded, endings still on
   std::size_t begin;      // bytes of the text
   std::size_t end;
+  Kind kind;
 };
 
 // A text gives every term by which someone may ask for it, a question only what it says: the
@@ -26,5 +33,11 @@ inline constexpr std::size_t kLongestWord = 128;
 // without its underscores and then each of its parts. In scripts that put no spaces between words,
 // any two neighboring characters are a term. Bytes that are not UTF-8 stand between words.
 void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit);
+
+// The words of a text, folded, with one space before, between and behind them.
+std::string fold_words(std::string_view text);
+// The same of a phrase that is looked for in such texts: without the space where it begins or ends
+// with a character of a script that has none.
+std::string fold_phrase(std::string_view phrase);
 
 }  // namespace gossamer

@@ -16,7 +16,8 @@ struct TokenRows {
 };
 
 // The tokens of a question, which those of texts are compared with: for each the likeness to the
-// nearest token of a text, and of these the mean by weight (Khattab and Zaharia, 2020: MaxSim).
+// nearest token of a text, and of these the mean by weight (Khattab and Zaharia, 2020: MaxSim). Most
+// of it counts in the stretch of the text where it is largest: an answer stands in one place.
 class QuestionTokens {
  public:
   // A question of more is a text: its tokens tell next to nothing (weigh_evidence), and comparing
@@ -35,13 +36,16 @@ class QuestionTokens {
   // hold each of the terms. All count alike until then.
   void weigh(std::string_view question, std::span<const std::string> terms,
              std::span<const std::uint64_t> chunks_with, std::uint64_t chunks);
-  // The likeness of each token to the nearest one of a text; the rows of its tokens are scaled to
-  // unit length on the way.
+  // The likeness of each token to the nearest one in each block of a text, block after block; the
+  // rows of its tokens are scaled to unit length on the way.
   std::vector<float> compare(std::span<const float> rows) const;
   // How well a text matches, by what compare() gave: their mean by weight.
-  float match(std::span<const float> likeness) const;
+  float match(std::span<const float> blocks) const;
 
  private:
+  // What blocks hold together, by weight.
+  double weigh_blocks(std::span<const float> blocks) const;
+
   std::size_t dim_ = 0;
   std::vector<float> rows_;  // of unit length
   std::vector<std::uint32_t> starts_;

@@ -31,7 +31,7 @@ WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std
 
 // One thread's part of a pass.
 struct WordPass::Worker {
-  explicit Worker(const LexicalQuery& query) : counter(query), counts(query.terms().size()) {}
+  explicit Worker(const LexicalQuery& query) : counter(query), counts(query) {}
 
   TermCounter counter;
   ChunkCounts counts;
@@ -173,7 +173,7 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
 }
 
 WordRanking WordPass::rank(std::size_t best) const {
-  ChunkCounts all(query_.terms().size());
+  ChunkCounts all(query_);
   for (const auto& worker : workers_) all.add(worker->counts);
   return ranking_of(all, layout_, best);
 }
@@ -255,7 +255,7 @@ void PostingsPass::read_postings(std::span<const ByteView> bytes) {
 }
 
 WordRanking PostingsPass::rank(std::size_t best) const {
-  ChunkCounts counts(query_.terms().size());
+  ChunkCounts counts(query_);
   for (const ChunkLayout::Document& document : layout_.documents()) {
     if (!scope_.holds(document)) continue;
     for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
