@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from gossamer.embed import EmbedOptions, load_embedder, workers
 from gossamer.embed.http import HttpEmbedder
-from gossamer.embed.onnx import OnnxEmbedder, _Encoder, open_session
+from gossamer.embed.onnx import OnnxEmbedder, _Encoder
 from gossamer.embed.safetensors import read_tensors
+from gossamer.embed.sessions import open_session
 from gossamer.embed.static import StaticEmbedder
 from gossamer.embed.texts import cut_into_pieces, to_unit_rows
 from gossamer.errors import (

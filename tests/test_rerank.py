@@ -9,7 +9,7 @@ from tiny_embedder import TinyEmbedder
 
 import gossamer
 from gossamer.embed import load_embedder
-from gossamer.embed.onnx import open_session
+from gossamer.embed.sessions import open_session
 from gossamer.embed.shared import SharedEmbedder
 from gossamer.embed.tokens import TokenEmbedder, token_embedder
 from gossamer.errors import InvalidArgument

@@ -38,6 +38,7 @@ LAYERS = (
     "readers",
     "store",
     "model",
+    "rerankers",
     "query",
     "update",
     "sync",

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.metrics import Seconds, best_times
 from benchmarks.report import Result, Row
 from gossamer.embed import load_embedder
-from gossamer.embed.onnx import open_session
+from gossamer.embed.sessions import open_session
 from gossamer.embed.workers import usable_cpus
 from gossamer.models import find
 

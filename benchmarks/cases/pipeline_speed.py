@@ -12,7 +12,7 @@ from benchmarks.metrics import best_times
 from benchmarks.report import Result, Row
 from benchmarks.scale import scaled
 from gossamer.embed import load_embedder
-from gossamer.embed.onnx import open_session
+from gossamer.embed.sessions import open_session
 from gossamer.embed.workers import run_each, usable_cpus
 from gossamer.index import Index
 from gossamer.models import find

@@ -59,6 +59,7 @@ Query read_query(Choices& choices, const World& world) {
   const std::uint8_t kinds = choices.next(), rest = choices.next(), k = choices.next();
   query.mode = static_cast<QueryMode>(kinds % 3);
   query.words = static_cast<WordSource>(kinds / 3 % 4);
+  query.rescores = kinds / 12 % 2 > 0;
   query.shows_whole = kinds >= 128;
   query.k = k < 250 ? 1u + k % 16 : ~std::size_t{0} - k;
   query.reranks = rest / 4 % 4 > 0;
@@ -140,11 +141,12 @@ class Run {
     if (name == "texts") supply_texts(need);
     if (name == "embeddings") supply_embeddings(ids_in(need).size());
     if (name == "chunks") supply_chunks(ids_in(need));
+    if (name == "scores") session_.supply_scores(floats(ids_in(need).size()));
   }
 
   void supply_out_of_order() {
     static const std::vector<float> some(kWordDim + 1);
-    switch (choices_.below(9)) {
+    switch (choices_.below(10)) {
       case 0:
         return session_.supply_question(*world_.index, some);
       case 1:
@@ -161,6 +163,8 @@ class Run {
         return session_.supply_texts(std::vector<std::optional<ByteView>>(choices_.next() + 99));
       case 7:
         return session_.supply_embeddings(some, {some, {}});
+      case 8:
+        return session_.supply_scores(some);
       default:
         return session_.supply_chunks(std::vector<std::optional<AwayText>>(99), true);
     }
@@ -274,6 +278,11 @@ class Run {
   bool is_spoilt_ = false;
 };
 
+// Large ones are written as whole numbers.
+double number_of(const JsonTree& value) {
+  return value.is(JsonTree::Kind::kReal) ? value.real : static_cast<double>(value.integer);
+}
+
 void check(const JsonTree& answer, const World& world, const Query& query) {
   std::set<std::uint64_t> seen;
   double before = std::numeric_limits<double>::infinity();
@@ -282,8 +291,9 @@ void check(const JsonTree& answer, const World& world, const Query& query) {
     require(seen.insert(id).second, "each chunk is one hit");
     require(std::find(query.excluded.begin(), query.excluded.end(), id) == query.excluded.end(),
             "what is excluded is no hit");
-    require(at(hit, "score").real <= before, "the best come first");
-    before = at(hit, "score").real;
+    const double score = number_of(at(hit, "score"));
+    require(score <= before, "the best come first");
+    before = score;
     const std::string& text = at(hit, "text").text;
     require(text.empty() || text == world.library.written.at(id).body,
             "a hit shows what was indexed");

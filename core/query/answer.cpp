@@ -59,20 +59,22 @@ void write_metadata(JsonWriter& json, std::string_view written) {
 }
 
 void write_reasons(JsonWriter& json, const Hit& hit) {
-  json.key("score").decimal(hit.rank.score).key("distance");
-  if (hit.distance)
-    json.decimal(static_cast<double>(*hit.distance));
-  else
-    json.null();
+  const auto write = [&](const char* name, std::optional<float> value) {
+    json.key(name);
+    if (value)
+      json.decimal(static_cast<double>(*value));
+    else
+      json.null();
+  };
+  json.key("score").decimal(hit.rank.score);
+  write("distance", hit.distance);
   json.key("ranks").begin_object();
   if (hit.rank.by_meaning > 0) json.key("semantic").number(std::uint64_t{hit.rank.by_meaning});
   if (hit.rank.by_words > 0) json.key("lexical").number(std::uint64_t{hit.rank.by_words});
-  json.end_object().key("tokens");
-  if (hit.rank.tokens)
-    json.decimal(static_cast<double>(*hit.rank.tokens));
-  else
-    json.null();
-  json.key("words").decimal(static_cast<double>(hit.rank.words));
+  json.end_object();
+  write("tokens", hit.rank.tokens);
+  write("words", hit.rank.words);
+  write("reranker", hit.rank.reranker);
 }
 
 }  // namespace
@@ -138,6 +140,7 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   json.key("codes_touched").number(std::uint64_t{counters.codes_touched});
   json.key("rounds").number(std::uint64_t{counters.rounds});
   json.key("candidates").number(std::uint64_t{candidates_.size()});
+  json.key("chunks_scored").number(std::uint64_t{scores_.size()});
   json.key("out_of_reach").number(std::uint64_t{meaning_ ? meaning_->out_of_reach() : 0});
   json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
   json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();

@@ -141,4 +141,27 @@ void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> i
   sort_values(fused.begin(), fused.end());
 }
 
+void rank_by_scores(std::vector<FusedChunk>& fused, const std::map<std::uint64_t, float>& scores) {
+  std::vector<FusedChunk> scored, others;
+  for (FusedChunk& chunk : fused) {
+    const auto found = scores.find(chunk.id);
+    if (found == scores.end()) {
+      others.push_back(chunk);
+      continue;
+    }
+    chunk.reranker = found->second;
+    chunk.score = static_cast<double>(found->second);
+    const auto behind = std::find_if(scored.begin(), scored.end(), [&](const FusedChunk& other) {
+      return other.score < chunk.score;
+    });
+    scored.insert(behind, chunk);
+  }
+  // The score of a hit is never above that of the one before it.
+  const double shift =
+      scored.empty() || others.empty() ? 0 : scored.back().score - 1 - others[0].score;
+  for (FusedChunk& chunk : others) chunk.score += shift;
+  fused = std::move(scored);
+  fused.insert(fused.end(), others.begin(), others.end());
+}
+
 }  // namespace gossamer

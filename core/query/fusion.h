@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,8 +14,9 @@ struct FusedChunk {
   double score;
   std::uint32_t by_meaning;
   std::uint32_t by_words;
-  std::optional<float> tokens = std::nullopt;  // how well tokens of the question are matched
-  float words = 0;                             // BM25
+  std::optional<float> tokens = std::nullopt;    // how well tokens of the question are matched
+  float words = 0;                               // BM25
+  std::optional<float> reranker = std::nullopt;  // what a model of the host says of it
 
   // The better of its ranks.
   std::uint32_t best_rank() const;
@@ -45,5 +47,9 @@ std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t
 // Brings the chunks with evidence to the front, best first; the others keep their order.
 void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> ids,
                 std::span<const Evidence> evidence, std::size_t question_tokens);
+
+// Brings the chunks with a score to the front, by that alone; equal ones and the others keep their
+// order. Scores are finite.
+void rank_by_scores(std::vector<FusedChunk>& fused, const std::map<std::uint64_t, float>& scores);
 
 }  // namespace gossamer

@@ -35,7 +35,8 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
 }
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {
-  k_ = query.reranks_best() ? std::max(query.k, query.candidates()) : query.k;
+  const bool wants_candidates = query.reranks_best() || query.rescores;
+  k_ = wants_candidates ? std::max(query.k, query.candidates()) : query.k;
   depth_ = scope.depth + query.k;
   wants_more_ = query.mode == QueryMode::kHybrid;
   is_measuring_ = false;

@@ -12,6 +12,12 @@ void NeedsWriter::ids(std::span<const std::uint64_t> ids) {
   json_.end_array();
 }
 
+void NeedsWriter::strings(std::span<const std::string_view> texts) {
+  json_.key("texts").begin_array();
+  for (const std::string_view text : texts) json_.text(text);
+  json_.end_array();
+}
+
 void NeedsWriter::words(std::size_t pieces) {
   begin("words").key("pieces").number(std::uint64_t{pieces});
   json_.end_object();
@@ -42,14 +48,21 @@ void NeedsWriter::meaning(const MeaningSearch& search) {
     case MeaningSearch::Stage::kEmbeddings:
       begin("embeddings");
       ids(search.to_embed());
-      json_.key("texts").begin_array();
-      for (const std::string_view text : search.texts()) json_.text(text);
-      json_.end_array().key("tokens").boolean(search.wants_tokens());
+      strings(search.texts());
+      json_.key("tokens").boolean(search.wants_tokens());
       break;
     case MeaningSearch::Stage::kTexts:
     case MeaningSearch::Stage::kOver:
       return;
   }
+  json_.end_object();
+}
+
+void NeedsWriter::scores(std::span<const std::uint64_t> ids,
+                         std::span<const std::string_view> texts) {
+  begin("scores");
+  this->ids(ids);
+  strings(texts);
   json_.end_object();
 }
 

@@ -20,6 +20,7 @@ class NeedsWriter {
   void ranking(std::size_t best);
   void postings(std::span<const PostingsView::Range> ranges);
   void meaning(const MeaningSearch& search);
+  void scores(std::span<const std::uint64_t> ids, std::span<const std::string_view> texts);
   // Nothing is written where nothing is to be read.
   void texts(std::span<const TextNeed> needs);
   void chunks(std::span<const std::uint64_t> ids);
@@ -29,6 +30,7 @@ class NeedsWriter {
  private:
   JsonWriter& begin(std::string_view name);
   void ids(std::span<const std::uint64_t> ids);
+  void strings(std::span<const std::string_view> texts);
   void document(const TextNeed& need);
 
   JsonWriter json_;

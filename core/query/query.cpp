@@ -35,6 +35,7 @@ std::uint64_t whole_number(std::string_view name, const JsonValue& value) {
 bool* option_of(Query& query, std::string_view name) {
   if (name == "shows_whole") return &query.shows_whole;
   if (name == "reads_rows") return &query.reads_rows;
+  if (name == "rescores") return &query.rescores;
   return name == "reranks" ? &query.reranks : nullptr;
 }
 

@@ -26,6 +26,7 @@ struct Query {
   // codes alone choose those by meaning, unless it is given.
   std::optional<double> recall;
   bool reranks = true;                // in hybrid mode, the best of both rankings by what they say
+  bool rescores = false;              // the best at last by a model of the host, in any mode
   std::optional<std::string> filter;  // JSON, see Filter::read
   std::vector<std::uint64_t> excluded;  // chunks that are no answers
   WordSource words = WordSource::kTexts;
@@ -35,7 +36,8 @@ struct Query {
 
   static constexpr double kUsualRecall = 0.90;
   bool reranks_best() const { return reranks && mode == QueryMode::kHybrid; }
-  // How many of each ranking are ranked again: what an answer of k needs (docs/decisions/0023).
+  // How many of each ranking are ranked again, or scored where none are: what an answer of k needs
+  // (docs/decisions/0023, 0024).
   std::size_t candidates() const;
 
   // Reads a JSON object of these fields by name; kInvalidArgument for anything else.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,7 @@ class QuerySession {
   //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
   //   {"need": "embeddings", "ids": [], "texts": [], "tokens": false}    supply_embeddings
   //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
+  //   {"need": "scores", "ids": [], "texts": []}                         supply_scores
   // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument;
   // the right thing can be supplied afterwards.
   std::string needs() const;
@@ -68,6 +70,8 @@ class QuerySession {
   void supply_texts(std::span<const std::optional<ByteView>> spans);
   void supply_embeddings(std::span<const float> rows, const TokenRows& tokens = {});
   void supply_chunks(std::span<const std::optional<AwayText>> chunks, bool is_answered);
+  // How well each text answers the question, larger is better; kNotFinite for what is no number.
+  void supply_scores(std::span<const float> scores);
 
   // The ids that may be found, rising; nothing without a filter.
   std::optional<std::vector<std::uint64_t>> allowed_ids() const;
@@ -76,7 +80,7 @@ class QuerySession {
   std::string answer() const;
 
  private:
-  enum class Stage { kRank, kMeasure, kRead, kOver };
+  enum class Stage { kRank, kMeasure, kScore, kRead, kOver };
   enum class Words { kNone, kTexts, kHost, kPostings, kReady };
 
   void begin();
@@ -88,6 +92,8 @@ class QuerySession {
   bool is_ranked() const;
   void begin_measuring();
   void finish_measuring();
+  void begin_scoring();
+  void finish_scoring();
   bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;
@@ -116,7 +122,9 @@ class QuerySession {
 
   std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
-  std::size_t next_ = 0;  // of these, the first that was not read
+  std::vector<std::uint64_t> to_score_;
+  std::map<std::uint64_t, float> scores_;  // also of before, where the ranking began again
+  std::size_t next_ = 0;                   // of these, the first that was not read
   std::vector<FusedChunk> batch_;
   std::vector<Hit> hits_;
 };

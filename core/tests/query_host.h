@@ -74,6 +74,13 @@ class QueryHost {
     return tokens;
   }
 
+  // Of a model to which later ids answer better.
+  static std::vector<float> scores_of(const Ids& ids) {
+    std::vector<float> scores;
+    for (const std::uint64_t id : ids) scores.push_back(static_cast<float>(id) / 4 - 3);
+    return scores;
+  }
+
   // All spans of documents, as the files and stored texts are now.
   ReadSpans read(const JsonTree& documents) const {
     ReadSpans read;
@@ -95,6 +102,7 @@ class QueryHost {
     if (name == "texts") session.supply_texts(read(at(need, "documents")).views());
     if (name == "embeddings") supply_embeddings(session, need);
     if (name == "chunks") supply_chunks(session, need);
+    if (name == "scores") session.supply_scores(scores_of(ids_in(need)));
   }
 
   // Supplies a session until it is over, and gives its answer.

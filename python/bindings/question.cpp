@@ -247,7 +247,14 @@ void bind_session(nb::module_& m) {
             self.supply_embeddings({rows.data(), rows.size()}, {{tokens.data(), tokens.size()},
                                                                 {counts.data(), counts.size()}});
           },
-          nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"));
+          nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"))
+      .def(
+          "supply_scores",
+          [](QuerySession& self, const FloatRow& scores) {
+            const nb::gil_scoped_release release;
+            self.supply_scores({scores.data(), scores.size()});
+          },
+          nb::arg("scores"));
 }
 
 // Chunks that are read outside of a question.

@@ -21,6 +21,7 @@ from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Results
 from gossamer.query.run import Query, check_rerank, run_query
 from gossamer.records import Hit
+from gossamer.rerankers import KeptRerankers, Reranker
 from gossamer.status import IndexStatus, read_status
 from gossamer.store import Snapshot, open_index
 from gossamer.store.check import Finding, check
@@ -68,6 +69,10 @@ class Index(ChangeableIndex):
     Any number of processes may search one index while one changes it; each search sees the state
     that was committed last.
     """
+
+    def __init__(self, snapshot: Snapshot, model: IndexModel) -> None:
+        super().__init__(snapshot, model)
+        self._rerankers = KeptRerankers()
 
     @classmethod
     def create(
@@ -202,6 +207,7 @@ class Index(ChangeableIndex):
         *,
         mode: str = "hybrid",
         rerank: str = "auto",
+        reranker: str | Reranker | None = None,
         recall: float | None = None,
         where: str | Mapping[str, object] | None = None,
         paths: Sequence[str] = (),
@@ -215,17 +221,28 @@ class Index(ChangeableIndex):
         `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
         best of both rankings are read, embedded and ranked again by what they say (`rerank`;
         "none" adds up places instead). `recall` is the share of the truly nearest chunks to find
-        by meaning: 0.90 unless the best are ranked again, where codes choose them. `where` is an
-        expression over metadata such as `lang == "en" and year >= 2020`; `paths` are globs,
-        `types` kinds of files, `after` and `before` dates of files. With `full` snippets are whole
-        chunks.
+        by meaning: 0.90 unless the best are ranked again, where codes choose them.
+
+        `reranker` scores the best at last, in any mode, and they are ordered by that alone: an
+        ONNX cross-encoder in a folder, one that was fetched from a hub (ORGANISATION/NAME), the
+        address of a server's /v1/rerank, or an object with a `name` and `score(question, texts)`.
+        It is kept for the life of this object.
+
+        `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
+        globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
+        whole chunks.
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
         filter = None if condition is None else condition.key
         reranks = check_rerank(rerank)
-        return self._run(Query(question, k, mode, recall, reranks, filter, full=full))
+        scorer = None
+        if reranker is not None:
+            scorer = self._rerankers.get(reranker, self._current[1].threads)
+        return self._run(
+            Query(question, k, mode, recall, reranks, filter, full=full, reranker=scorer)
+        )
 
     @_asks
     def similar(

@@ -84,7 +84,7 @@ def test_a_replica_is_not_looked_for_elsewhere(tmp_path: Path, embedder: TinyEmb
 
 
 def test_an_address_of_a_key_is_the_one_it_was_set_for(monkeypatch: pytest.MonkeyPatch):
-    from gossamer.embed.http import _key_for
+    from gossamer.embed.service import _key_for
 
     monkeypatch.setenv("GOSSAMER_API_KEY", "secret")
     monkeypatch.setenv("GOSSAMER_API_HOST", "api.example")

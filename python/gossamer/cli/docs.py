@@ -43,7 +43,8 @@ never broken.
 |---|---|
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
-| `GOSSAMER_API_KEY` | the key of a server that embeds |
+| `GOSSAMER_RERANKER` | the reranking model of `search` and `serve` when `--reranker` is not given |
+| `GOSSAMER_API_KEY` | the key of a server that embeds or reranks |
 | `GOSSAMER_API_HOST` | the host that the key is for; `http://HOST` if it may go by plain http |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
@@ -88,6 +89,7 @@ _HIT_KEYS = {
     "ranks": "place in each ranking that found it, from 1: `semantic`, `lexical`",
     "tokens": "how well it matches the question's tokens, 0 to 1; null if they were not compared",
     "words": "what its words count (BM25), where the best of both rankings were ranked again",
+    "reranker": "what a reranking model says of it (`--reranker`); null if none was asked",
     "metadata": "what the file says of itself",
     "text": "the whole chunk",
 }

@@ -45,7 +45,8 @@ def _show_hit(output: Output, hit: Hit) -> None:
 
 def _why(hit: Hit) -> str:
     """Say where each ranking has it: "score 0.0328 · meaning 1 (cosine 0.42) · words 3"."""
-    parts = [f"score {hit.score:.4g}"]
+    by_whom = "" if hit.reranker is None else " by the reranker"
+    parts = [f"score {hit.score:.4g}{by_whom}"]
     if hit.tokens is not None:
         parts.append(f"tokens {hit.tokens:.2f}")
     for name, rank in hit.ranks.items():
@@ -71,6 +72,8 @@ def _show_explanation(output: Output, found: ResultsRecord) -> None:
     terms = said.pop("lexical_terms")
     assert isinstance(stages, dict)
     assert isinstance(terms, dict)
+    if not said["reranker"]:
+        del said["reranker"], said["chunks_scored"]
     rows = [(name.replace("_", " "), _shown(name, value)) for name, value in said.items()]
     rows += [("lexical terms", ", ".join(f"{term} ({n:,})" for term, n in terms.items()))]
     rows += [(f"time: {name}", f"{ms:,.1f} ms") for name, ms in stages.items()]

@@ -14,6 +14,7 @@ from gossamer.cli.session import (
     common_options,
     model_option,
     pass_session,
+    reranker_option,
 )
 
 __all__ = ["command", "count_option", "filter_options"]
@@ -67,6 +68,7 @@ count_option = click.option(
     show_default=True,
     help="Rank the best of both rankings again by what they say, or add up their places.",
 )
+@reranker_option
 @click.option(
     "--recall",
     type=click.FloatRange(0, 1, min_open=True),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer.cli.output import Output
-from gossamer.cli.session import Session, common_options, pass_session
+from gossamer.cli.session import Session, common_options, pass_session, reranker_option
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.places import is_address
 
@@ -68,6 +68,7 @@ _ACCESS_FIELDS = ("method", "path", "status", "seconds")
     metavar="BYTES",
     help="How much to remember for edges that catch up.",
 )
+@reranker_option
 @click.option("--access-log", is_flag=True, help="Log every request.")
 @click.option("--json", "as_json", is_flag=True, help="Log lines of JSON.")
 @common_options()

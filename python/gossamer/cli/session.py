@@ -16,7 +16,14 @@ from gossamer.places import is_address
 if TYPE_CHECKING:
     from gossamer.index import Index
 
-__all__ = ["Session", "as_json_option", "common_options", "model_option", "pass_session"]
+__all__ = [
+    "Session",
+    "as_json_option",
+    "common_options",
+    "model_option",
+    "pass_session",
+    "reranker_option",
+]
 
 _DEFAULT = "default"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -129,6 +136,18 @@ def model_option(command: Command) -> Command:
         default="",
         metavar="PLACE",
         help="Where the index's model is, if it was moved or the index is somebody else's.",
+    )
+    return option(command)
+
+
+def reranker_option(command: Command) -> Command:
+    """Take --reranker, for those who have one."""
+    option = click.option(
+        "--reranker",
+        envvar="GOSSAMER_RERANKER",
+        metavar="PLACE",
+        help="Let a reranking model order the best: a folder with an ONNX cross-encoder, "
+        "ORGANISATION/NAME of one that was fetched, or http://HOST:PORT/v1#MODEL.",
     )
     return option(command)
 

@@ -9,36 +9,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.embed.options import EmbedOptions
+from gossamer.embed.service import ModelServer
 from gossamer.embed.texts import check_lengths, embed_pieces, to_unit_rows
-from gossamer.errors import InvalidArgument, NotFinite, Unreachable
+from gossamer.errors import InvalidArgument, NotFinite
 from gossamer.text.encoding import to_utf8
 from gossamer.text.tokenizer import Tokenizer, bert_uncased
-from gossamer.web import NoAnswer, Web, is_loopback, parse_json, retry_after, short, split_address
+from gossamer.web import short, split_address
 
 __all__ = ["PROBE", "HttpEmbedder"]
 
 # Embedded when an index is made and when it is opened: another vector means another model.
 PROBE = "A cobweb so thin that only the morning dew shows where it hangs."
 
-_KEY, _HOST = "GOSSAMER_API_KEY", "GOSSAMER_API_HOST"
 _DEFAULT_MAX_TOKENS = 256
 _ATTEMPTS = 5
-_FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30.0
-_PASSING_STATUS = (408, 425, 429, 500, 502, 503, 504)
 _MAX_DIM = 1 << 16
 _MAX_ANSWER_BYTES = 1 << 30
 
@@ -53,10 +48,15 @@ class HttpEmbedder:
     ) -> None:
         self._place = _parse(spec)
         self._options = options
-        self._pause = pause
-        key = options.api_key or _key_for(self._place.url)
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._web = Web(self._place.url, options.timeout_s, headers)
+        self._server = ModelServer(
+            self._place.url,
+            f"embeddings of {self._place.model!r}",
+            api_key=options.api_key,
+            timeout_s=options.timeout_s,
+            attempts=_ATTEMPTS,
+            most_bytes=_MAX_ANSWER_BYTES,
+            pause=pause,
+        )
         if options.batch < 1:
             raise InvalidArgument(f"a request needs at least one text; got batch={options.batch}")
         self.name = spec
@@ -102,17 +102,21 @@ class HttpEmbedder:
         question: dict[str, Any] = {"model": self._place.model, "input": texts}
         if not self._place.is_ollama:
             question["encoding_format"] = "base64"
-        answer = self._request(json.dumps(question).encode())
+        answer = self._server.post(question)
         try:
             vectors = _vectors(answer, self._place.is_ollama)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise self._refused(f"something else than embeddings: {short(answer)}") from error
+            raise self._server.refused(
+                f"something else than embeddings: {short(answer)}"
+            ) from error
         if len(vectors) != len(texts):
-            raise self._refused(f"{len(vectors)} vectors for {len(texts)} texts")
+            raise self._server.refused(f"{len(vectors)} vectors for {len(texts)} texts")
         sizes = sorted({vector.size for vector in vectors})
         if len(sizes) != 1 or not 0 < sizes[0] <= _MAX_DIM or (dim and sizes != [dim]):
             expected = f"{dim}" if dim else "one number"
-            raise self._refused(f"vectors of {sizes} dimensions, where {expected} is expected")
+            raise self._server.refused(
+                f"vectors of {sizes} dimensions, where {expected} is expected"
+            )
         rows = np.stack(vectors)
         if not np.isfinite(rows).all():
             raise NotFinite(
@@ -120,49 +124,6 @@ class HttpEmbedder:
                 f"{self._place.model!r}; the server does not work as it should"
             )
         return rows
-
-    def _request(self, body: bytes) -> Any:
-        """Post a question; what may pass by itself is tried again, ever more slowly."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                return self._answer(body)
-            except _Passing as passing:
-                if attempt == _ATTEMPTS:
-                    raise Unreachable(
-                        f"asked {attempt} times for embeddings of {self._place.model!r}, "
-                        f"{self._place.url} {passing.what}; check that the server runs"
-                    ) from passing
-                pause = max(passing.wait_s, _FIRST_PAUSE_S * 2 ** (attempt - 1))
-                self._pause(min(pause, _LONGEST_PAUSE_S))
-        raise AssertionError
-
-    def _answer(self, body: bytes) -> Any:
-        headers = {"Content-Type": "application/json"}
-        try:
-            with self._web.send("POST", self._place.target, body, headers) as answer:
-                data = answer.read_whole(_MAX_ANSWER_BYTES)
-        except NoAnswer as error:
-            if error.is_unknown_host:
-                raise Unreachable(
-                    f"there is no server {urlsplit(self._place.url).hostname!r} "
-                    f"({error.__cause__}); check the address"
-                ) from error
-            raise _Passing(error.what) from error
-        if answer.status in _PASSING_STATUS:
-            what = f"answered with status {answer.status} ({short(data)})"
-            raise _Passing(what, retry_after(answer))
-        if answer.status != 200:
-            raise self._refused(f"status {answer.status}: {short(data)}")
-        try:
-            return parse_json(data)
-        except ValueError as error:
-            raise self._refused(f"no JSON: {short(data[:200])}") from error
-
-    def _refused(self, what: str) -> Unreachable:
-        return Unreachable(
-            f"asked for embeddings of {self._place.model!r}, {self._place.url} answered with "
-            f"{what}; check address, model name and key"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,48 +133,6 @@ class _Place:
     url: str
     model: str
     is_ollama: bool
-
-    @property
-    def target(self) -> str:
-        """Path and query of the address."""
-        parts = urlsplit(self.url)
-        return f"{parts.path}?{parts.query}" if parts.query else parts.path
-
-
-class _Passing(Exception):  # noqa: N818 - never leaves this file
-    """A failure that may be over soon."""
-
-    def __init__(self, what: str, wait_s: float = 0.0) -> None:
-        super().__init__(what)
-        self.what = what
-        self.wait_s = wait_s
-
-
-def _key_for(url: str) -> str:
-    """Give the key of the environment if it was set for the host of this address, and no other.
-
-    The address may be one that an index names, so the key must say itself whose it is.
-    """
-    key, host = os.environ.get(_KEY, ""), os.environ.get(_HOST, "").lower()
-    if not key:
-        return ""
-    parts = urlsplit(url)
-    if not host:
-        raise InvalidArgument(
-            f"{_KEY} is set, but not for which server: set {_HOST}={parts.netloc} to send it to "
-            "this one"
-        )
-    scheme, _, host = host.rpartition("://")
-    own = (parts.hostname or "", f"{parts.hostname}:{parts.port}", parts.netloc.lower())
-    if host.rstrip("/") not in own:
-        return ""
-    # Whoever made the index may have written http where the key was set for a service by https.
-    if parts.scheme == "http" and scheme != "http" and not is_loopback(parts.hostname):
-        raise InvalidArgument(
-            f"{_KEY} would go to {parts.netloc} over plain http, where others can read it: use "
-            f"https, or set {_HOST}=http://{parts.netloc} if it is meant so"
-        )
-    return key
 
 
 def _parse(spec: str) -> _Place:

@@ -15,11 +15,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.embed.sessions import GPU_BATCH, check_inputs, find_gpu, open_session, pad
 from gossamer.embed.texts import (
     check_lengths,
     count_specials,
@@ -30,25 +31,14 @@ from gossamer.embed.texts import (
 )
 from gossamer.embed.tokens import QuestionVectors, TextVectors
 from gossamer.embed.workers import run_each, usable_cpus
-from gossamer.errors import Damaged, InvalidArgument, MissingModel
+from gossamer.errors import Damaged, InvalidArgument
 from gossamer.models.graph import TOKENS, add_tokens
 from gossamer.models.records import Model
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["OnnxEmbedder", "open_session"]
-
-# In the order they are tried. CoreML is not among them: the ordinary macOS package lists it on
-# every machine, and it compiles for seconds at each start and runs changing lengths slowly.
-_GPU_PROVIDERS = (
-    "CUDAExecutionProvider",
-    "ROCMExecutionProvider",
-    "MIGraphXExecutionProvider",
-    "DmlExecutionProvider",
-)
-_GPU_BATCH = 64
-_FATAL_ONLY = 4
+__all__ = ["OnnxEmbedder"]
 
 Rows = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -179,7 +169,7 @@ class _Encoder:
         self._pooling = model.pooling
         self._threads = threads
         self._batch = batch
-        _check_inputs(self._inputs, model)
+        check_inputs(self._inputs, model)
 
     @property
     def gives_tokens(self) -> bool:
@@ -213,7 +203,7 @@ class _Encoder:
         return found
 
     def _rows(self, ids: list[Ids], with_tokens: bool) -> tuple[Rows, Rows]:
-        padded, mask = _pad(ids)
+        padded, mask = pad(ids)
         given = {"input_ids": padded, "attention_mask": mask, "token_type_ids": 0 * padded}
         feed = {name: value for name, value in given.items() if name in self._inputs}
         try:
@@ -229,45 +219,13 @@ class _Encoder:
 
 
 def _make_encoder(model: Model, threads: int, device: str, is_question: bool) -> _Encoder:
-    import onnxruntime
-
-    providers = [name for name in _GPU_PROVIDERS if name in onnxruntime.get_available_providers()]
-    if device == "gpu" and not providers:
-        raise InvalidArgument(
-            "device='gpu' was asked for, but onnxruntime offers none here; install a build of "
-            "onnxruntime for this GPU, or use device='auto'"
-        )
-    if providers and device != "cpu" and not is_question:
-        session = open_session(model, str(model.weights.path), providers[:1])
-        return _Encoder(session, model, 1, _GPU_BATCH)
+    gpu = find_gpu(device)
+    if gpu and not is_question:
+        session = open_session(model, str(model.weights.path), gpu)
+        return _Encoder(session, model, 1, GPU_BATCH)
     own = model.question_graph if is_question else model.graph
     graph = add_tokens(own.path.read_bytes()) if own else str(model.weights.path)
     return _Encoder(open_session(model, graph), model, threads, 1)
-
-
-def open_session(model: Model, graph: str | bytes, gpu: Sequence[str] = ()) -> InferenceSession:
-    """Load a graph over the model's weights: a file's path, or its bytes."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL_ONLY
-    # One thread in each run, several runs at a time.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    # Our own graph holds no weights: it names places in the model's file.
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(model.weights.path.parent)
-    )
-    unfused: Any = {"disabled_optimizers": ["SkipLayerNormFusion"]} if not gpu else {}
-    try:
-        return onnxruntime.InferenceSession(
-            graph, options, providers=[*gpu, "CPUExecutionProvider"], **unfused
-        )
-    except Exception as error:
-        raise MissingModel(
-            f"onnxruntime {onnxruntime.__version__} cannot load {model.weights.path}: "
-            f"{str(error).strip()[:300]}; check the file, or upgrade onnxruntime"
-        ) from error
 
 
 def _choose_output(session: InferenceSession, model: Model) -> str:
@@ -281,25 +239,6 @@ def _choose_output(session: InferenceSession, model: Model) -> str:
         raise InvalidArgument(f"{model.weights.path} gives no vectors of 32-bit floats")
     name: str = outputs[0].name
     return name
-
-
-def _check_inputs(inputs: set[str], model: Model) -> None:
-    others = inputs - {"input_ids", "attention_mask", "token_type_ids"}
-    if others or "input_ids" not in inputs:
-        raise InvalidArgument(
-            f"{model.weights.path} takes {', '.join(sorted(inputs))}, but expected is an encoder "
-            "that takes input_ids, attention_mask and token_type_ids"
-        )
-
-
-def _pad(ids: list[Ids]) -> tuple[Ids, Ids]:
-    longest = max(len(one) for one in ids)
-    padded = np.zeros((len(ids), longest), np.int64)
-    mask = np.zeros_like(padded)
-    for row, one in enumerate(ids):
-        padded[row, : len(one)] = one
-        mask[row, : len(one)] = 1
-    return padded, mask
 
 
 def _pool(output: Rows, mask: Ids, pooling: str) -> Rows:

@@ -27,6 +27,8 @@ class Explanation:
     chunks_asked: int = 0  # whose vectors came from the server that the index follows
     rounds: int = 0  # how often vectors were asked for
     candidates: int = 0  # of both rankings, that were ranked again
+    reranker: str = ""  # the model that scored the best of them; "" if none did
+    chunks_scored: int = 0  # by it
     lexical_bytes: int = 0  # text that was read for words
     lexical_terms: Mapping[str, int] = field(default_factory=dict)  # chunks that hold each term
     stages: Mapping[str, float] = field(default_factory=dict)  # milliseconds

@@ -23,6 +23,7 @@ from gossamer.query.results import Explanation, Results
 from gossamer.query.stages import Stages
 from gossamer.query.texts import TextSource
 from gossamer.query.vectors import VectorSource
+from gossamer.rerankers import Reranker
 from gossamer.store import Snapshot, hash_of_text
 from gossamer.store.catalogue import decode_name, encode_name
 from gossamer.store.journal import as_kept
@@ -53,6 +54,7 @@ class Query:
     vector: Floats | None = None
     highlight: str | None = None  # words to mark in hits, where they are not the question's
     full: bool = False  # snippets are whole chunks
+    reranker: Reranker | None = None  # scores the best at last
 
     def to_bytes(self, words: str) -> bytes:
         """Write it as the core reads it, with what ranks by words."""
@@ -61,6 +63,7 @@ class Query:
             "k": self.k,
             "mode": self.mode,
             "reranks": self.reranks,
+            "rescores": self.reranker is not None,
             "excluded": self.excluded,
             "words": words,
             "shows_whole": self.full,
@@ -254,6 +257,20 @@ class _Question:
         with self._stages.time("codes"):
             self._session.supply_embeddings(made.rows, made.tokens, made.counts)
 
+    def _supply_scores(self, need: Need) -> None:
+        reranker, texts = self._query.reranker, need["texts"]
+        assert reranker is not None
+        with self._stages.time("rerank"):
+            scores = np.ascontiguousarray(
+                reranker.score(self._query.question, texts), dtype=np.float32
+            )
+        if scores.shape != (len(texts),):
+            raise InvalidArgument(
+                f"the reranker {reranker.name!r} gave an array of shape {scores.shape}; expected "
+                f"a score for each of {len(texts)} texts"
+            )
+        self._session.supply_scores(scores)
+
     def _supply_texts(self, need: Need) -> None:
         with self._stages.time("read"):
             self._session.supply_texts(self._texts.read(need["documents"]))
@@ -276,6 +293,7 @@ class _Question:
             chunks_embedded=self._vectors.embedded,
             chunks_cached=self._vectors.cached,
             chunks_asked=self._vectors.asked,
+            reranker="" if self._query.reranker is None else self._query.reranker.name,
             stages=self._stages.ms,
             **said,
         )

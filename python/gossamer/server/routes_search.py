@@ -200,6 +200,7 @@ async def _search(service: Service, asked: models.Search) -> Response:
             asked.k,
             mode=asked.mode,
             rerank=asked.rerank,
+            reranker=service.reranker,
             recall=asked.recall,
             where=asked.where,
             paths=asked.paths,

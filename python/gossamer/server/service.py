@@ -12,6 +12,7 @@ from gossamer.embed.shared import SharedEmbedder
 from gossamer.files import absolute
 from gossamer.index import Index
 from gossamer.model import Embedders
+from gossamer.rerankers import Reranker, load_reranker
 from gossamer.server.changes import ChangeQueue
 from gossamer.server.errors import Forbidden
 from gossamer.server.gate import Gate
@@ -48,6 +49,10 @@ class Service:
         self.index = Index.open(folder, threads=options.threads, share=self._share)
         if not self.index.is_trusted:
             raise self.index.snapshot.refusal("it is not served")
+        # The server's own: a client that could name one would have addresses asked.
+        self.reranker: Reranker | None = None
+        if options.reranker is not None:
+            self.reranker = load_reranker(options.reranker, options.threads)
         self.uploads = Uploads(folder / UPLOADS)
         if not options.read_only:
             self.uploads.sweep()
@@ -95,7 +100,7 @@ class Service:
     def warm_up(self) -> None:
         """Load the model and the index before the first question; what fails then says why."""
         try:
-            self.index.search("warm", k=1)
+            self.index.search("warm", k=1, reranker=self.reranker)
         except Exception as error:
             _LOG.warning("the index cannot be searched: %s", error)
 

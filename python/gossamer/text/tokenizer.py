@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,12 +21,20 @@ from gossamer.errors import InvalidArgument, MissingModel, TooLarge, Unreadable
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as _Library
 
-__all__ = ["HubTokenizer", "Tokenizer", "WordPiece", "bert_uncased", "load_tokenizer"]
+__all__ = ["HubTokenizer", "Pair", "Tokenizer", "WordPiece", "bert_uncased", "load_tokenizer"]
 
 _BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _BERT_FRAME = ("[CLS]", "[SEP]")
 _VOCABULARY = "bert-uncased.vocab.zz"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The ids of a question and a text together, and which of both each belongs to (0 or 1)."""
+
+    ids: NDArray[np.int64]
+    types: NDArray[np.int64]
 
 
 class Tokenizer(Protocol):
@@ -87,6 +96,22 @@ class WordPiece:
         before, after = (self._before, self._after) if special_tokens else ([], [])
         return self.pieces.encode(encoded, before, after, threads)
 
+    def encode_pairs(self, question: str, texts: Sequence[str], most: int) -> list[Pair]:
+        """Give a question with each text as BERT takes them, cut to `most` tokens in all.
+
+        Texts are cut at their ends; a question is if it takes more than half.
+        """
+        asked, *found = self.encode([question, *texts], special_tokens=False)
+        room = most - len(self._before) - 2 * len(self._after)
+        asked = asked[: room // 2]
+        first = np.concatenate([self._before, asked, self._after])
+        pairs = []
+        for ids in found:
+            second = np.concatenate([ids[: room - len(asked)], self._after])
+            types = np.repeat([0, 1], [len(first), len(second)])
+            pairs.append(Pair(np.concatenate([first, second]).astype(np.int64), types))
+        return pairs
+
     def _id_in_frame(self, piece: str) -> int:
         found = self.pieces.id_of(piece)
         if found is None:
@@ -127,6 +152,20 @@ class HubTokenizer:
         )
         return [np.array(encoding.ids, np.int64) for encoding in encodings]
 
+    def encode_pairs(self, question: str, texts: Sequence[str], most: int) -> list[Pair]:
+        """Give a question with each text as its definition says; see `WordPiece`."""
+        asked, *found = self._library.encode_batch(
+            [_without_surrogates(text) for text in (question, *texts)], add_special_tokens=False
+        )
+        room = most - self._library.num_special_tokens_to_add(True)
+        asked.truncate(room // 2)
+        pairs = []
+        for encoding in found:
+            encoding.truncate(room - len(asked.ids))
+            both = self._library.post_process(asked, encoding)
+            pairs.append(Pair(np.array(both.ids, np.int64), np.array(both.type_ids, np.int64)))
+        return pairs
+
 
 @cache
 def bert_uncased() -> WordPiece:
@@ -135,17 +174,21 @@ def bert_uncased() -> WordPiece:
     return WordPiece(zlib.decompress(data.read_bytes()))
 
 
-def load_tokenizer(path: Path) -> WordPiece | HubTokenizer:
+def load_tokenizer(path: Path, *, of_pairs: bool = False) -> WordPiece | HubTokenizer:
     """Load a tokenizer.json, or BERT's vocab.txt with the tokenizer_config.json beside it, if any.
 
     A tokenizer.json of BERT's kind is read by the core, any other needs the `tokenizers` package.
+    Where it is to encode pairs, it must be of BERT's kind in that, too.
     Raises `Unreadable` for a file that is neither.
     """
     data = _read(path)
     try:
         if path.suffix == ".json":
             definition = _parse(path, data)
-            return _as_wordpiece(definition) or HubTokenizer(data.decode("utf-8", "replace"))
+            pieces = _as_wordpiece(definition)
+            if pieces is None or (of_pairs and not _pairs_like_bert(definition)):
+                return HubTokenizer(data.decode("utf-8", "replace"))
+            return pieces
         beside = path.with_name("tokenizer_config.json")
         config = _parse(beside, _read(beside)) if beside.is_file() else {}
         return WordPiece(data, lowercase=config.get("do_lower_case") is not False)
@@ -207,6 +250,26 @@ def _frame(post_processor: object, vocab: dict[str, int]) -> tuple[str, str] | t
         } if all(_ids_of(specials, piece) == [vocab.get(piece)] for piece in (first, last)):
             return first, last
     return None
+
+
+def _pairs_like_bert(definition: dict[str, Any]) -> bool:
+    """Tell whether a pair is [CLS] A [SEP] B [SEP]; said of a definition that has a `_frame`."""
+    match definition.get("post_processor"):
+        case {"type": "BertProcessing"}:
+            return True
+        case {
+            "type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": first}}, _, {"SpecialToken": {"id": last}}],
+            "pair": [
+                {"SpecialToken": {"id": start, "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+                {"SpecialToken": {"id": middle, "type_id": 0}},
+                {"Sequence": {"id": "B", "type_id": 1}},
+                {"SpecialToken": {"id": end, "type_id": 1}},
+            ],
+        }:
+            return bool((start, middle, end) == (first, last, last))
+    return False
 
 
 def _ids_of(specials: dict[str, Any], piece: str) -> object:
