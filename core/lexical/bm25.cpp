@@ -62,28 +62,64 @@ void ChunkCounts::add(const ChunkCounts& other) {
   counts_.insert(counts_.end(), other.counts_.begin(), other.counts_.end());
 }
 
-std::vector<ScoredChunk> ChunkCounts::top(std::size_t best) const {
+template <class Take>
+void ChunkCounts::score(Take take) const {
   std::vector<double> weights = query_.weigh(chunks_with_, chunks_);
   for (double& weight : weights) weight *= kSaturation + 1;
   const double mean =
       std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
-
-  std::vector<ScoredChunk> scored;
-  scored.reserve(matches_.size());
   const Count* next = counts_.data();
   for (const Match& match : matches_) {
     const double length = static_cast<double>(match.bytes) / mean;
     const double damping = kSaturation * (1 - kLengthWeight + kLengthWeight * length);
     double score = 0;
-    for (const Count* end = next + match.terms; next != end; ++next)
-      score += weights[next->term] * next->count / (next->count + damping);
-    scored.push_back({match.chunk, static_cast<float>(score)});
+    const std::span<const Count> counts(next, match.terms);
+    for (const Count& one : counts) score += weights[one.term] * one.count / (one.count + damping);
+    take(match, counts, weights, damping, score);
+    next += match.terms;
   }
+}
+
+std::vector<ScoredChunk> ChunkCounts::top(std::size_t best, const std::vector<bool>* among) const {
+  std::vector<ScoredChunk> scored;
+  scored.reserve(matches_.size());
+  score([&](const Match& match, auto, auto&, double, double score) {
+    if (score > 0 && (among == nullptr || (*among)[match.chunk]))
+      scored.push_back({match.chunk, static_cast<float>(score)});
+  });
   const std::size_t kept = std::min(best, scored.size());
   std::partial_sort(scored.begin(), scored.begin() + static_cast<std::ptrdiff_t>(kept),
                     scored.end(), is_better);
   scored.resize(kept);
   return scored;
+}
+
+std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t most) const {
+  // With every pair of two words as often as the rarer of them.
+  std::vector<ScoredChunk> likely;
+  std::vector<std::uint32_t> times(query_.terms().size());
+  score([&](const Match& match, std::span<const Count> counts, const std::vector<double>& weights,
+            double damping, double score) {
+    for (const Count& one : counts)
+      if (one.term < times.size()) times[one.term] = one.count;
+    double more = 0;
+    std::size_t pair = times.size();
+    for (const auto& [first, second] : query_.pairs()) {
+      const double count = std::min(times[first], times[second]);
+      more += weights[pair++] * count / (count + damping);
+    }
+    for (const Count& one : counts)
+      if (one.term < times.size()) times[one.term] = 0;
+    if (more > 0) likely.push_back({match.chunk, static_cast<float>(score + more)});
+  });
+  const std::vector<ScoredChunk> sure = top(best);
+  if (sure.size() == best && best > 0)
+    std::erase_if(likely, [&](const ScoredChunk& one) { return one.score < sure.back().score; });
+  std::sort(likely.begin(), likely.end(), is_better);
+  std::vector<ChunkNumber> chunks;
+  for (const ScoredChunk& one : std::span(likely).first(std::min(most, likely.size())))
+    chunks.push_back(one.chunk);
+  return chunks;
 }
 
 }  // namespace gossamer

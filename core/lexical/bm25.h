@@ -43,8 +43,12 @@ class ChunkCounts {
   void add_others(std::uint64_t chunks, std::uint64_t bytes);
 
   // The `best` chunks by BM25, best first, ties by chunk number; only chunks with a term of the
-  // query. Rare terms count more, and a term counts more in a short chunk.
-  std::vector<ScoredChunk> top(std::size_t best) const;
+  // query, and `among` these by number, if they are given. Rare terms count more, and a term counts
+  // more in a short chunk.
+  std::vector<ScoredChunk> top(std::size_t best, const std::vector<bool>* among = nullptr) const;
+  // Where pairs were not counted in all chunks: those that may be among the `best`, if theirs were,
+  // likeliest first; at most so many.
+  std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most) const;
 
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -68,6 +72,11 @@ class ChunkCounts {
   std::uint64_t chunks_ = 0;
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> chunks_with_;
+  // Calls `take` with each match, its counts, what terms and pairs count, and how much repetition
+  // counts in a chunk of its length.
+  template <class Take>
+  void score(Take take) const;
+
   std::vector<Match> matches_;
   std::vector<Count> counts_;
 };

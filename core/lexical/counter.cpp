@@ -116,7 +116,7 @@ TermCounter::Run TermCounter::read_run(std::string_view text) {
   Run run;
   const auto count = [&](TermId id) {
     if (run.matches < run.terms.size()) run.terms[run.matches] = id;
-    run.matches += run.matches <= run.terms.size();
+    if (run.matches <= run.terms.size()) ++run.matches;
     count_one(id);
   };
   bool is_first = true;

@@ -22,21 +22,22 @@ constexpr std::array<std::string_view, 82> kFunctionWords = {
     "too",  "ve",    "was",    "we",    "were", "what", "when",  "where",  "which", "who",  "whom",
     "why",  "will",  "with",   "you",   "your"};
 
-bool is_function_word(std::string_view word) {
-  return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
-}
-
 // What the parts of a word count where the word itself is to be found, and two words side by side
 // (docs/decisions/0011).
 constexpr double kPartWeight = 0.3, kPairWeight = 0.5;
 
 }  // namespace
 
+bool is_function_word(std::string_view word) {
+  return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
+}
+
 LexicalQuery::LexicalQuery(std::string_view question) : slots_(4 * kMostTerms, 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, Side::kQuestion, [&](const Term& term) {
     if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm);
-    if (is_function_word(term.word)) return;
+    // A letter of a code (the E of E1101) says nothing by itself.
+    if (is_function_word(term.word) || (term.kind == Term::kPart && term.word.size() < 2)) return;
     const bool is_new = !find(term.form);
     const TermId id = add(term.form);
     if (id == kNoTerm) return;

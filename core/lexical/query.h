@@ -13,6 +13,9 @@ namespace gossamer {
 
 using TermId = std::uint16_t;
 
+// Whether a folded word is one of the commonest English function words.
+bool is_function_word(std::string_view word);
+
 // What a question asks for: its terms, each once, numbered in the order of their first mention.
 // The commonest English function words are left out unless there is nothing else.
 class LexicalQuery {

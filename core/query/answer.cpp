@@ -100,19 +100,13 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Lexic
 
 std::optional<std::size_t> QuerySession::allowed_count() const {
   if (scope_.holds_all()) return std::nullopt;
-  std::size_t count = 0;
-  for (const ChunkLayout::Document& document : collection_.layout().documents())
-    count += scope_.holds(document) ? document.chunk_count : 0;
-  for (const std::uint64_t id : scope_.excluded)
-    if (const auto chunk = collection_.layout().number_of(id))
-      count -= scope_.holds(collection_.layout().document_of(*chunk)) ? 1 : 0;
-  return count;
+  return scope_.ids(collection_.layout()).size();
 }
 
 std::string QuerySession::answer() const {
   expect(is_over(), Reason::kWrongState, "the session still needs something; supply it first");
   JsonWriter json;
-  const LexicalQuery words(query_.highlight.value_or(query_.question));
+  const LexicalQuery words(query_.highlight.value_or(question_.text));
   json.begin_object().key("hits").begin_array();
   for (std::size_t i = 0; i < hits_.size(); ++i)
     write_hit(json, hits_[i], i + 1, words, query_.shows_whole);
@@ -124,6 +118,23 @@ std::string QuerySession::answer() const {
   json.end_array().key("explanation");
   write_explanation(json);
   return json.end_object().take();
+}
+
+// What was to be found to the letter, and is nowhere: what the question requires, and its names.
+void QuerySession::write_absent(JsonWriter& json) const {
+  json.key("absent").begin_array();
+  for (std::size_t i = 0; i < question_.requirements.size(); ++i)
+    if ((given_up_ >> i & 1) != 0) json.text(question_.requirements[i].shown());
+  const bool is_counted = query_.mode != QueryMode::kSemantic && query_.words != WordSource::kNone;
+  for (const std::string& name : exact_.names()) {
+    if (!is_counted || !test_.empty()) break;
+    const std::vector<std::string> forms = LexicalQuery(name).terms();
+    const auto term = std::find(word_terms_.begin(), word_terms_.end(), forms.at(0));
+    if (term != word_terms_.end() && by_words_.chunks_with[static_cast<std::size_t>(
+                                         term - word_terms_.begin())] == 0)
+      json.text(name);
+  }
+  json.end_array();
 }
 
 void QuerySession::write_explanation(JsonWriter& json) const {
@@ -142,6 +153,7 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   json.key("candidates").number(std::uint64_t{candidates_.size()});
   json.key("chunks_scored").number(std::uint64_t{scores_.size()});
   json.key("out_of_reach").number(std::uint64_t{meaning_ ? meaning_->out_of_reach() : 0});
+  write_absent(json);
   json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
   json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();
   for (std::size_t i = 0; has_words && i < word_terms_.size(); ++i)

@@ -117,7 +117,7 @@ std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t
   const double of_words =
       kWordWeightOfLong + (agreement_of(tokens, words) - kWordWeightOfLong) * brevity;
   for (std::size_t i = 0; i < scores.size(); ++i)
-    scores[i] += kTokenWeight * brevity * tokens[i] + of_words * words[i];
+    scores[i] += kTokenWeight * brevity * tokens[i] + of_words * words[i] + chunks[i].exact;
   return scores;
 }
 

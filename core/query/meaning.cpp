@@ -81,7 +81,7 @@ std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) c
   const Collection& collection = reader_.collection();
   if (scope.holds_all()) return std::nullopt;
   std::vector<std::uint64_t> ids;
-  if (scope.allowed) {
+  if (scope.allowed || scope.chunks) {
     ids = scope.ids(collection.layout());
     is_empty = ids.empty();
     return is_empty ? Bitmap() : vectors_.allow_ids(ids);

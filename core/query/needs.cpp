@@ -23,8 +23,8 @@ void NeedsWriter::words(std::size_t pieces) {
   json_.end_object();
 }
 
-void NeedsWriter::ranking(std::size_t best) {
-  begin("ranking").key("best").number(std::uint64_t{best});
+void NeedsWriter::ranking(std::string_view text, std::size_t best) {
+  begin("ranking").key("text").text(text).key("best").number(std::uint64_t{best});
   json_.end_object();
 }
 
@@ -58,9 +58,9 @@ void NeedsWriter::meaning(const MeaningSearch& search) {
   json_.end_object();
 }
 
-void NeedsWriter::scores(std::span<const std::uint64_t> ids,
+void NeedsWriter::scores(std::string_view question, std::span<const std::uint64_t> ids,
                          std::span<const std::string_view> texts) {
-  begin("scores");
+  begin("scores").key("question").text(question);
   this->ids(ids);
   strings(texts);
   json_.end_object();

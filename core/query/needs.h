@@ -15,12 +15,13 @@ class NeedsWriter {
  public:
   NeedsWriter() { json_.begin_array(); }
 
-  void question() { begin("question").end_object(); }
+  void question(std::string_view text) { begin("question").key("text").text(text).end_object(); }
   void words(std::size_t pieces);
-  void ranking(std::size_t best);
+  void ranking(std::string_view text, std::size_t best);
   void postings(std::span<const PostingsView::Range> ranges);
   void meaning(const MeaningSearch& search);
-  void scores(std::span<const std::uint64_t> ids, std::span<const std::string_view> texts);
+  void scores(std::string_view question, std::span<const std::uint64_t> ids,
+              std::span<const std::string_view> texts);
   // Nothing is written where nothing is to be read.
   void texts(std::span<const TextNeed> needs);
   void chunks(std::span<const std::uint64_t> ids);

@@ -36,6 +36,7 @@ bool* option_of(Query& query, std::string_view name) {
   if (name == "shows_whole") return &query.shows_whole;
   if (name == "reads_rows") return &query.reads_rows;
   if (name == "rescores") return &query.rescores;
+  if (name == "is_plain") return &query.is_plain;
   return name == "reranks" ? &query.reranks : nullptr;
 }
 

@@ -20,12 +20,13 @@ enum class WordSource {
 // What is asked.
 struct Query {
   std::string question;
+  bool is_plain = false;  // quotes and signs of the question are text
   std::size_t k = 5;
   QueryMode mode = QueryMode::kHybrid;
   // Share of the truly nearest chunks to find. Where the best of both rankings are ranked again,
   // codes alone choose those by meaning, unless it is given.
   std::optional<double> recall;
-  bool reranks = true;                // in hybrid mode, the best of both rankings by what they say
+  bool reranks = true;                // the best by what they say, unless by meaning alone
   bool rescores = false;              // the best at last by a model of the host, in any mode
   std::optional<std::string> filter;  // JSON, see Filter::read
   std::vector<std::uint64_t> excluded;  // chunks that are no answers
@@ -35,7 +36,8 @@ struct Query {
   bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
 
   static constexpr double kUsualRecall = 0.90;
-  bool reranks_best() const { return reranks && mode == QueryMode::kHybrid; }
+  // Whether the best are ranked again by what they say.
+  bool reranks_best() const { return reranks && mode != QueryMode::kSemantic; }
   // How many of each ranking are ranked again, or scored where none are: what an answer of k needs
   // (docs/decisions/0023, 0024).
   std::size_t candidates() const;

@@ -14,6 +14,9 @@ struct Requirement {
   Kind kind;
   std::string text;  // as it was written, without its signs
   bool is_excluded;
+
+  // As it is said that it is nowhere.
+  std::string shown() const { return (kind == kTitle ? "title:" : "") + text; }
 };
 
 // What the file of an answer must be, or must not: a filter, as Filter::read takes it.

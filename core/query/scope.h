@@ -13,15 +13,18 @@ struct Scope {
   std::shared_ptr<const Allowed> allowed;  // by row of document; null where there is no filter
   std::set<std::size_t> stale;             // rows of sources whose text is not what was indexed
   std::set<std::uint64_t> excluded;        // chunks
+  // By number of chunk: those that hold what a question requires; null where it requires nothing.
+  std::shared_ptr<const std::vector<bool>> chunks;
   // How far down a ranking a chunk may stand and still gain from another one.
   std::size_t depth = 100;
 
-  bool holds_all() const { return !allowed && stale.empty() && excluded.empty(); }
+  bool holds_all() const { return !allowed && stale.empty() && excluded.empty() && !chunks; }
   bool holds(const ChunkLayout::Document& document) const {
     return (!allowed || (*allowed)[document.row]) && !stale.contains(document.source);
   }
   // Whether a chunk of a document that it holds is no answer.
   bool excludes(const ChunkLayout::Document& document, ChunkNumber chunk) const {
+    if (chunks && !(*chunks)[chunk]) return true;
     return !excluded.empty() && excluded.contains(document.id_of(chunk));
   }
   // The chunks that may be found, by rising ids.

@@ -7,11 +7,14 @@
 #include "query/needs.h"
 
 namespace gossamer {
-
 QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query query)
     : collection_(collection),
       query_(std::move(query)),
-      terms_(query_.question),
+      question_(query_.is_plain ? Question{query_.question, {}, {}}
+                                : read_question(query_.question)),
+      terms_(question_.text),
+      test_(question_.requirements, terms_),
+      exact_(question_.text),
       reader_(collection),
       has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
@@ -20,7 +23,7 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
          "recall must be above 0 and at most 1");
   const std::size_t most = collection.catalogue().counts().chunks;
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
-  if (query_.filter) scope_.allowed = collection.allow(*query_.filter);
+  allow_files();
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
   begin();
 }
@@ -30,91 +33,11 @@ void QuerySession::begin() {
   stage_ = Stage::kRank;
   hits_.clear();
   next_ = 0;
+  scope_.chunks = nullptr;
   begin_words();
-  if (meaning_) meaning_->begin(query_, scope_);
+  // What is required is found by words first.
+  if (meaning_ && test_.empty()) meaning_->begin(query_, scope_);
   advance();
-}
-
-void QuerySession::begin_words() {
-  words_ = Words::kReady;
-  by_words_ = {};
-  if (query_.mode == QueryMode::kSemantic || query_.words == WordSource::kNone) return;
-  if (query_.words == WordSource::kHost) {
-    words_ = Words::kHost;
-    return;
-  }
-  if (query_.words == WordSource::kTexts) return begin_pass();
-  const PostingsView* postings = collection_.postings();
-  expect(postings != nullptr, Reason::kWrongState, "the index has no postings");
-  postings_ = std::make_unique<PostingsPass>(terms_, *postings, collection_.layout(), scope_);
-  words_ = Words::kPostings;
-  if (postings_->ranges().empty()) end_words(postings_->rank(depth()), terms_.terms());
-}
-
-void QuerySession::count_words() {
-  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
-  begin_pass();
-  advance();
-}
-
-void QuerySession::begin_pass() {
-  pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_);
-  words_ = Words::kTexts;
-  if (pass_->pieces().empty()) end_words({}, terms_.terms());
-}
-
-WordPass& QuerySession::pass() {
-  expect(words_ == Words::kTexts, Reason::kWrongState, "no words are to be counted");
-  return *pass_;
-}
-
-void QuerySession::finish_words() {
-  WordPass& counted = pass();
-  expect(counted.is_counted(), Reason::kWrongState, "not every piece of the texts was counted");
-  word_bytes_ += counted.bytes_read();
-  reader_.stale().insert(counted.unreadable_sources().begin(), counted.unreadable_sources().end());
-  end_words(counted.rank(depth()), terms_.terms());
-  advance();
-}
-
-void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
-                                  std::vector<std::string> terms,
-                                  std::vector<std::uint64_t> chunks_with) {
-  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
-  expect(terms.size() == chunks_with.size(), Reason::kInvalidArgument,
-         "expected a number of chunks for each term");
-  // A database that somebody spoilt may name any.
-  WordRanking ranking;
-  for (const std::uint64_t id : ids.first(std::min(ids.size(), depth())))
-    if (may_find(id)) ranking.ids.push_back(id);
-  // Its scores would depend on what the database still holds of chunks that have left.
-  for (std::size_t place = 1; place <= ranking.ids.size(); ++place)
-    ranking.scores.push_back(static_cast<float>(weight_of(static_cast<std::uint32_t>(place))));
-  ranking.chunks_with = std::move(chunks_with);
-  end_words(std::move(ranking), std::move(terms));
-  advance();
-}
-
-bool QuerySession::may_find(std::uint64_t id) const {
-  const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
-  return chunk && !scope_.excluded.contains(id) &&
-         scope_.holds(collection_.layout().document_of(*chunk));
-}
-
-void QuerySession::supply_postings(std::span<const ByteView> ranges) {
-  expect(words_ == Words::kPostings, Reason::kWrongState, "no postings were asked for");
-  postings_->supply(ranges);
-  if (postings_->ranges().empty()) end_words(postings_->rank(depth()), terms_.terms());
-  advance();
-}
-
-void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms) {
-  by_words_ = std::move(ranking);
-  word_terms_ = std::move(terms);
-  by_words_.chunks_with.resize(word_terms_.size());
-  words_ = Words::kReady;
-  pass_.reset();
-  postings_.reset();
 }
 
 void QuerySession::supply_question(const Index& vectors, std::span<const float> vector,
@@ -123,8 +46,8 @@ void QuerySession::supply_question(const Index& vectors, std::span<const float> 
   expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
   auto meaning = std::make_unique<MeaningSearch>(
       vectors, reader_, vector, QuestionTokens(vectors.space().dim(), tokens, starts));
-  meaning->begin(query_, scope_);
   meaning_ = std::move(meaning);
+  if (test_.empty() || words_ == Words::kReady) meaning_->begin(query_, scope_);
   advance();
 }
 
@@ -186,44 +109,64 @@ void QuerySession::advance() {
     if (meaning_ && meaning_->stage() == MeaningSearch::Stage::kTexts && reader_.is_over())
       meaning_->take_texts();
     if (!is_ranked()) return;
-    if (stage_ == Stage::kRank) begin_measuring();
-    if (!is_ranked()) return;
-    finish_measuring();
-    begin_scoring();
   }
+  if (stage_ == Stage::kRank) begin_pairs();
+  if (stage_ == Stage::kPairs && reader_.is_over()) finish_pairs();
+  while (stage_ == Stage::kCheck && reader_.is_over()) take_checked();
+  if (stage_ == Stage::kMeasure && is_ranked()) begin_weighing();
+  if (stage_ == Stage::kWeigh && reader_.is_over()) finish_weighing();
   if (stage_ == Stage::kScore && reader_.is_over()) finish_scoring();
   while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
 }
 
-// Makes one ranking of two, and asks for what tells which of the best are better.
+// Makes one ranking of two.
+void QuerySession::fuse_rankings() {
+  std::vector<std::uint64_t> by_meaning;
+  if (meaning_) by_meaning.assign(meaning_->ids().begin(), meaning_->ids().end());
+  if (!checked_.empty())
+    std::erase_if(by_meaning, [&](std::uint64_t id) { return !checked_.contains(id); });
+  fused_ = fuse(by_meaning, by_words_.ids);
+}
+
+// Asks for what tells which of the best are better.
 void QuerySession::begin_measuring() {
   stage_ = Stage::kMeasure;
-  const std::span<const std::uint64_t> by_meaning =
-      meaning_ ? meaning_->ids() : std::span<const std::uint64_t>();
-  fused_ = fuse(by_meaning, by_words_.ids);
   candidates_.clear();
-  if (!meaning_ || !query_.reranks_best()) return;
+  if (!query_.reranks_best()) return;
   for (const FusedChunk& chunk : fused_)
     if (chunk.best_rank() <= query_.candidates()) candidates_.push_back(chunk.id);
+  if (!meaning_) return;
   if (query_.words != WordSource::kNone)
-    meaning_->tokens().weigh(query_.question, word_terms_, by_words_.chunks_with,
+    meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with,
                              collection_.catalogue().counts().chunks);
   meaning_->measure(candidates_);
 }
 
+// Whatever their vectors came from, the best are read: what they say counts too. Texts that only a
+// server has are not worth the way.
+void QuerySession::begin_weighing() {
+  stage_ = Stage::kWeigh;
+  reader_.begin(candidates_, false);
+  reader_.take_away();
+}
+
 // What turned out to be stale is no hit, and tells nothing of the others.
-void QuerySession::finish_measuring() {
+void QuerySession::finish_weighing() {
   std::erase_if(candidates_, [&](std::uint64_t id) { return is_stale(id); });
-  if (candidates_.empty()) return;
   NumberMap scores;
   for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.insert(by_words_.ids[i], i);
   std::vector<Evidence> evidence;
   for (const std::uint64_t id : candidates_) {
-    const std::uint64_t* place = scores.find(id);
-    evidence.push_back({meaning_->likely_distance_of(id), meaning_->match_of(id),
-                        place ? by_words_.scores[*place] : 0});
+    Evidence& one = evidence.emplace_back();
+    if (meaning_) one.distance = meaning_->likely_distance_of(id);
+    if (meaning_) one.tokens = meaning_->match_of(id);
+    if (const std::uint64_t* place = scores.find(id)) one.words = by_words_.scores[*place];
+    if (const Passage* passage = reader_.find(id))
+      one.exact = exact_.weigh(passage->title, passage->body);
   }
-  rank_again(fused_, candidates_, evidence, meaning_->tokens().size());
+  if (!candidates_.empty())
+    rank_again(fused_, candidates_, evidence, meaning_ ? meaning_->tokens().size() : 0);
+  begin_scoring();
 }
 
 // The best are read, to be scored by what they say: those that were ranked again, or the first of
@@ -294,15 +237,15 @@ std::string QuerySession::needs() const {
   NeedsWriter needs;
   if (stage_ == Stage::kRank || stage_ == Stage::kMeasure) {
     if (words_ == Words::kTexts) needs.words(pass_->pieces().size());
-    if (words_ == Words::kHost) needs.ranking(depth());
+    if (words_ == Words::kHost) needs.ranking(question_.text, depth());
     if (words_ == Words::kPostings) needs.postings(postings_->ranges());
-    if (has_vectors_ && !meaning_) needs.question();
+    if (has_vectors_ && !meaning_) needs.question(question_.text);
     if (meaning_) needs.meaning(*meaning_);
   }
   if (stage_ == Stage::kScore && reader_.is_over()) {
     std::vector<std::string_view> texts;
     for (const std::uint64_t id : to_score_) texts.push_back(reader_.find(id)->embedded);
-    needs.scores(to_score_, texts);
+    needs.scores(question_.text, to_score_, texts);
   }
   needs.texts(reader_.texts());
   needs.chunks(reader_.away());

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,9 +12,12 @@
 #include "query/answer.h"
 #include "query/collection.h"
 #include "query/fusion.h"
+#include "query/exact_words.h"
 #include "query/meaning.h"
 #include "query/passages.h"
 #include "query/query.h"
+#include "query/question.h"
+#include "query/requirements.h"
 #include "query/scope.h"
 #include "query/words.h"
 
@@ -34,17 +38,17 @@ class QuerySession {
   QuerySession(const QuerySession&) = delete;
 
   // What is needed, as a JSON list of objects; "[]" once the answer is there:
-  //   {"need": "question"}                      supply_question: the vector of the question
+  //   {"need": "question", "text": ""}          supply_question: the vector of this
   //   {"need": "words", "pieces": N}            pass(): every piece is read and counted; then
   //                                             finish_words()
-  //   {"need": "ranking", "best": N}            supply_ranking, or count_words() instead
+  //   {"need": "ranking", "text": "", "best": N}           supply_ranking, or count_words() instead
   //   {"need": "postings", "ranges": [[at, length]]}              supply_postings
   //   {"need": "vectors", "ids": [], "away": false, "tokens": false}     supply_vectors
   //   {"need": "rows"}                          meaning().search() is supplied; finish_rows()
   //   {"need": "texts", "documents": [{..., "spans": [[start, end]]}]}   supply_texts
   //   {"need": "embeddings", "ids": [], "texts": [], "tokens": false}    supply_embeddings
   //   {"need": "chunks", "ids": []}             supply_chunks: texts that a server has
-  //   {"need": "scores", "ids": [], "texts": []}                         supply_scores
+  //   {"need": "scores", "question": "", "ids": [], "texts": []}         supply_scores
   // What is supplied out of order fails with kWrongState, of another size with kInvalidArgument;
   // the right thing can be supplied afterwards.
   std::string needs() const;
@@ -80,18 +84,32 @@ class QuerySession {
   std::string answer() const;
 
  private:
-  enum class Stage { kRank, kMeasure, kScore, kRead, kOver };
+  enum class Stage { kRank, kPairs, kCheck, kMeasure, kWeigh, kScore, kRead, kOver };
   enum class Words { kNone, kTexts, kHost, kPostings, kReady };
 
   void begin();
   void begin_words();
   void begin_pass();
   void end_words(WordRanking ranking, std::vector<std::string> terms);
+  void end_postings();
+  void allow_files();
+  // Takes what chunks hold of what is required, as far as that is known.
+  void require(std::vector<Held> held);
+  // Which words stand side by side, where postings do not tell.
+  void begin_pairs();
+  void finish_pairs();
+  void fuse_rankings();
+  // What is required, where only texts tell whether it is held.
+  bool must_check() const;
+  void check_next();
+  void take_checked();
+  void finish_checking();
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
   void begin_measuring();
-  void finish_measuring();
+  void begin_weighing();
+  void finish_weighing();
   void begin_scoring();
   void finish_scoring();
   bool is_stale(std::uint64_t id) const;
@@ -102,10 +120,15 @@ class QuerySession {
   std::optional<std::size_t> allowed_count() const;
 
   void write_explanation(JsonWriter& json) const;
+  void write_absent(JsonWriter& json) const;
 
   const Collection& collection_;
   Query query_;
+  Question question_;
   LexicalQuery terms_;
+  RequirementTest test_;
+  ExactWords exact_;
+  Held given_up_ = 0;  // what is required, and nowhere to be found
   Scope scope_;
   PassageReader reader_;
   Stage stage_ = Stage::kRank;
@@ -122,6 +145,9 @@ class QuerySession {
 
   std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
+  std::vector<std::uint64_t> to_check_;
+  std::set<std::uint64_t> checked_;  // that hold what is required
+  Held seen_ = 0;                    // what was held by any that was read
   std::vector<std::uint64_t> to_score_;
   std::map<std::uint64_t, float> scores_;  // also of before, where the ranking began again
   std::size_t next_ = 0;                   // of these, the first that was not read

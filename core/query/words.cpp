@@ -16,9 +16,10 @@ constexpr std::uint64_t kGapBytes = 1 << 16;
 // No chunk is as long as this; spans of a damaged index may be, or say the same again and again.
 constexpr std::uint64_t kLongestPiece = 1 << 26;
 
-WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std::size_t best) {
+WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std::size_t best,
+                       const std::vector<bool>* among) {
   WordRanking ranking;
-  for (const ScoredChunk& chunk : counts.top(best)) {
+  for (const ScoredChunk& chunk : counts.top(best, among)) {
     ranking.ids.push_back(layout.id_of(chunk.chunk));
     ranking.scores.push_back(chunk.score);
   }
@@ -64,8 +65,10 @@ class WordPass::Lease {
   Worker* worker_;
 };
 
-WordPass::WordPass(const LexicalQuery& query, const ChunkLayout& layout, const Scope& scope)
-    : query_(query), layout_(layout), scope_(scope) {
+WordPass::WordPass(const LexicalQuery& query, const ChunkLayout& layout, const Scope& scope,
+                   const RequirementTest* test)
+    : query_(query), layout_(layout), scope_(scope), test_(test) {
+  if (test) held_.resize(layout.chunk_count());
   if (query.terms().empty()) return;
   for (std::uint32_t place = 0; place < layout.text_order().size(); ++place)
     if (scope.holds(layout.documents()[layout.text_order()[place]])) cut(place);
@@ -163,6 +166,15 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
       worker.counter.add(bytes.substr(static_cast<std::size_t>(start), size));
       length += size;
     }
+    if (is_there && test_ != nullptr) {
+      const auto text_of = [&](TextSpan span) {
+        return bytes.substr(static_cast<std::size_t>(offset + span.start - piece.begin),
+                            span.end - span.start);
+      };
+      const TextSpan title = layout_.title_near(document, chunk);
+      held_[chunk] = test_->find(worker.counter.found(), title.empty() ? "" : text_of(title),
+                                 text_of(layout_.span(chunk)));
+    }
     if (is_there)
       worker.counts.add(chunk, length, worker.counter);
     else
@@ -172,10 +184,22 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
   return is_whole;
 }
 
-WordRanking WordPass::rank(std::size_t best) const {
+std::vector<Held> WordPass::held() const {
+  std::vector<Held> held = held_;
+  for (const ChunkLayout::Document& document : layout_.documents()) {
+    Held titles = 0;
+    for (ChunkNumber chunk = document.first_chunk; test_ && chunk < document.end_chunk(); ++chunk)
+      titles |= held[chunk] & test_->titles();
+    for (ChunkNumber chunk = document.first_chunk; titles && chunk < document.end_chunk(); ++chunk)
+      held[chunk] |= titles;
+  }
+  return held;
+}
+
+WordRanking WordPass::rank(std::size_t best, const std::vector<bool>* among) const {
   ChunkCounts all(query_);
   for (const auto& worker : workers_) all.add(worker->counts);
-  return ranking_of(all, layout_, best);
+  return ranking_of(all, layout_, best, among);
 }
 
 void count_document(const ChunkLayout& layout, std::uint64_t first_id, std::string_view text,
@@ -254,7 +278,7 @@ void PostingsPass::read_postings(std::span<const ByteView> bytes) {
   ranges_.clear();
 }
 
-WordRanking PostingsPass::rank(std::size_t best) const {
+ChunkCounts PostingsPass::counts() const {
   ChunkCounts counts(query_);
   for (const ChunkLayout::Document& document : layout_.documents()) {
     if (!scope_.holds(document)) continue;
@@ -262,10 +286,48 @@ WordRanking PostingsPass::rank(std::size_t best) const {
       if (!scope_.excludes(document, chunk))
         counts.add(chunk, layout_.counted_bytes(document, chunk), terms_of(chunk));
   }
-  return ranking_of(counts, layout_, best);
+  return counts;
+}
+
+WordRanking PostingsPass::rank(std::size_t best, const std::vector<bool>* among) const {
+  return ranking_of(counts(), layout_, best, among);
+}
+
+std::vector<Held> PostingsPass::held(const RequirementTest& test) const {
+  std::vector<Held> held;
+  std::vector<TermId> terms;
+  for (ChunkNumber chunk = 0; chunk < layout_.chunk_count(); ++chunk) {
+    terms.clear();
+    for (const ChunkCounts::TermCount& one : terms_of(chunk)) terms.push_back(one.term);
+    held.push_back(test.find_terms(terms));
+  }
+  return held;
+}
+
+std::vector<std::uint64_t> PostingsPass::uncertain(std::size_t best, std::size_t most) const {
+  std::vector<std::uint64_t> ids;
+  if (query_.pairs().empty()) return ids;
+  for (const ChunkNumber chunk : counts().uncertain(best, most))
+    if (!counted_.contains(chunk)) ids.push_back(layout_.id_of(chunk));
+  return ids;
+}
+
+void PostingsPass::count(std::uint64_t id, std::string_view title, std::string_view body) {
+  const std::optional<ChunkNumber> chunk = layout_.number_of(id);
+  if (!chunk) return;
+  TermCounter counter(query_);
+  if (!layout_.title_near(layout_.document_of(*chunk), *chunk).empty()) counter.add(title);
+  counter.add(body);
+  std::vector<ChunkCounts::TermCount>& counted = counted_[*chunk];
+  counted.assign(terms_of(*chunk).begin(), terms_of(*chunk).end());
+  for (const TermId term : counter.found())
+    if (term >= query_.terms().size()) counted.push_back({term, counter.count(term)});
 }
 
 std::span<const ChunkCounts::TermCount> PostingsPass::terms_of(ChunkNumber chunk) const {
+  if (const auto counted = counted_.find(chunk);
+      counted != counted_.end() && !counted->second.empty())
+    return counted->second;
   if (found_.empty()) return {};
   const std::size_t first = chunk == 0 ? 0 : ends_[chunk - 1];
   return std::span(found_).subspan(first, ends_[chunk] - first);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/mutex.h"
 #include "lexical/bm25.h"
 #include "lexical/query.h"
+#include "query/requirements.h"
 #include "query/scope.h"
 
 namespace gossamer {
@@ -37,8 +39,10 @@ struct WordRanking {
 // are read by the host, in any order and in any number of threads.
 class WordPass {
  public:
-  // Both outlive the pass.
-  WordPass(const LexicalQuery& query, const ChunkLayout& layout, const Scope& scope);
+  // All outlive the pass. With a test it is also found out what each chunk holds of what is
+  // required.
+  WordPass(const LexicalQuery& query, const ChunkLayout& layout, const Scope& scope,
+           const RequirementTest* test = nullptr);
   ~WordPass();
 
   // What is to be read; nothing where the question has no words. What may not be found is not read.
@@ -47,8 +51,11 @@ class WordPass {
   // was counted before, kInvalidArgument for what is none or longer.
   void count(const WordPiece& piece, std::string_view bytes);
   bool is_counted() const { return left_ == 0; }
-  // The best of the chunks that were counted.
-  WordRanking rank(std::size_t best) const;
+  // By number of chunk; nothing without a test. A title that the text of a document holds counts for
+  // all its chunks.
+  std::vector<Held> held() const;
+  // The best of the chunks that were counted; of those `among` them, if it is given.
+  WordRanking rank(std::size_t best, const std::vector<bool>* among = nullptr) const;
 
   // The file that a piece is of.
   std::string_view path_of(const WordPiece& piece) const;
@@ -69,6 +76,8 @@ class WordPass {
   const LexicalQuery& query_;
   const ChunkLayout& layout_;
   const Scope& scope_;
+  const RequirementTest* test_;
+  std::vector<Held> held_;  // each chunk is written by one thread
   std::vector<WordPiece> pieces_;
   std::uint64_t load_ = 0;      // what the chunks of the last piece have together
   std::vector<bool> is_begun_;  // by piece
@@ -94,9 +103,16 @@ class PostingsPass {
   // Ranges of the words to supply next, in this order; empty once all are there.
   std::span<const PostingsView::Range> ranges() const { return ranges_; }
   void supply(std::span<const ByteView> bytes);
-  WordRanking rank(std::size_t best) const;
+  // By number of chunk what each may hold of what is required.
+  std::vector<Held> held(const RequirementTest& test) const;
+  WordRanking rank(std::size_t best, const std::vector<bool>* among = nullptr) const;
+  // Postings do not say which words stand side by side. Ids of the chunks whose texts must be
+  // counted to know the `best`, at most so many; the ranking goes by what is known.
+  std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most) const;
+  void count(std::uint64_t id, std::string_view title, std::string_view body);
 
  private:
+  ChunkCounts counts() const;
   void find_postings(std::span<const ByteView> blocks);
   void read_postings(std::span<const ByteView> bytes);
   std::span<const ChunkCounts::TermCount> terms_of(ChunkNumber chunk) const;
@@ -110,6 +126,8 @@ class PostingsPass {
   std::vector<std::pair<TermId, PostingsView::Place>> places_;
   std::vector<ChunkCounts::TermCount> found_;  // chunk after chunk, by rising terms
   std::vector<std::size_t> ends_;              // of each chunk's
+  // Of chunks whose texts were counted: terms and pairs.
+  std::map<ChunkNumber, std::vector<ChunkCounts::TermCount>> counted_;
 };
 
 }  // namespace gossamer

@@ -208,6 +208,7 @@ class Index(ChangeableIndex):
         mode: str = "hybrid",
         rerank: str = "auto",
         reranker: str | Reranker | None = None,
+        plain: bool = False,
         recall: float | None = None,
         where: str | Mapping[str, object] | None = None,
         paths: Sequence[str] = (),
@@ -228,6 +229,9 @@ class Index(ChangeableIndex):
         address of a server's /v1/rerank, or an object with a `name` and `score(question, texts)`.
         It is kept for the life of this object.
 
+        In the question `"exact phrase"`, `+word`, `-word`, `path:`, `type:` and `title:` say what
+        a hit must hold or be; what of it is nowhere is in `absent`. With `plain` they are text.
+
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
         globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
         whole chunks.
@@ -241,7 +245,17 @@ class Index(ChangeableIndex):
         if reranker is not None:
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
-            Query(question, k, mode, recall, reranks, filter, full=full, reranker=scorer)
+            Query(
+                question,
+                k,
+                mode,
+                recall,
+                reranks,
+                filter,
+                is_plain=plain,
+                full=full,
+                reranker=scorer,
+            )
         )
 
     @_asks
@@ -271,6 +285,7 @@ class Index(ChangeableIndex):
                 "semantic",
                 recall,
                 filter=None if condition is None else condition.key,
+                is_plain=True,
                 excluded=(passage.id,),
                 vector=model.embedder.embed([passage.embedded])[0],
                 highlight="",

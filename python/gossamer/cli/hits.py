@@ -21,6 +21,9 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
     if as_json:
         output.json(asdict(found))
         return
+    if found.absent:
+        output.line((_absence(found), "warning"))
+        output.line()
     for hit in found.hits:
         _show_hit(output, hit)
     if not found.hits:
@@ -32,6 +35,13 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
     if found.stale:
         changed = counted(len(found.stale), "file")
         output.note((f"{changed} changed since the last update; run `gossamer add`", "warning"))
+
+
+def _absence(found: ResultsRecord) -> str:
+    """Say what no file contains, and what is shown in its place."""
+    quoted = " or ".join(f'"{words}"' for words in found.absent)
+    nearest = {"lexical": "nearest by other words"}.get(found.mode, "nearest by meaning")
+    return f"no file contains {quoted}" + (f"; {nearest}:" if found.hits else "")
 
 
 def _show_hit(output: Output, hit: Hit) -> None:

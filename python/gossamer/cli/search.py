@@ -79,6 +79,7 @@ count_option = click.option(
 @filter_options
 @click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")
 @click.option("--before", metavar="DATE", help="Only files changed before.")
+@click.option("--plain", is_flag=True, help="Take quotes, + and - in the question for text.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
 @model_option
@@ -96,6 +97,9 @@ def command(
     **options: Any,
 ) -> None:
     """Find the places that answer QUESTION: by meaning and by words.
+
+    '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
+    'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
 
     Exit code 1 if nothing was found.
     """

@@ -45,6 +45,9 @@ class Results(Sequence[Hit]):
     took_ms: float = 0.0
     # What else to know of this answer: a server that was away, texts that are not here.
     notes: tuple[str, ...] = ()
+    # What was to be found to the letter and is nowhere: phrases, +words, names such as E1101. The
+    # hits are what is nearest to the rest of the question.
+    absent: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -72,6 +75,7 @@ class ResultsRecord:
     hits: tuple[Hit, ...]
     stale: tuple[str, ...]
     notes: tuple[str, ...]
+    absent: tuple[str, ...]
     explanation: Mapping[str, object]
 
 
@@ -93,6 +97,7 @@ def record_results(question: str, results: Results) -> ResultsRecord:
         ),
         stale=results.stale,
         notes=results.notes,
+        absent=results.absent,
         explanation=explanation,
     )
 

@@ -50,6 +50,7 @@ class Query:
     recall: float | None = None  # None: what is usual for the mode
     reranks: bool = True  # the best of both rankings, in hybrid mode
     filter: str | None = None  # JSON, as `filters.combine` gives it
+    is_plain: bool = False  # quotes and signs of the question are text
     excluded: tuple[int, ...] = ()  # chunks that are no answers
     vector: Floats | None = None
     highlight: str | None = None  # words to mark in hits, where they are not the question's
@@ -60,6 +61,7 @@ class Query:
         """Write it as the core reads it, with what ranks by words."""
         fields: dict[str, object] = {
             "question": self.question,
+            "is_plain": self.is_plain,
             "k": self.k,
             "mode": self.mode,
             "reranks": self.reranks,
@@ -136,9 +138,7 @@ class _Question:
             )
 
     def _choose_words(self) -> str:
-        """Say what ranks by words."""
-        if self._query.mode == "semantic":
-            return "none"
+        """Say what ranks by words, and finds what a question requires."""
         return "host" if self._snapshot.words is not None else self._snapshot.word_source
 
     def answer(self) -> Results:
@@ -146,23 +146,23 @@ class _Question:
         while needs := json.loads(decode_name(self._session.needs())):
             by_name: dict[str, Need] = {need["need"]: need for need in needs}
             if "question" in by_name and len(by_name) > 1:
-                del by_name["question"]
-                self._embed_question_beside(by_name)
+                asked = by_name.pop("question")["text"]
+                self._embed_question_beside(asked, by_name)
             else:
                 self._supply(by_name)
         return self._read_answer()
 
-    def _embed_question_beside(self, others: Mapping[str, Need]) -> None:
+    def _embed_question_beside(self, asked: str, others: Mapping[str, Need]) -> None:
         """Load the model and embed the question while words are counted."""
         with ThreadPoolExecutor(1, thread_name_prefix="gossamer-question") as pool:
-            vectors = pool.submit(self._embed_question)
+            vectors = pool.submit(self._embed_question, asked)
             self._supply(others)
             self._supply_question(vectors.result())
 
     def _supply(self, needs: Mapping[str, Need]) -> None:
         for name, need in needs.items():
             if name == "question":
-                self._supply_question(self._embed_question())
+                self._supply_question(self._embed_question(need["text"]))
             else:
                 getattr(self, f"_supply_{name}")(need)
 
@@ -173,36 +173,36 @@ class _Question:
                 self._index.core, question.row, question.tokens, question.starts
             )
 
-    def _embed_question(self) -> QuestionVectors:
+    def _embed_question(self, asked: str) -> QuestionVectors:
         """Give the vector of the question; those of its tokens where they are compared."""
         query = self._query
         if query.mode == "hybrid" and query.reranks and query.vector is None:
             with self._stages.time("load model"):
                 embedder = token_embedder(self._model.embedder)
-            if embedder is not None and self._has_few_tokens():
+            if embedder is not None and self._has_few_tokens(asked):
                 with self._stages.time("embed question"):
-                    found = embedder.embed_question_tokens(query.question)
+                    found = embedder.embed_question_tokens(asked)
                 return replace(found, row=as_kept(found.row))
-        vector = self._question_vector()
+        vector = self._question_vector(asked)
         return QuestionVectors(vector, np.zeros((0, len(vector)), np.float32), _NO_NUMBERS)
 
-    def _has_few_tokens(self) -> bool:
+    def _has_few_tokens(self, asked: str) -> bool:
         """Say whether the tokens of the question are compared; of a long text they are not."""
         tokenizer = self._model.embedder.tokenizer
-        starts = tokenizer.token_starts(self._query.question.encode("utf-8", "replace"))
+        starts = tokenizer.token_starts(asked.encode("utf-8", "replace"))
         return starts.size <= _core.QuerySession.most_tokens
 
-    def _question_vector(self) -> Floats:
+    def _question_vector(self, asked: str) -> Floats:
         query, hot = self._query, self._hot
         if query.vector is not None:
             return query.vector
-        name = hash_of_text(query.question)
+        name = hash_of_text(asked)
         if hot is not None and (known := hot.question(name)) is not None:
             return known
         with self._stages.time("load model"):
             embedder = self._model.embedder
         with self._stages.time("embed question"):
-            vector = as_kept(embedder.embed_question(query.question))
+            vector = as_kept(embedder.embed_question(asked))
         if hot is not None:
             hot.put_question(name, vector)
         return vector
@@ -224,7 +224,7 @@ class _Question:
             allowed[ids] = True
         with self._stages.time("words"):
             try:
-                question = self._query.question
+                question = need["text"]
                 found, _ = self._snapshot.words.search(question, need["best"], allowed)
                 counts = self._snapshot.words.count_terms(question)
             except GossamerError:
@@ -262,7 +262,7 @@ class _Question:
         assert reranker is not None
         with self._stages.time("rerank"):
             scores = np.ascontiguousarray(
-                reranker.score(self._query.question, texts), dtype=np.float32
+                reranker.score(need["question"], texts), dtype=np.float32
             )
         if scores.shape != (len(texts),):
             raise InvalidArgument(
@@ -286,7 +286,8 @@ class _Question:
         said = answer["explanation"]
         stale = tuple(sorted(answer["stale"]))
         notes = tuple(self._notes(said, hits, len(stale)))
-        for name in ("out_of_reach", "counts_words"):
+        absent = tuple(said["absent"])
+        for name in ("out_of_reach", "counts_words", "absent"):
             del said[name]
         explanation = Explanation(
             mode=self._query.mode,
@@ -303,6 +304,7 @@ class _Question:
             stale=() if self._snapshot.manifest.origin else stale,
             took_ms=(time.perf_counter() - self._started) * 1e3,
             notes=notes,
+            absent=absent,
         )
 
     def _notes(self, said: Need, hits: tuple[Any, ...], stale: int) -> Iterator[str]:

@@ -122,6 +122,7 @@ class Search(_Request):
     types: Kinds = []
     after: Annotated[Date | None, Field(description="Only files changed since, 2024-05-31.")] = None
     before: Annotated[Date | None, Field(description="Only files changed before.")] = None
+    plain: Annotated[bool, Field(description="Quotes, + and - in the question are text.")] = False
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
 

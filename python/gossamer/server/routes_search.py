@@ -66,6 +66,7 @@ async def search_by_address(
     type: Annotated[list[models.Kind], Query(max_length=_MOST, description="Kinds.")] = [],  # noqa: B006
     after: Annotated[models.Date | None, Query(description="A date such as 2024-05-31.")] = None,
     before: models.Date | None = None,
+    plain: bool = False,
     full: bool = False,
     explain: bool = True,
 ) -> Response:
@@ -81,6 +82,7 @@ async def search_by_address(
         types=type,
         after=after,
         before=before,
+        plain=plain,
         full=full,
         explain=explain,
     )
@@ -207,6 +209,7 @@ async def _search(service: Service, asked: models.Search) -> Response:
             types=asked.types,
             after=asked.after,
             before=asked.before,
+            plain=asked.plain,
             full=asked.full,
         )
 

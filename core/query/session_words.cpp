@@ -1,0 +1,229 @@
+// How a question finds chunks by words, and those that hold what it requires.
+
+#include <algorithm>
+
+#include "query/session.h"
+
+namespace gossamer {
+namespace {
+
+// How many passages are read, at a time and at most, where only their texts tell whether they hold
+// what is required, or which words stand side by side.
+constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 48;
+
+}  // namespace
+
+void QuerySession::allow_files() {
+  if (query_.filter) scope_.allowed = collection_.allow(*query_.filter);
+  for (const FileTest& test : question_.files) {
+    const std::shared_ptr<const Allowed> wanted = collection_.allow(test.filter);
+    Allowed both(*wanted);
+    for (std::size_t row = 0; row < both.size(); ++row)
+      both[row] = both[row] != test.is_excluded && (!scope_.allowed || (*scope_.allowed)[row]);
+    scope_.allowed = std::make_shared<const Allowed>(std::move(both));
+  }
+}
+
+void QuerySession::begin_words() {
+  words_ = Words::kReady;
+  by_words_ = {};
+  postings_.reset();
+  if (query_.words == WordSource::kNone) return require({});
+  if (query_.mode == QueryMode::kSemantic && test_.empty()) return;
+  // A host that ranks does not say what is side by side.
+  if (query_.words == WordSource::kHost && test_.empty()) {
+    words_ = Words::kHost;
+    return;
+  }
+  if (query_.words != WordSource::kPostings) return begin_pass();
+  const PostingsView* postings = collection_.postings();
+  expect(postings != nullptr, Reason::kWrongState, "the index has no postings");
+  postings_ = std::make_unique<PostingsPass>(terms_, *postings, collection_.layout(), scope_);
+  words_ = Words::kPostings;
+  if (postings_->ranges().empty()) end_postings();
+}
+
+void QuerySession::end_postings() {
+  if (!test_.empty()) require(postings_->held(test_));
+  end_words(postings_->rank(depth(), scope_.chunks.get()), terms_.terms());
+}
+
+void QuerySession::count_words() {
+  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
+  begin_pass();
+  advance();
+}
+
+void QuerySession::begin_pass() {
+  pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_,
+                                     test_.empty() ? nullptr : &test_);
+  words_ = Words::kTexts;
+  if (!pass_->pieces().empty()) return;
+  if (!test_.empty()) require(pass_->held());
+  end_words({}, terms_.terms());
+}
+
+WordPass& QuerySession::pass() {
+  expect(words_ == Words::kTexts, Reason::kWrongState, "no words are to be counted");
+  return *pass_;
+}
+
+void QuerySession::finish_words() {
+  WordPass& counted = pass();
+  expect(counted.is_counted(), Reason::kWrongState, "not every piece of the texts was counted");
+  word_bytes_ += counted.bytes_read();
+  reader_.stale().insert(counted.unreadable_sources().begin(), counted.unreadable_sources().end());
+  if (!test_.empty()) require(counted.held());
+  end_words(counted.rank(depth(), scope_.chunks.get()), terms_.terms());
+  advance();
+}
+
+void QuerySession::supply_ranking(std::span<const std::uint64_t> ids,
+                                  std::vector<std::string> terms,
+                                  std::vector<std::uint64_t> chunks_with) {
+  expect(words_ == Words::kHost, Reason::kWrongState, "no ranking was asked for");
+  expect(terms.size() == chunks_with.size(), Reason::kInvalidArgument,
+         "expected a number of chunks for each term");
+  // A database that somebody spoilt may name any.
+  WordRanking ranking;
+  for (const std::uint64_t id : ids.first(std::min(ids.size(), depth())))
+    if (may_find(id)) ranking.ids.push_back(id);
+  // Its scores would depend on what the database still holds of chunks that have left.
+  for (std::size_t place = 1; place <= ranking.ids.size(); ++place)
+    ranking.scores.push_back(static_cast<float>(weight_of(static_cast<std::uint32_t>(place))));
+  ranking.chunks_with = std::move(chunks_with);
+  end_words(std::move(ranking), std::move(terms));
+  advance();
+}
+
+bool QuerySession::may_find(std::uint64_t id) const {
+  const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
+  return chunk && !scope_.excluded.contains(id) &&
+         scope_.holds(collection_.layout().document_of(*chunk));
+}
+
+void QuerySession::supply_postings(std::span<const ByteView> ranges) {
+  expect(words_ == Words::kPostings, Reason::kWrongState, "no postings were asked for");
+  postings_->supply(ranges);
+  if (postings_->ranges().empty()) end_postings();
+  advance();
+}
+
+void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms) {
+  by_words_ = std::move(ranking);
+  word_terms_ = std::move(terms);
+  by_words_.chunks_with.resize(word_terms_.size());
+  if (query_.mode == QueryMode::kSemantic) by_words_.ids.clear(), by_words_.scores.clear();
+  words_ = Words::kReady;
+  pass_.reset();
+  if (meaning_ && !test_.empty()) meaning_->begin(query_, scope_);
+}
+
+// Narrows the scope to chunks that may hold all that is required. What none of them holds is given
+// up; so that is said, and the rest of the question is answered.
+void QuerySession::require(std::vector<Held> held) {
+  if (test_.empty()) return;
+  const ChunkLayout& layout = collection_.layout();
+  const bool is_known = !held.empty();
+  held.resize(layout.chunk_count(), ~Held{0});
+  Held found = 0;
+  for (const ChunkLayout::Document& document : layout.documents()) {
+    // A title that no text holds is in the catalogue.
+    const Held titles = test_.titles() != 0 && document.title_length == 0
+                            ? test_.find_title(collection_.document(document.row).document.title)
+                            : 0;
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk) {
+      if (document.title_length == 0) held[chunk] = (held[chunk] & ~test_.titles()) | titles;
+      if (scope_.holds(document)) found |= held[chunk];
+    }
+  }
+  if (is_known) given_up_ |= test_.required() & ~found;
+  auto chunks = std::make_shared<std::vector<bool>>();
+  // What must not be there and is not known for certain is looked at again.
+  const Held unsure = pass_ ? 0 : test_.by_text();
+  for (const Held one : held)
+    chunks->push_back(test_.is_met(one & ~(test_.excluded() & (is_known ? unsure : ~Held{0})),
+                                   given_up_));
+  scope_.chunks = std::move(chunks);
+}
+
+void QuerySession::begin_pairs() {
+  stage_ = Stage::kPairs;
+  checked_.clear();
+  to_check_.clear();
+  if (postings_)
+    to_check_ = postings_->uncertain(std::max(query_.candidates(), query_.k), kMostUncertain);
+  reader_.begin(to_check_, false);
+  reader_.take_away();
+}
+
+void QuerySession::finish_pairs() {
+  for (const std::uint64_t id : to_check_)
+    if (const Passage* passage = reader_.find(id))
+      postings_->count(id, passage->title, passage->body);
+  if (!to_check_.empty()) {
+    by_words_ = postings_->rank(depth(), scope_.chunks.get());
+    by_words_.chunks_with.resize(word_terms_.size());
+  }
+  fuse_rankings();
+  if (!must_check()) return begin_measuring();
+  stage_ = Stage::kCheck;
+  seen_ = 0;
+  check_next();
+}
+
+bool QuerySession::must_check() const {
+  if (query_.words == WordSource::kNone) return !test_.empty();
+  return postings_ && test_.by_text() != 0;
+}
+
+void QuerySession::check_next() {
+  to_check_.clear();
+  for (; next_ < fused_.size() && to_check_.size() < kCheckedAtOnce; ++next_)
+    to_check_.push_back(fused_[next_].id);
+  reader_.begin(to_check_, false);
+  reader_.take_away();
+}
+
+void QuerySession::take_checked() {
+  TermCounter counter(terms_);
+  for (const std::uint64_t id : to_check_) {
+    const Passage* passage = reader_.find(id);
+    if (passage == nullptr) continue;
+    counter.add(passage->title);
+    counter.add(passage->body);
+    const Held held = test_.find(counter.found(), passage->title, passage->body);
+    counter.clear();
+    seen_ |= held;
+    if (test_.is_met(held, given_up_)) checked_.insert(id);
+  }
+  const bool is_enough = checked_.size() >= 2 * query_.candidates() + query_.k;
+  if (is_enough || next_ == fused_.size() || next_ >= kMostChecked) return finish_checking();
+  check_next();
+}
+
+void QuerySession::finish_checking() {
+  const auto possible = std::count(scope_.chunks->begin(), scope_.chunks->end(), true);
+  const Held missing = test_.required() & test_.by_text() & ~(seen_ | given_up_);
+  // All that could hold it was read, so that it is nowhere.
+  if (missing != 0 && next_ == fused_.size() && static_cast<std::size_t>(possible) <= next_) {
+    given_up_ |= missing;
+    return begin();
+  }
+  next_ = 0;
+  WordRanking left;
+  for (std::size_t i = 0; i < by_words_.ids.size(); ++i) {
+    if (!checked_.contains(by_words_.ids[i])) continue;
+    left.ids.push_back(by_words_.ids[i]);
+    left.scores.push_back(by_words_.scores[i]);
+  }
+  by_words_.ids = std::move(left.ids);
+  by_words_.scores = std::move(left.scores);
+  if (checked_.empty())
+    fused_.clear();
+  else
+    fuse_rankings();
+  begin_measuring();
+}
+
+}  // namespace gossamer
