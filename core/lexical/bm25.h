@@ -50,6 +50,7 @@ class ChunkCounts {
   // likeliest first; at most so many.
   std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most) const;
 
+  const LexicalQuery& query() const { return query_; }
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t bytes() const { return bytes_; }
   // How many chunks each term and pair stands in.

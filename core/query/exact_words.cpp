@@ -114,6 +114,20 @@ double judge_place(std::string_view before, std::string_view after, bool begins_
   return is_heading || keywords.is_last ? kHeading : kUse;
 }
 
+// Whether a word goes on before a place, or from it on.
+bool goes_on_before(std::string_view text, std::size_t at) {
+  if (at == 0) return false;
+  std::size_t start = at - 1;
+  while (start > 0 && at - start < 4 && (text[start] & 0xC0) == 0x80) --start;
+  const char32_t point = next_point(text, start);
+  return point == U'_' || is_word(point);
+}
+bool goes_on_from(std::string_view text, std::size_t at) {
+  if (at == text.size()) return false;
+  const char32_t point = next_point(text, at);
+  return point == U'_' || is_word(point);
+}
+
 }  // namespace
 
 double find_definition(std::string_view name, std::string_view text) {
@@ -126,9 +140,7 @@ double find_definition(std::string_view name, std::string_view text) {
     const auto begin = static_cast<std::size_t>(at - text.begin());
     const std::size_t end = begin + name.size();
     ++at;
-    if ((begin > 0 && is_word_byte(text[begin - 1])) ||
-        (end < text.size() && is_word_byte(text[end])))
-      continue;
+    if (goes_on_before(text, begin) || goes_on_from(text, end)) continue;
     const std::size_t from = begin > kLinePart ? begin - kLinePart : 0;
     const std::string_view part = text.substr(from, begin - from);
     const std::size_t line = part.rfind('\n');

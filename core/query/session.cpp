@@ -46,8 +46,8 @@ void QuerySession::supply_question(const Index& vectors, std::span<const float> 
   expect(has_vectors_ && !meaning_, Reason::kWrongState, "no vector of the question was asked for");
   auto meaning = std::make_unique<MeaningSearch>(
       vectors, reader_, vector, QuestionTokens(vectors.space().dim(), tokens, starts));
+  if (test_.empty() || words_ == Words::kReady) meaning->begin(query_, scope_);
   meaning_ = std::move(meaning);
-  if (test_.empty() || words_ == Words::kReady) meaning_->begin(query_, scope_);
   advance();
 }
 

@@ -24,7 +24,8 @@ WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std
     ranking.scores.push_back(chunk.score);
   }
   ranking.chunks = counts.chunks();
-  ranking.chunks_with.assign(counts.chunks_with().begin(), counts.chunks_with().end());
+  const auto terms = counts.chunks_with().first(counts.query().terms().size());
+  ranking.chunks_with.assign(terms.begin(), terms.end());
   return ranking;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <cctype>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +28,36 @@ std::string stemmed(std::string word) {
 }
 
 // Every term of the text, looked up one by one: what the counter must give.
+bool is_run_byte(char byte) {
+  return std::isalnum(static_cast<unsigned char>(byte)) || byte == '_' || (byte & 0x80) != 0;
+}
+
+// Whether nothing stands between two words but signs, of which those beyond ASCII belong to one of
+// them.
+bool are_side_by_side(std::string_view between) {
+  while (!between.empty() && is_run_byte(between.front())) between.remove_prefix(1);
+  while (!between.empty() && is_run_byte(between.back())) between.remove_suffix(1);
+  return between.size() <= 64 && std::none_of(between.begin(), between.end(), is_run_byte);
+}
+
+std::string name_of(const LexicalQuery& query, LexicalQuery::Pair pair) {
+  return query.terms()[pair.first] + ' ' + query.terms()[pair.second];
+}
+
 Counts slow_counts(const LexicalQuery& query, std::string_view text) {
   Counts counts;
+  std::optional<TermId> before;
+  std::size_t end = 0;
   visit_terms(text, Side::kText, [&](const Term& term) {
-    if (query.find(term.form)) ++counts[std::string(term.form)];
+    const auto id = query.find(term.form);
+    if (id) ++counts[std::string(term.form)];
+    if (term.kind == Term::kPart) return;
+    if (before && id && term.kind == Term::kWord &&
+        are_side_by_side(text.substr(end, term.begin - end)) &&
+        query.find_pair({*before, *id}) != LexicalQuery::kNoTerm)
+      ++counts[name_of(query, {*before, *id})];
+    before = term.kind == Term::kWord ? id : std::nullopt;
+    end = term.end;
   });
   return counts;
 }
@@ -38,7 +66,12 @@ Counts fast_counts(TermCounter& counter, const LexicalQuery& query, std::string_
   counter.clear();
   counter.add(text);
   Counts counts;
-  for (const TermId term : counter.found()) counts[query.terms()[term]] = counter.count(term);
+  for (const TermId term : counter.found()) {
+    const std::size_t terms = query.terms().size();
+    const std::string name =
+        term < terms ? query.terms()[term] : name_of(query, query.pairs()[term - terms]);
+    counts[name] = counter.count(term);
+  }
   return counts;
 }
 
@@ -205,10 +238,61 @@ TEST_CASE("text after a long run without spaces is counted") {
   }
 }
 
+TEST_CASE("words side by side are a pair, across lines and signs, but not across a word") {
+  const LexicalQuery query("class Hit of a class");
+  TermCounter counter(query);
+
+  REQUIRE(query.pairs().size() == 1);
+  CHECK(fast_counts(counter, query, "class Hit, CLASS\n    # hits")["class hit"] == 2);
+  CHECK(fast_counts(counter, query, "class of Hit; hit class")["class hit"] == 0);
+  CHECK(fast_counts(counter, query, "class" + std::string(65, ' ') + "hit")["class hit"] == 0);
+}
+
+TEST_CASE("a part of a word counts less where the word itself is found, and one letter nothing") {
+  const LexicalQuery query("take_delta E1101");
+  const std::vector<std::string> terms = {"takedelta", "take", "delta", "e1101", "1101"};
+  REQUIRE(query.terms() == terms);
+
+  const std::vector<std::uint64_t> nowhere = {0, 5, 5, 0, 0}, somewhere = {1, 5, 5, 0, 0};
+  const auto alone = query.weigh(nowhere, 100), beside = query.weigh(somewhere, 100);
+
+  CHECK(alone[1] == doctest::Approx(rarity(5, 100)));
+  CHECK(beside[1] == doctest::Approx(0.3 * alone[1]));
+}
+
+TEST_CASE("what is watched is counted, and counts for nothing") {
+  LexicalQuery query("lease");
+  const TermId watched = query.watch("the");
+  TermCounter counter(query);
+  ChunkCounts counts(query);
+
+  counter.add("the end");
+  CHECK(counter.count(watched) == 1);
+  counts.add(0, 7, counter);
+
+  CHECK(counts.top(5).empty());
+  CHECK(counts.chunks_with()[watched] == 1);
+}
+
+TEST_CASE("chunks that pairs may bring among the best are uncertain, and no others") {
+  const LexicalQuery query("lease due");
+  ChunkCounts counts(query);
+  using Found = std::vector<ChunkCounts::TermCount>;
+  counts.add(0, 20, Found{{0, 3}, {1, 3}});
+  counts.add(1, 20, Found{{0, 2}, {1, 2}});
+  counts.add(2, 900, Found{{0, 1}, {1, 1}});
+  counts.add(3, 20, Found{{0, 4}});
+  for (ChunkNumber chunk = 4; chunk < 40; ++chunk) counts.add(chunk, 20, Found{});
+
+  CHECK(counts.uncertain(1, 10) == std::vector<ChunkNumber>{0, 1});
+  CHECK(counts.uncertain(4, 10) == std::vector<ChunkNumber>{0, 1, 2});
+  CHECK(counts.uncertain(4, 1) == std::vector<ChunkNumber>{0});
+}
+
 TEST_CASE("scores are those of the formula") {
   const LexicalQuery query("lease due");
   TermCounter counter(query);
-  ChunkCounts counts(query.terms().size());
+  ChunkCounts counts(query);
   const std::vector<std::string> texts = {"lease lease", "due", "nothing of it", "lease due"};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     counter.add(texts[i]);
@@ -217,7 +301,7 @@ TEST_CASE("scores are those of the formula") {
 
   const auto top = counts.top(10);
 
-  // Two of four chunks hold each term, so that both have the same weight.
+  // Two of four chunks hold each term, so that both have the same weight, and their pair half of it.
   const double weight = std::log(2.0) * (ChunkCounts::kSaturation + 1);
   const double mean = (11 + 3 + 13 + 9) / 4.0;
   const auto part = [&](double count, double bytes) {
@@ -227,7 +311,7 @@ TEST_CASE("scores are those of the formula") {
   };
   REQUIRE(top.size() == 3);
   CHECK(top[0].chunk == 13);
-  CHECK(top[0].score == doctest::Approx(2 * part(1, 9)));
+  CHECK(top[0].score == doctest::Approx(2.5 * part(1, 9)));
   CHECK(top[1].chunk == 11);
   CHECK(top[1].score == doctest::Approx(part(1, 3)));
   CHECK(top[2].chunk == 10);
@@ -237,8 +321,8 @@ TEST_CASE("scores are those of the formula") {
 TEST_CASE("chunks with equal scores come in the order of their numbers, whoever counted them") {
   const LexicalQuery query("lease");
   TermCounter counter(query);
-  ChunkCounts first(1);
-  ChunkCounts second(1);
+  ChunkCounts first(query);
+  ChunkCounts second(query);
   for (const ChunkNumber chunk : {9u, 4u, 7u, 1u, 8u}) {
     counter.add("lease");
     (chunk % 2 ? first : second).add(chunk, 5, counter);
@@ -257,13 +341,13 @@ TEST_CASE("chunks with equal scores come in the order of their numbers, whoever 
 TEST_CASE("counts that are known already score as those that a counter makes") {
   const LexicalQuery query("lease due rent");
   TermCounter counter(query);
-  ChunkCounts counted(query.terms().size());
+  ChunkCounts counted(query);
   const std::vector<std::string> texts = {"lease lease rent", "due", "nothing of it", "nor here"};
   for (std::size_t i = 0; i < texts.size(); ++i) {
     counter.add(texts[i]);
     counted.add(static_cast<ChunkNumber>(i), texts[i].size(), counter);
   }
-  ChunkCounts known(query.terms().size());
+  ChunkCounts known(query);
 
   known.add(0, texts[0].size(), std::vector<ChunkCounts::TermCount>{{0, 2}, {2, 1}});
   known.add(1, texts[1].size(), std::vector<ChunkCounts::TermCount>{{1, 1}});
@@ -281,7 +365,8 @@ TEST_CASE("counts that are known already score as those that a counter makes") {
 }
 
 TEST_CASE("counts of terms that the question does not have, or not in order, are refused") {
-  ChunkCounts counts(2);
+  const LexicalQuery query("lease, or due");
+  ChunkCounts counts(query);
   using Found = std::vector<ChunkCounts::TermCount>;
 
   CHECK_THROWS_AS(counts.add(0, 5, Found{{2, 1}}), Error);

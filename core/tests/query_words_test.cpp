@@ -40,9 +40,9 @@ WordRanking rank_by_texts(const Library& library, const Collection& collection,
   return pass.rank(best);
 }
 
-WordRanking rank_by_postings(const Bytes& postings, const Collection& collection,
-                             const LexicalQuery& query, const Scope& scope,
-                             std::size_t best = 100) {
+WordRanking rank_by_postings(const Library& library, const Bytes& postings,
+                             const Collection& collection, const LexicalQuery& query,
+                             const Scope& scope, std::size_t best = 100) {
   const std::size_t head = PostingsView::head_bytes(postings, postings.size());
   const PostingsView view(ByteView(postings).first(head), postings.size());
   PostingsPass pass(query, view, collection.layout(), scope);
@@ -52,6 +52,8 @@ WordRanking rank_by_postings(const Bytes& postings, const Collection& collection
       bytes.push_back(ByteView(postings).subspan(range.at, range.length));
     pass.supply(bytes);
   }
+  for (const std::uint64_t id : pass.uncertain(best, SIZE_MAX))
+    pass.count(id, library.written.at(id).title, library.written.at(id).body);
   return pass.rank(best);
 }
 
@@ -76,7 +78,7 @@ TEST_CASE("postings give the same ranking as a pass over the texts") {
     for (const Scope& scope : {Scope(), filtered, stale, excluding}) {
       const LexicalQuery query(question);
       const WordRanking by_texts = rank_by_texts(library, collection, query, scope);
-      const WordRanking by_postings = rank_by_postings(postings, collection, query, scope);
+      const WordRanking by_postings = rank_by_postings(library, postings, collection, query, scope);
 
       CHECK(by_texts.ids == by_postings.ids);
       CHECK(by_texts.chunks_with == by_postings.chunks_with);
@@ -197,10 +199,10 @@ TEST_CASE("postings that are damaged, short or of another index are refused, and
   const Bytes postings = postings_of(library, collection);
   const std::size_t head = PostingsView::head_bytes(postings, postings.size());
   const PostingsView view(ByteView(postings).first(head), postings.size());
-  const LexicalQuery query("word1 word2");
+  const LexicalQuery query("word1 and word2");
   const Scope scope;
   PostingsPass pass(query, view, collection.layout(), scope);
-  const WordRanking right = rank_by_postings(postings, collection, query, scope);
+  const WordRanking right = rank_by_postings(library, postings, collection, query, scope);
 
   while (!pass.ranges().empty()) {
     std::vector<Bytes> bytes, spoilt;
