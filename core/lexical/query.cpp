@@ -4,7 +4,6 @@
 #include <array>
 
 #include "lexical/hash.h"
-#include "lexical/words.h"
 
 namespace gossamer {
 namespace {
@@ -26,12 +25,12 @@ bool is_function_word(std::string_view word) {
 
 }  // namespace
 
-LexicalQuery::LexicalQuery(std::string_view question) : slots_(4 * kMostTerms, 0) {
-  visit_terms(question, Side::kQuestion, [&](const Term& term) {
+LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kMostTerms, 0) {
+  visit_terms(question, side, [&](const Term& term) {
     if (!is_function_word(term.word)) add(term.form);
   });
   if (!terms_.empty()) return;
-  visit_terms(question, Side::kQuestion, [&](const Term& term) { add(term.form); });
+  visit_terms(question, side, [&](const Term& term) { add(term.form); });
 }
 
 void LexicalQuery::add(std::string_view form) {

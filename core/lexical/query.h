@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lexical/words.h"
+
 namespace gossamer {
 
 using TermId = std::uint16_t;
@@ -18,7 +20,7 @@ class LexicalQuery {
   // Terms beyond this number are not asked for: a question that long is a text.
   static constexpr std::size_t kMostTerms = 1024;
 
-  explicit LexicalQuery(std::string_view question);
+  explicit LexicalQuery(std::string_view question, Side side = Side::kQuestion);
 
   const std::vector<std::string>& terms() const { return terms_; }
   std::optional<TermId> find(std::string_view form) const;
