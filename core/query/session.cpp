@@ -45,6 +45,7 @@ void QuerySession::begin_words() {
   if (query_.words == WordSource::kTexts) return begin_pass();
   const PostingsView* postings = collection_.postings();
   expect(postings != nullptr, Reason::kWrongState, "the index has no postings");
+  if (postings->side() != Side::kQuestion) terms_ = LexicalQuery(query_.question, postings->side());
   postings_ = std::make_unique<PostingsPass>(terms_, *postings, collection_.layout(), scope_);
   words_ = Words::kPostings;
   if (postings_->ranges().empty()) end_words(postings_->rank(depth()), terms_.terms());
