@@ -1,6 +1,7 @@
 import math
 import os
 import sqlite3
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -103,6 +104,88 @@ def test_words_of_one_stem_and_parts_of_identifiers_are_found():
 def test_accents_and_case_make_no_difference():
     assert list(ask("CAFÉ", TEXTS).numbers) == [3]
     assert list(ask("cafe\u0301", TEXTS).numbers) == [3]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("strassenbahn", "Straßenbahn"),
+        ("strassenbahn", "Straßen\u00adbahn"),
+        ("Fluss", "Fluß"),
+        ("finance", "ﬁnance"),
+        ("fullwidth", "ｆｕｌｌｗｉｄｔｈ"),
+        ("ガス", "ｶﾞｽ"),
+    ],
+)
+def test_forms_of_one_letter_make_no_difference_and_all_of_the_word_is_marked(question, text):
+    assert ask(question, [b"other", text.encode()]).numbers == [1]
+    assert ask(text, [b"other", question.encode()]).numbers == [1]
+    assert find_terms(f"x {text}.".encode(), question) == [(2, 2 + len(text.encode()))]
+
+
+# What is not folded: make_compat_tables.py says why. First and last code points.
+LEFT_OUT = [
+    *[(0xBC, 0xBE), (0x13F, 0x140), (0x149, 0x149), (0x37A, 0x37A), (0x675, 0x678)],
+    *[(0xE33, 0xE33), (0xEB3, 0xEB3), (0xEDC, 0xEDD), (0x10FC, 0x10FC), (0x1C80, 0x1C88)],
+    *[(0x1D44, 0x1D78), (0x1D9B, 0x1DBF), (0x1E9A, 0x1E9A)],
+    *[(0x1F80, 0x1FFC)],  # the iota below a letter is an accent
+    *[(0x2150, 0x215F), (0x2189, 0x2189), (0x2C7C, 0x2C7D), (0x2D6F, 0x2D6F), (0x3038, 0x303A)],
+    *[(0x309F, 0x309F), (0x30FF, 0x30FF), (0x3131, 0x3195), (0x3220, 0x3229), (0x3280, 0x3289)],
+    *[(0xA69C, 0xA69D), (0xA770, 0xA770), (0xA7F2, 0xA7F9), (0xAB5C, 0xAB69), (0xFBDD, 0xFBDD)],
+    *[(0xFBEA, 0xFBFB), (0xFC00, 0xFDFB), (0xFE70, 0xFE7F), (0xFF9E, 0xFFDC), (0x10781, 0x107BA)],
+    *[(0x1EE00, 0x1EEBB), (0x1F100, 0x1F10A), (0x1FBF0, 0x1FBF9)],
+]
+DOTLESS = {"ı": "i", "ȷ": "j", "𝚤": "i", "𝚥": "j"}
+
+
+def compatible(character: str) -> str:
+    """NFKC with full case folding."""
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    return DOTLESS.get(character, unicodedata.normalize("NFKC", folded))
+
+
+def test_every_letter_has_the_terms_of_its_compatible_form():
+    points = [*range(128, 0xD800), *range(0xE000, 0x110000)]
+    left_out = {point for first, last in LEFT_OUT for point in range(first, last + 1)}
+
+    differing = [
+        hex(point)
+        for point in points
+        if point not in left_out
+        and unicodedata.category(chr(point)) != "Cn"
+        and (terms := _core.spaced_terms(chr(point).encode()))
+        and terms != _core.spaced_terms(compatible(chr(point)).encode())
+    ]
+
+    assert differing == []
+
+
+FORMS = [
+    "a",
+    "ß",
+    "ﬁ",
+    "é",
+    "e\u0301",
+    "_",
+    "日",
+    "\uf900",
+    "ガ",
+    "ｶﾞ",
+    "ｶ",
+    "カ\u3099",
+    "ﾊﾟ",
+    "ｳﾞ",
+    "ﾜ",
+]
+FORMS += ["\u1112\u1161", "\u1112\u1161\u11ab", "한", "𝐚", "ｘ", "ﻼ", " "]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(FORMS), max_size=12).map("".join))
+def test_a_text_has_the_terms_of_its_compatible_form(text):
+    expected = _core.spaced_terms(unicodedata.normalize("NFKC", text).encode())
+
+    assert _core.spaced_terms(text.encode()) == expected
 
 
 def test_scripts_without_spaces_are_found_by_pairs_of_characters():

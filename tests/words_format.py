@@ -10,7 +10,7 @@ from gossamer.errors import Damaged, NotGossamer, UnknownVersion
 from gossamer.single.container import crc32c
 
 _MAGIC = b"GSMWORDS"
-_VERSION = 1
+_VERSION = 2
 # Magic, version, chunks, terms, blocks, bytes of postings, bytes of heads and their checksum.
 _HEADER = struct.Struct("<8sIIIIQII")
 _HEAD = struct.Struct("<IIQ")  # offset of the block, its checksum, offset of its first postings

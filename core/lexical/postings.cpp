@@ -5,13 +5,13 @@
 
 #include "base/crc32c.h"
 #include "base/sort.h"
-#include "lexical/words.h"
 
 namespace gossamer {
 namespace {
 
 constexpr std::array<std::uint8_t, 8> kMagic{'G', 'S', 'M', 'W', 'O', 'R', 'D', 'S'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kOldVersion = 1;  // the same, but forms of one letter are not folded
 constexpr std::size_t kBlockTerms = 128;
 constexpr std::size_t kLeastHeadBytes = 17;
 constexpr const char* kWhat = "the words";
@@ -40,7 +40,7 @@ std::string_view text_of(ByteView bytes) {
 }
 
 struct Header {
-  std::uint32_t chunks, terms, blocks;
+  std::uint32_t version, chunks, terms, blocks;
   std::uint64_t postings_bytes;
   std::uint32_t heads_bytes, heads_checksum;
 };
@@ -50,11 +50,12 @@ Header read_header(ByteView start, std::uint64_t size) {
          Reason::kNotGossamer, "these are no words of a Gossamer index");
   ByteReader in(start.subspan(kMagic.size()), kWhat);
   const auto version = in.get<std::uint32_t>();
-  if (version != kVersion)
+  if (version != kVersion && version != kOldVersion)
     fail(Reason::kUnknownVersion, "the words are of version " + std::to_string(version) +
-                                      ", and this release reads " + std::to_string(kVersion) +
-                                      "; use a newer release");
+                                      ", and this release reads " + std::to_string(kOldVersion) +
+                                      " and " + std::to_string(kVersion) + "; use a newer release");
   Header header{};
+  header.version = version;
   header.chunks = in.get<std::uint32_t>();
   header.terms = in.get<std::uint32_t>();
   header.blocks = in.get<std::uint32_t>();
@@ -172,6 +173,7 @@ std::size_t PostingsView::head_bytes(ByteView start, std::uint64_t size) {
 
 PostingsView::PostingsView(ByteView head, std::uint64_t size) : size_(size) {
   const Header header = read_header(head, size);
+  side_ = header.version == kOldVersion ? Side::kOldQuestion : Side::kQuestion;
   chunks_ = header.chunks;
   terms_ = header.terms;
   blocks_at_ = std::uint64_t{kHeaderBytes} + header.heads_bytes;

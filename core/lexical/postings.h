@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "lexical/words.h"
 
 namespace gossamer {
 
@@ -52,6 +53,8 @@ class PostingsView {
   PostingsView(ByteView head, std::uint64_t size);
 
   std::uint32_t chunks() const { return chunks_; }
+  // What questions to these terms are.
+  Side side() const { return side_; }
 
   struct Range {
     std::uint64_t at;
@@ -86,6 +89,7 @@ class PostingsView {
   };
   std::size_t terms_in(std::size_t block) const;
 
+  Side side_;
   std::uint32_t chunks_ = 0;
   std::uint32_t terms_ = 0;
   std::uint64_t blocks_at_ = 0;

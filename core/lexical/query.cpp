@@ -6,7 +6,6 @@
 
 #include "lexical/bm25.h"
 #include "lexical/hash.h"
-#include "lexical/words.h"
 
 namespace gossamer {
 namespace {
@@ -32,9 +31,9 @@ bool is_function_word(std::string_view word) {
   return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
 }
 
-LexicalQuery::LexicalQuery(std::string_view question) : slots_(4 * kMostTerms, 0) {
+LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kMostTerms, 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
-  visit_terms(question, Side::kQuestion, [&](const Term& term) {
+  visit_terms(question, side, [&](const Term& term) {
     if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm);
     // A letter of a code (the E of E1101) says nothing by itself.
     if (is_function_word(term.word) || (term.kind == Term::kPart && term.word.size() < 2)) return;
@@ -53,7 +52,7 @@ LexicalQuery::LexicalQuery(std::string_view question) : slots_(4 * kMostTerms, 0
   std::sort(pairs_.begin(), pairs_.end());
   pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
   if (terms_.empty())
-    visit_terms(question, Side::kQuestion, [&](const Term& term) { add(term.form); });
+    visit_terms(question, side, [&](const Term& term) { add(term.form); });
   asked_ = terms_.size();
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lexical/words.h"
+
 namespace gossamer {
 
 using TermId = std::uint16_t;
@@ -24,7 +26,7 @@ class LexicalQuery {
   static constexpr std::size_t kMostTerms = 1024;
   static constexpr TermId kNoTerm = UINT16_MAX;
 
-  explicit LexicalQuery(std::string_view question);
+  explicit LexicalQuery(std::string_view question, Side side = Side::kQuestion);
 
   const std::vector<std::string>& terms() const { return terms_; }
   std::optional<TermId> find(std::string_view form) const;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lexical/stem.h"
-#include "text/unicode.h"
+#include "text/word_fold.h"
 
 namespace gossamer {
 namespace {
@@ -24,7 +24,7 @@ class Visitor {
     for (std::size_t at = 0; at < text_.size();) {
       std::size_t next = at;
       const char32_t point = next_point(text_, next);
-      const std::uint8_t properties = properties_of(point);
+      const std::uint8_t properties = properties_in_word(point);
       if (has_no_spaces(properties)) {
         at = visit_characters(at);
       } else if (point == U'_' || (properties & kWord) != 0) {
@@ -41,81 +41,131 @@ class Visitor {
     std::size_t begin;
     std::size_t end;
   };
+  // Of a script without spaces, with the marks on it.
+  struct Character {
+    std::size_t begin;
+    std::size_t end;
+    char32_t point;
+    bool is_plain;  // as it stands in the text
+  };
 
   // Each gives where the run that begins at `at` ends.
   std::size_t visit_characters(std::size_t at) {
-    const std::size_t first = at;
-    std::size_t before = at;  // the character before this one
-    while (at < text_.size()) {
-      std::size_t next = at;
-      if (!has_no_spaces(properties_of(next_point(text_, next)))) break;
-      if (at > first) emit_raw(before, next);
-      if (side_ == Side::kText) emit_raw(at, next);
-      before = at;
-      at = next;
+    Character before{}, last{};
+    std::size_t count = 0;
+    for (std::size_t next = at; at < text_.size(); at = next) {
+      const char32_t point = next_point(text_, next);
+      if (count > 0 && extend(last, point, next)) continue;
+      if (!has_no_spaces(properties_of(point))) break;
+      if (count > 0) emit_character(count > 1 ? &before : nullptr, last);
+      before = last;
+      const char32_t form = is_old() ? point : usual_form(point);
+      last = {at, next, form, form == point};
+      ++count;
     }
+    emit_character(count > 1 ? &before : nullptr, last);
     // A question of one character asks for that character.
-    if (side_ == Side::kQuestion && before == first) emit_raw(first, at);
+    if (side_ != Side::kText && count == 1) emit_characters(last, last);
     return at;
+  }
+
+  // Whether a character only belongs to the one before it.
+  bool extend(Character& last, char32_t point, std::size_t end) const {
+    if (is_old()) return false;
+    if (const char32_t whole = compose(last.point, point)) {
+      last = {last.begin, end, whole, false};
+      return true;
+    }
+    if (!is_silent(point)) return false;
+    last.is_plain = false;
+    return true;
   }
 
   std::size_t visit_word(std::size_t at) {
     const std::size_t first = at;
+    std::size_t end = at;
     folded_.clear();
     parts_.clear();
     bool begins_part = true;
-    while (at < text_.size()) {
-      std::size_t next = at;
+    for (std::size_t next = at; at < text_.size(); at = next) {
       const char32_t point = next_point(text_, next);
-      const std::uint8_t properties = properties_of(point);
+      const std::uint8_t properties = properties_in_word(point);
       const bool is_word_like = (properties & kWord) != 0 && !has_no_spaces(properties);
-      if (point != U'_' && !is_word_like) break;
-      if (next - first <= kLongestWord) {
-        if (point == U'_' || is_seam(first, at)) begins_part = true;
-        if (point != U'_') take(point, at, next, begins_part);
+      if (point != U'_' && !is_word_like) {
+        if (!is_silent(point) || is_old()) break;
+        continue;
       }
-      at = next;
+      if (next - first <= kLongestWord) {
+        if (point == U'_')
+          begins_part = true;
+        else
+          take(point, at, next, begins_part);
+      }
+      end = next;
     }
-    if (at - first > kLongestWord || folded_.empty()) return at;
-    emit_word(folded_, first, at, Term::kWord);
+    if (end - first > kLongestWord || folded_.empty()) return at;
+    emit_word(folded_, first, end, Term::kWord);
     for (std::size_t i = 0; parts_.size() > 1 && i < parts_.size(); ++i) {
-      const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].folded : folded_.size();
-      emit_word(std::string_view(folded_).substr(parts_[i].folded, end - parts_[i].folded),
+      const std::size_t stop = i + 1 < parts_.size() ? parts_[i + 1].folded : folded_.size();
+      emit_word(std::string_view(folded_).substr(parts_[i].folded, stop - parts_[i].folded),
                 parts_[i].begin, parts_[i].end, Term::kPart);
     }
     return at;
   }
 
   void take(char32_t point, std::size_t begin, std::size_t end, bool& begins_part) {
-    const Folded folded = fold(point);
-    if (folded.size == 0) {  // an accent belongs to the letter before it
+    const std::size_t size = folded_.size();
+    if (point < 128)
+      folded_.push_back(static_cast<char>(small_letter(point)));
+    else
+      append_beyond_ascii(point);
+    if (folded_.size() == size) {  // an accent belongs to the letter before it
       if (!parts_.empty() && !begins_part) parts_.back().end = end;
       return;
     }
-    if (begins_part) parts_.push_back({folded_.size(), begin, end});
+    if (begins_part || is_seam(begin, size)) parts_.push_back({size, begin, end});
     begins_part = false;
-    for (const char32_t letter : folded) append_utf8(folded_, letter);
     parts_.back().end = end;
   }
 
-  // The U of getUser, the S of HTTPServer, the 2 and the H of sha256Hash.
-  bool is_seam(std::size_t first, std::size_t at) const {
-    if (at == first) return false;
+  void append_beyond_ascii(char32_t point) {
+    if (!is_old()) return append_word_fold(folded_, point);
+    for (const char32_t letter : fold(point)) append_utf8(folded_, letter);
+  }
+
+  // The U of getUser, the S of HTTPServer, the 2 and the H of sha256Hash. Digits of other forms are
+  // not of the number beside them: the power of 10⁵, the note of 2019¹.
+  bool is_seam(std::size_t at, std::size_t folded) const {
+    if (folded == 0) return false;
     const char before = text_[at - 1];
     if (is_digit(before) != is_digit(text_[at])) return true;
+    if (is_digit(folded_[folded - 1]) != is_digit(folded_[folded])) return true;
     if (!is_upper(text_[at])) return false;
     return is_lower(before) ||
            (is_upper(before) && at + 1 < text_.size() && is_lower(text_[at + 1]));
   }
+
+  bool is_old() const { return side_ == Side::kOldQuestion; }
 
   void emit_word(std::string_view word, std::size_t begin, std::size_t end, Term::Kind kind) {
     form_.assign(word);
     stem(form_);
     visit_({form_, word, begin, end, kind});
   }
-  void emit_raw(std::size_t begin, std::size_t end) {
-    const std::string_view form = text_.substr(begin, end - begin);
-    visit_({form, form, begin, end, Term::kCharacters});
+  void emit_character(const Character* before, const Character& character) {
+    if (before != nullptr) emit_characters(*before, character);
+    if (side_ == Side::kText) emit_characters(character, character);
+  }
+  // One character, or two that stand side by side.
+  void emit_characters(const Character& first, const Character& last) {
+    std::string_view form = text_.substr(first.begin, last.end - first.begin);
+    if (!first.is_plain || !last.is_plain) {
+      form_.clear();
+      append_utf8(form_, first.point);
+      if (first.begin != last.begin) append_utf8(form_, last.point);
+      form = form_;
+    }
+    visit_({form, form, first.begin, last.end, Term::kCharacters});
   }
 
   std::string_view text_;
@@ -136,11 +186,14 @@ std::string fold_words(std::string_view text) {
   std::string folded = " ";
   for (std::size_t at = 0; at < text.size();) {
     const char32_t point = next_point(text, at);
-    if (point != U'_' && !is_word(point)) {
-      if (folded.back() != ' ') folded += ' ';
-      continue;
+    if (point == U'_' || (properties_in_word(point) & kWord) != 0) {
+      if (point < 128)
+        folded += static_cast<char>(small_letter(point));
+      else
+        append_word_fold(folded, usual_form(point));
+    } else if (!is_silent(point) && folded.back() != ' ') {
+      folded += ' ';
     }
-    for (const char32_t letter : fold(point)) append_utf8(folded, letter);
   }
   if (folded.back() != ' ') folded += ' ';
   return folded;

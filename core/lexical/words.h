@@ -22,16 +22,19 @@ struct Term {
 };
 
 // A text gives every term by which someone may ask for it, a question only what it says: the
-// characters of scripts without spaces are terms of their own in a text.
-enum class Side { kText, kQuestion };
+// characters of scripts without spaces are terms of their own in a text. An old question is one to
+// terms that were made before forms of one letter were folded.
+enum class Side { kText, kQuestion, kOldQuestion };
 
 // Longer words (encoded data, most often) are no words.
 inline constexpr std::size_t kLongestWord = 128;
 
 // Calls `visit` with every term of the text, from left to right. Words are folded (lower case, no
-// accents) and stemmed. A word of several parts (snake_case, camelCase, sha256) gives all of it
-// without its underscores and then each of its parts. In scripts that put no spaces between words,
-// any two neighboring characters are a term. Bytes that are not UTF-8 stand between words.
+// accents, and the usual letters for ligatures, full width and the like) and stemmed. A word of
+// several parts (snake_case, camelCase, sha256) gives all of it without its underscores and then
+// each of its parts. In scripts that put no spaces between words, any two neighboring characters
+// are a term. A soft hyphen or a joiner does not part a word. Bytes that are not UTF-8 stand
+// between words.
 void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit);
 
 // The words of a text, folded, with one space before, between and behind them.

@@ -13,7 +13,8 @@ bool stands_in(const std::string& folded, std::string_view text) {
 
 }  // namespace
 
-RequirementTest::RequirementTest(std::span<const Requirement> requirements, LexicalQuery& query) {
+RequirementTest::RequirementTest(std::span<const Requirement> requirements, LexicalQuery& query,
+                                 Side side) {
   static_assert(Question::kMostRequirements <= 8 * sizeof(Held));
   for (const Requirement& one : requirements) {
     const Held bit = Held{1} << parts_.size();
@@ -23,7 +24,7 @@ RequirementTest::RequirementTest(std::span<const Requirement> requirements, Lexi
     Part part{one.kind, {}, fold_phrase(one.text)};
     // Of a title nothing is known by terms: they count for chunks near it alone.
     if (one.kind != Requirement::kTitle)
-      visit_terms(one.text, Side::kQuestion, [&](const Term& term) {
+      visit_terms(one.text, side, [&](const Term& term) {
         if (term.kind != Term::kPart) part.terms.push_back(query.watch(term.form));
       });
     std::erase(part.terms, LexicalQuery::kNoTerm);

@@ -18,7 +18,8 @@ using Held = std::uint32_t;
 class RequirementTest {
  public:
   // Lets the query look for the terms of what is required; it outlives the test.
-  RequirementTest(std::span<const Requirement> requirements, LexicalQuery& query);
+  RequirementTest(std::span<const Requirement> requirements, LexicalQuery& query,
+                  Side side = Side::kQuestion);
 
   bool empty() const { return parts_.empty(); }
   // What must be there, and what must not.

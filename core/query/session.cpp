@@ -12,8 +12,8 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       query_(std::move(query)),
       question_(query_.is_plain ? Question{query_.question, {}, {}}
                                 : read_question(query_.question)),
-      terms_(question_.text),
-      test_(question_.requirements, terms_),
+      terms_(question_.text, side()),
+      test_(question_.requirements, terms_, side()),
       exact_(question_.text),
       reader_(collection),
       has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {

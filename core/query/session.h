@@ -87,6 +87,8 @@ class QuerySession {
   enum class Stage { kRank, kPairs, kCheck, kMeasure, kWeigh, kScore, kRead, kOver };
   enum class Words { kNone, kTexts, kHost, kPostings, kReady };
 
+  // How words were folded where they are counted.
+  Side side() const;
   void begin();
   void begin_words();
   void begin_pass();

@@ -13,6 +13,11 @@ constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 
 
 }  // namespace
 
+Side QuerySession::side() const {
+  const bool has_postings = query_.words == WordSource::kPostings && collection_.postings();
+  return has_postings ? collection_.postings()->side() : Side::kQuestion;
+}
+
 void QuerySession::allow_files() {
   if (query_.filter) scope_.allowed = collection_.allow(*query_.filter);
   for (const FileTest& test : question_.files) {

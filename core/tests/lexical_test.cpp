@@ -80,7 +80,9 @@ std::string random_text(Random& random, std::size_t pieces) {
       "lease",  "leases",   "Leasing", "leaseHold", "lease_hold", "x_axis", "x",   "HTTPServer",
       "sha256", "256",      "cafe",    "café",      "Straße",     "日本語", "日",  "ไทย",
       "say",    "saying",   "a",       "_",         " ",          " ",      ".",   "\n",
-      "\xff",   "\xe6\x97", "😀",      "e\xcc\x81", "die",        "dying",  "ABC", "0"};
+      "\xff",   "\xe6\x97", "😀",      "e\xcc\x81", "die",        "dying",  "ABC", "0",
+      "ß",      "ﬁ",        "ｓａ",    "ﬀ",         "\u00AD",     "²",      "ｶ",   "ﾞ",
+      "カ",     "\u3099",   "⑩",       "\u200D",    "\u1112",     "\u1161", "Ⅷ",   "9"};
   std::string text;
   for (std::size_t i = 0; i < pieces; ++i) text += kPieces[random.below(kPieces.size())];
   return text;
@@ -124,6 +126,73 @@ TEST_CASE("a word of several parts gives all of it and each part") {
 
 TEST_CASE("accents and case make no difference") {
   CHECK(spaced_terms("Café CAFE\xCC\x81 cafe") == "cafe cafe cafe");
+}
+
+TEST_CASE("forms of one letter make no difference") {
+  const auto finds = [](std::string_view question, std::string_view text) {
+    const LexicalQuery query(question);
+    TermCounter counter(query);
+    return query.find_in(text) ==
+               std::vector<std::pair<std::size_t, std::size_t>>{{0, text.size()}} &&
+           fast_counts(counter, query, text) == slow_counts(query, text) &&
+           !counter.found().empty();
+  };
+  const std::vector<std::pair<std::string_view, std::string_view>> pairs = {
+      {"strassenbahn", "Straßenbahn"},
+      {"strassenbahn", "Straßen\u00ADbahn"},
+      {"Fluss", "Fluß"},
+      {"STRASSE", "STRAẞE"},
+      {"assen", "aßen"},
+      {"ss", "ß"},
+      {"finance", "ﬁnance"},
+      {"efficient", "eﬃcient"},
+      {"fullwidth", "ｆｕｌｌｗｉｄｔｈ"},
+      {"iphone15", "ｉＰｈｏｎｅ１５"},
+      {"x2", "x²"},
+      {"H2O", "H₂O"},
+      {"12", "⑫"},
+      {"viii", "Ⅷ"},
+      {"Hello", "𝐇𝐞𝐥𝐥𝐨"},
+      {"istanbul", "İstanbul"},
+      {"ΟΔΟΣ", "οδός"},
+      {"سلام", "ﺳﻼﻡ"},
+      {"میخواهم", "می\u200Cخواهم"},
+      {"ガス", "ｶﾞｽ"},
+      {"ガス", "カ\u3099ス"},
+      {"한국", "\u1112\u1161\u11AB\u1100\u116E\u11A8"},
+      {"豈本", "\uF900本"},
+      {"葛飾", "葛\U000E0100飾"}};
+
+  for (const auto& [one, other] : pairs) {
+    CHECK_MESSAGE(finds(one, other), other);
+    CHECK_MESSAGE(finds(other, one), other);
+  }
+}
+
+TEST_CASE("a raised or circled digit does not hide the word or number beside it") {
+  CHECK(spaced_terms("word¹") == "word1 word 1");
+  CHECK(spaced_terms("2019¹") == "20191 2019 1");
+  CHECK(spaced_terms("①step") == "1step 1 step");
+  CHECK(spaced_terms("Ｈ２Ｏ") == "h2o h 2 o");
+  CHECK(spaced_terms("１２３") == "123");
+}
+
+TEST_CASE("what says nothing is in no word that it does not stand within") {
+  CHECK(LexicalQuery("a\u00AD b").find_in("\u00ADb\u00AD \u00AD") ==
+        std::vector<std::pair<std::size_t, std::size_t>>{{2, 3}});
+  CHECK(LexicalQuery("日本").find_in("日本\u200D x") ==
+        std::vector<std::pair<std::size_t, std::size_t>>{{0, 6}});
+  CHECK(spaced_terms("first\u200Btwo") == "first two");
+}
+
+TEST_CASE("old questions ask for terms as they were before forms of one letter were folded") {
+  const auto old = [](std::string_view question) {
+    return LexicalQuery(question, Side::kOldQuestion).terms();
+  };
+
+  CHECK(old("Straßen\u00ADbahn ﬁ") == std::vector<std::string>{"straßen", "bahn", "ﬁ"});
+  CHECK(old("x² Café leases") == std::vector<std::string>{"x²", "cafe", "leas"});
+  CHECK(old("ｶﾞ ｶ") == std::vector<std::string>{"ｶﾞ", "ｶ"});
 }
 
 TEST_CASE("scripts without spaces give characters and pairs of them") {
@@ -186,7 +255,8 @@ TEST_CASE("the masks of the vector unit are those of the definition") {
 
 TEST_CASE("the counter counts what looking at every word counts") {
   const LexicalQuery query(
-      "leases leasehold xaxis server sha256 256 cafe strasse 日本語 日 ไทย say die x");
+      "leases leasehold xaxis server sha256 256 cafe strasse 日本語 日 ไทย say die x ss fi ffi sa "
+      "ガ カ 2 10 하 viii fss");
   TermCounter counter(query);
   Random random(1);
 

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "base/crc32c.h"
 #include "index_fixture.h"
 #include "query/session.h"
 #include "query_fixture.h"
@@ -130,6 +131,47 @@ TEST_CASE("where a host cannot rank, words are counted in the texts after all") 
 
   CHECK(hit_ids(asked.host.run(session)) == by_texts);
   CHECK(reason_of([&] { session.count_words(); }) == "wrong state");
+}
+
+TEST_CASE("postings of an earlier release are asked for terms as that release made them") {
+  Large asked;
+  // One term, in the first chunk, as docs/format.md has it.
+  const std::string term = "straße";
+  ByteWriter block, head, words;
+  const Bytes list{0};
+  block.put_varint(0);
+  block.put_varint(term.size());
+  block.put_bytes({reinterpret_cast<const std::uint8_t*>(term.data()), term.size()});
+  block.put_varint(1);
+  block.put_varint(list.size());
+  block.put(crc32c(list));
+  const Bytes packed = block.take();
+  head.put(std::uint32_t{0});
+  head.put(crc32c(packed));
+  head.put(std::uint64_t{0});
+  head.put_varint(term.size());
+  head.put_bytes({reinterpret_cast<const std::uint8_t*>(term.data()), term.size()});
+  const Bytes heads = head.take();
+  words.put_bytes(ByteView(reinterpret_cast<const std::uint8_t*>("GSMWORDS"), 8));
+  words.put(std::uint32_t{1});
+  words.put(static_cast<std::uint32_t>(asked.collection.layout().chunk_count()));
+  words.put(std::uint32_t{1});
+  words.put(std::uint32_t{1});
+  words.put(std::uint64_t{list.size()});
+  words.put(static_cast<std::uint32_t>(heads.size()));
+  words.put(crc32c(heads));
+  for (const Bytes& part : {heads, packed, list}) words.put_bytes(part);
+  asked.host.postings = words.take();
+  const Bytes& postings = asked.host.postings;
+  asked.collection.attach_postings(
+      ByteView(postings).first(PostingsView::head_bytes(postings, postings.size())),
+      postings.size());
+  Query query = query_of("Straße", QueryMode::kLexical, 10);
+  query.words = WordSource::kPostings;
+
+  CHECK(hit_ids(asked.ask(query)) == Ids{asked.collection.layout().id_of(0)});
+  query.question = "strasse";
+  CHECK(hit_ids(asked.ask(query)).empty());
 }
 
 TEST_CASE("a question is answered from postings as from texts") {

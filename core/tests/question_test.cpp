@@ -91,6 +91,7 @@ TEST_CASE("a phrase is held where its words stand side by side, in any case and 
   CHECK(held_by(phrase, "", "take_delta of all straßen") == 0);
   CHECK(held_by(phrase, "take_delta of straßen", "") == 1);
   CHECK(held_by("\"be is\"", "", "to be: is it") == 1);
+  CHECK(held_by("\"Fluss ﬁnance\"", "", "der Fluß: finance") == 1);
   CHECK(held_by("\"本語\"", "", "日本語です") == 1);
 }
 

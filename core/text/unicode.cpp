@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
+#include "text/fold_table.h"
 #include "text/unicode_tables.h"
 
 namespace gossamer {
@@ -25,61 +25,6 @@ constexpr std::array<std::uint8_t, 128> ascii_properties() {
   for (char32_t point = 0; point < 128; ++point) properties[point] = look_up(point);
   return properties;
 }
-
-// Numbers as they are written in the tables: by their distance from the one before.
-class NumberReader {
- public:
-  explicit NumberReader(const std::uint8_t* bytes) : at_(bytes) {}
-
-  char32_t next() {
-    std::uint32_t step = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      step |= (*at_ & 127u) << shift;
-      if ((*at_++ & 128) == 0) break;
-    }
-    return last_ += (step & 1) != 0 ? ~(step >> 1) : step >> 1;
-  }
-
- private:
-  const std::uint8_t* at_;
-  char32_t last_ = 0;
-};
-
-// What characters fold to. Written as differences it takes a third of the bytes in a page, so it is
-// laid out when it is first asked for.
-class FoldTable {
- public:
-  FoldTable() : entries_(kBlock), pool_{0} {
-    NumberReader points(kFoldSteps), results(kFoldResults);
-    for (const std::uint8_t size : kFoldSizes) {
-      const char32_t point = points.next();
-      std::uint8_t& block = blocks_[point / kBlock];
-      if (block == 0) {
-        block = static_cast<std::uint8_t>(entries_.size() / kBlock);
-        entries_.resize(entries_.size() + kBlock);
-      }
-      entries_[block * kBlock + point % kBlock] =
-          static_cast<std::uint16_t>(pool_.size() << 2 | size);
-      for (std::uint8_t i = 0; i < size; ++i) pool_.push_back(results.next());
-    }
-  }
-
-  Folded find(char32_t point) const {
-    const std::uint16_t entry = point < kFoldEnd
-                                    ? entries_[blocks_[point / kBlock] * kBlock + point % kBlock]
-                                    : std::uint16_t{0};
-    if (entry == 0) return {{point}, 1};
-    Folded folded{{}, entry & 3u};
-    std::copy_n(pool_.data() + (entry >> 2), folded.size, folded.points.begin());
-    return folded;
-  }
-
- private:
-  static constexpr char32_t kBlock = 32;
-  std::array<std::uint8_t, (kFoldEnd + kBlock - 1) / kBlock> blocks_{};  // 0 for those of none
-  std::vector<std::uint16_t> entries_;  // place in the pool and, in two bits, how many
-  std::vector<char32_t> pool_;
-};
 
 // A syllable is a leading consonant, a vowel and, most often, a trailing consonant.
 Folded letters_of_hangul(char32_t syllable) {
@@ -151,7 +96,7 @@ Folded fold_beyond_ascii(char32_t point) {
     return letters_of_hangul(point);
   if ((properties_of(point) & kAccent) != 0) return {{}, 0};
   // Made here, so that modules which fold nothing are without it.
-  static const FoldTable table;
+  static const FoldTable table(kFoldSteps, kFoldSizes, kFoldResults);
   return table.find(point);
 }
 

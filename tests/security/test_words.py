@@ -67,6 +67,25 @@ def severities(folder: Path) -> set[str]:
     return {finding.severity for finding in Index.open(folder).check()}
 
 
+# Of an earlier release.
+
+
+def test_words_that_were_folded_in_another_way_are_not_asked_and_the_next_update_makes_them_anew(
+    index: Index, words: Path
+):
+    with closing(sqlite3.connect(words)) as database:
+        database.execute("PRAGMA user_version = 1")
+
+    assert severities(index.folder) == {"note"}
+    assert not is_looked_up(index.folder)
+    Index.open(index.folder).add_texts([{"id": "more", "text": "Die Straßenbahn fährt."}])
+    assert is_looked_up(index.folder)
+    found = Index.open(index.folder).search("strassenbahn", k=1, mode="lexical")
+    assert [hit.text for hit in found] == ["Die Straßenbahn fährt."]
+    assert found.explanation.lexical_bytes == 0
+    assert Index.open(index.folder).check() == []
+
+
 # Killed.
 
 

@@ -38,7 +38,7 @@ from gossamer.lexical.terms import terms_of
 __all__ = ["FtsIndex", "Interrupted"]
 
 _APPLICATION = 0x676F7373  # "goss"
-_VERSION = 1
+_VERSION = 2  # also another one when words are folded or cut in another way
 _NOTHING = -1  # the generation before the first
 _WAIT_S = 30.0
 _REPAIR = "delete this file: the next update makes it anew from the texts"
@@ -339,8 +339,8 @@ class FtsIndex:
             raise NotGossamer(f"{self._path} is a database of another program; name another file")
         elif version != _VERSION:
             raise UnknownVersion(
-                f"{self._path} has version {version}, this release reads {_VERSION}; delete the "
-                f"file and add every chunk again"
+                f"{self._path} has version {version}, this release reads {_VERSION}; the next "
+                "update makes it anew from the texts"
             )
         elif tables not in _known_tables():
             raise Damaged(f"{self._path} has tables that are not its own; {_REPAIR}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gossamer.errors import Damaged, GossamerError, Locked, MissingCodebook
+from gossamer.errors import Damaged, GossamerError, Locked, MissingCodebook, UnknownVersion
 from gossamer.lexical import WORDS
 from gossamer.store.folder import read_manifest
 from gossamer.store.hashes import digest_of_file
@@ -175,6 +175,9 @@ def _check_words(snapshot: Snapshot, deep: bool) -> Iterator[Finding]:
         what = f"a change of {WORDS} runs or was interrupted"
         repair = "the next search or `gossamer add` that may write to the index takes it back"
         yield Finding("note", what, repair)
+    except UnknownVersion:
+        what = f"{WORDS} is of another release: searches read the texts"
+        yield Finding("note", what, _WORDS_ADD)
     except GossamerError as error:
         yield Finding("error", str(error), _WORDS_REPAIR)
 
