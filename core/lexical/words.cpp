@@ -190,7 +190,7 @@ std::string fold_words(std::string_view text) {
       if (point < 128)
         folded += static_cast<char>(small_letter(point));
       else
-        append_word_fold(folded, usual_form(point));
+        append_word_fold(folded, has_no_spaces(properties_of(point)) ? usual_form(point) : point);
     } else if (!is_silent(point) && folded.back() != ' ') {
       folded += ' ';
     }
