@@ -24,6 +24,9 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
   const std::size_t most = collection.catalogue().counts().chunks;
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
   allow_files();
+  // In a pass over texts that costs nothing; postings of keywords would have to be fetched.
+  if (query_.words != WordSource::kPostings && terms_.is_lookup())
+    for (const std::string& name : exact_.names()) terms_.expect_definition(name);
   scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
   begin();
 }
