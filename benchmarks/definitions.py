@@ -1,4 +1,4 @@
-"""Names of the product's own sources, and where each is defined: lookups that nothing was chosen on."""
+"""Names of these sources, and where each is defined: lookups that nothing was chosen on."""
 
 import random
 import re
