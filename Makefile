@@ -55,9 +55,9 @@ $(VENV)/build.stamp: $(VENV)/tools.stamp pyproject.toml CMakeLists.txt $(MODULE_
 	$(INSTALL) '.[dev]'
 	@touch $@
 
-# hnswlib is built here, and says only in its own environment what it is built with.
+# hnswlib is built here, in an environment of its own: only there it has what it is built with.
 $(VENV)/bench.stamp: pyproject.toml | $(VENV)/build.stamp
-	$(PIP) install pybind11
+	$(PIP) install 'hnswlib>=0.8'
 	$(INSTALL) '.[dev,bench]'
 	@touch $@
 
