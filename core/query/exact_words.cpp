@@ -22,17 +22,15 @@ constexpr std::size_t kLinePart = 120;
 // Sorted: what stands before a name where it is defined, in one language or another; and what may
 // stand before that, or before a name that is given a value.
 constexpr std::array<std::string_view, 26> kDefiningWords = {
-    "attribute", "class",  "classmethod", "def",          "define",    "enum",      "exception",
-    "fn",        "func",   "function",    "impl",         "interface", "macro",     "method",
-    "module",    "namespace", "package",  "procedure",    "property",  "protocol",  "record",
-    "staticmethod", "struct", "trait",    "type",         "typedef"};
+    "attribute",    "class",     "classmethod", "def",       "define",    "enum",     "exception",
+    "fn",           "func",      "function",    "impl",      "interface", "macro",    "method",
+    "module",       "namespace", "package",     "procedure", "property",  "protocol", "record",
+    "staticmethod", "struct",    "trait",       "type",      "typedef"};
 constexpr std::array<std::string_view, 14> kModifyingWords = {
-    "abstract", "async", "const",  "constant", "constexpr", "data",   "export",
+    "abstract", "async",  "const", "constant", "constexpr", "data",   "export",
     "final",    "inline", "let",   "private",  "public",    "static", "var"};
 
-char lowered(char byte) {
-  return static_cast<char>(small_letter(static_cast<std::uint8_t>(byte)));
-}
+char lowered(char byte) { return static_cast<char>(small_letter(static_cast<std::uint8_t>(byte))); }
 bool is_word_byte(char byte) {
   const char small = lowered(byte);
   return (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9') || byte == '_' ||
@@ -43,8 +41,10 @@ enum class Keyword { kNone, kModifying, kDefining };
 Keyword keyword_of(std::string_view word) {
   std::string small(word);
   std::transform(small.begin(), small.end(), small.begin(), lowered);
-  if (std::binary_search(kDefiningWords.begin(), kDefiningWords.end(), small)) return Keyword::kDefining;
-  const bool is_modifying = std::binary_search(kModifyingWords.begin(), kModifyingWords.end(), small);
+  if (std::binary_search(kDefiningWords.begin(), kDefiningWords.end(), small))
+    return Keyword::kDefining;
+  const bool is_modifying =
+      std::binary_search(kModifyingWords.begin(), kModifyingWords.end(), small);
   return is_modifying ? Keyword::kModifying : Keyword::kNone;
 }
 bool is_keyword(std::string_view word) { return keyword_of(word) != Keyword::kNone; }
@@ -113,9 +113,9 @@ double judge_place(std::string_view before, std::string_view after, bool begins_
   const Keywords keywords = find_keywords(lead);
   if (keywords.are_all && keywords.last == Keyword::kDefining) return kDefinition;
   if (keywords.are_all && keywords.last == Keyword::kModifying && introduces(after)) return kEntry;
-  const bool is_first = std::all_of(lead.begin(), lead.end(), [](char byte) {
-    return is_word_byte(byte) || byte == '.';
-  }) && (lead.empty() || lead.back() == '.');
+  const bool is_first = std::all_of(lead.begin(), lead.end(),
+                                    [](char byte) { return is_word_byte(byte) || byte == '.'; }) &&
+                        (lead.empty() || lead.back() == '.');
   if (is_first && !is_item && (is_heading || introduces(after))) return kEntry;
   return is_heading || keywords.last == Keyword::kDefining ? kHeading : kUse;
 }
@@ -151,9 +151,9 @@ double find_definition(std::string_view name, std::string_view text) {
     const std::string_view part = text.substr(from, begin - from);
     const std::size_t line = part.rfind('\n');
     const std::string_view behind = text.substr(end, kLinePart);
-    const double place = judge_place(line == part.npos ? part : part.substr(line + 1),
-                                     behind.substr(0, behind.find('\n')),
-                                     line != part.npos || from == 0);
+    const double place =
+        judge_place(line == part.npos ? part : part.substr(line + 1),
+                    behind.substr(0, behind.find('\n')), line != part.npos || from == 0);
     const bool is_exact = text.substr(begin, name.size()) == name;
     best = std::max(best, is_exact ? place : kOtherCase * place);
   }

@@ -147,8 +147,8 @@ void QuerySession::require(std::vector<Held> held) {
   // What must not be there and is not known for certain is looked at again.
   const Held unsure = pass_ ? 0 : test_.by_text();
   for (const Held one : held)
-    chunks->push_back(test_.is_met(one & ~(test_.excluded() & (is_known ? unsure : ~Held{0})),
-                                   given_up_));
+    chunks->push_back(
+        test_.is_met(one & ~(test_.excluded() & (is_known ? unsure : ~Held{0})), given_up_));
   scope_.chunks = std::move(chunks);
 }
 
