@@ -44,6 +44,8 @@ class LexicalQuery {
   // Of terms and pairs.
   std::size_t size() const { return terms_.size() + pairs_.size(); }
 
+  // How many of the terms are the question's own; the others are only watched.
+  std::size_t asked() const { return asked_; }
   // A term that is looked for, but counts for nothing unless the question has it too; kNoTerm where
   // there is no room for it.
   TermId watch(std::string_view form);

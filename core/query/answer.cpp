@@ -74,6 +74,7 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   json.end_object();
   write("tokens", hit.rank.tokens);
   write("words", hit.rank.words);
+  write("exact", hit.rank.exact);
   write("reranker", hit.rank.reranker);
 }
 
@@ -156,7 +157,9 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   write_absent(json);
   json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
   json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();
-  for (std::size_t i = 0; has_words && i < word_terms_.size(); ++i)
+  const std::size_t asked =
+      query_.words == WordSource::kHost ? word_terms_.size() : terms_.asked();
+  for (std::size_t i = 0; has_words && i < std::min(asked, word_terms_.size()); ++i)
     json.key(word_terms_[i]).number(by_words_.chunks_with[i]);
   json.end_object().end_object();
 }

@@ -137,6 +137,7 @@ void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> i
     if (!place) continue;
     chunk.tokens = evidence[*place].tokens;
     chunk.words = evidence[*place].words;
+    chunk.exact = static_cast<float>(evidence[*place].exact);
   }
   sort_values(fused.begin(), fused.end());
 }

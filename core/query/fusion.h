@@ -16,6 +16,7 @@ struct FusedChunk {
   std::uint32_t by_words;
   std::optional<float> tokens = std::nullopt;    // how well tokens of the question are matched
   float words = 0;                               // BM25
+  float exact = 0;                               // what is looked up in it
   std::optional<float> reranker = std::nullopt;  // what a model of the host says of it
 
   // The better of its ranks.

@@ -78,6 +78,7 @@ class Hit:
     ranks: Mapping[str, int]  # place in each ranking that found it, from 1
     tokens: float | None  # how well it matches the question's tokens, where they were compared
     words: float  # what its words count, where the best of both rankings were ranked again
+    exact: float  # what is looked up in it, to the letter: names, the question word for word
     reranker: float | None  # what a reranking model says of it, where one was asked
     metadata: Mapping[str, Value]
     snippet: str  # the lines that answer best

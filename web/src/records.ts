@@ -47,6 +47,7 @@ export interface Hit {
   readonly ranks: Readonly<Record<string, number>>; // place in each ranking that found it, from 1
   readonly tokens: number | null; // how well it matches the question's tokens, where they were compared
   readonly words: number; // BM25, where the best of both rankings were ranked again
+  readonly exact: number; // what is looked up in it, to the letter
   readonly reranker: number | null; // what a reranking model says of it, where a server has one
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page

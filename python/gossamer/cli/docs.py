@@ -89,6 +89,7 @@ _HIT_KEYS = {
     "ranks": "place in each ranking that found it, from 1: `semantic`, `lexical`",
     "tokens": "how well it matches the question's tokens, 0 to 1; null if they were not compared",
     "words": "what its words count (BM25), where the best of both rankings were ranked again",
+    "exact": "what is looked up in it, to the letter: names, a short question word for word",
     "reranker": "what a reranking model says of it (`--reranker`); null if none was asked",
     "metadata": "what the file says of itself",
     "text": "the whole chunk",

@@ -57,6 +57,8 @@ def _why(hit: Hit) -> str:
     parts = [f"score {hit.score:.4g}{by_whom}"]
     if hit.tokens is not None:
         parts.append(f"tokens {hit.tokens:.2f}")
+    if hit.exact > 0:
+        parts.append(f"exact {hit.exact:.2g}")
     for name, rank in hit.ranks.items():
         likeness = ""
         if name == "semantic" and hit.distance is not None:
