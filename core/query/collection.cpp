@@ -1,9 +1,12 @@
 #include "query/collection.h"
 
+#include "query/question.h"
+
 namespace gossamer {
 namespace {
 
-constexpr std::size_t kMostFilters = 16;  // whose answers are remembered
+// Whose answers are remembered: all those of one question, and some more.
+constexpr std::size_t kMostFilters = Question::kMostRequirements + 8;
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/append.h"
+
 namespace gossamer {
 namespace {
 
@@ -164,7 +166,7 @@ void MeaningSearch::finish_round() {
 
 void MeaningSearch::remember(std::uint64_t id, const float* row) {
   places_.set(id, known_.size());
-  known_.insert(known_.end(), row, row + question_.size());
+  append(known_, std::span(row, question_.size()));
 }
 
 void MeaningSearch::supply(std::span<const Supplied> states, std::span<const float> rows) {

@@ -23,6 +23,8 @@
 
 namespace gossamer {
 
+class NeedsWriter;
+
 // A whole question: rankings by meaning and by words, made into one, read, checked and cited. It
 // computes no vector and reads no text: it says what it needs, and the host supplies that, so that
 // one session serves hosts that may block and hosts that may not.
@@ -114,6 +116,7 @@ class QuerySession {
   void finish_weighing();
   void begin_scoring();
   void finish_scoring();
+  void need_scores(NeedsWriter& needs) const;
   bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;

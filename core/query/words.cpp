@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/append.h"
 #include "base/sort.h"
 #include "store/schema.h"
 
@@ -319,16 +320,15 @@ void PostingsPass::count(std::uint64_t id, std::string_view title, std::string_v
   TermCounter counter(query_);
   if (!layout_.title_near(layout_.document_of(*chunk), *chunk).empty()) counter.add(title);
   counter.add(body);
-  std::vector<ChunkCounts::TermCount>& counted = counted_[*chunk];
-  counted.assign(terms_of(*chunk).begin(), terms_of(*chunk).end());
+  std::vector<ChunkCounts::TermCount> counted;
+  append(counted, terms_of(*chunk));
   for (const TermId term : counter.found())
     if (term >= query_.terms().size()) counted.push_back({term, counter.count(term)});
+  if (counted_.insert(*chunk, counts_of_.size())) counts_of_.push_back(std::move(counted));
 }
 
 std::span<const ChunkCounts::TermCount> PostingsPass::terms_of(ChunkNumber chunk) const {
-  if (const auto counted = counted_.find(chunk);
-      counted != counted_.end() && !counted->second.empty())
-    return counted->second;
+  if (const std::uint64_t* counted = counted_.find(chunk)) return counts_of_[*counted];
   if (found_.empty()) return {};
   const std::size_t first = chunk == 0 ? 0 : ends_[chunk - 1];
   return std::span(found_).subspan(first, ends_[chunk] - first);
