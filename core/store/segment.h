@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -139,7 +138,7 @@ class SegmentView : public SegmentGroups {
 
   mutable Mutex mutex_;
   mutable std::vector<std::weak_ptr<const Group>> groups_;   // that somebody holds
-  mutable std::deque<std::shared_ptr<const Group>> recent_;  // newest last
+  mutable std::vector<std::shared_ptr<const Group>> recent_;  // newest last
 };
 
 }  // namespace gossamer
