@@ -204,7 +204,11 @@ def test_full_shows_whole_chunks(run: Run) -> None:
 def test_finding_nothing_is_exit_code_1(run: Run) -> None:
     found = run("search", "--mode", "lexical", "xylophone")
 
-    assert (found.exit_code, found.stdout, found.stderr) == (1, "", "nothing found\n")
+    assert (found.exit_code, found.stdout, found.stderr) == (
+        1,
+        "",
+        'nothing found; no file contains "xylophone"\n',
+    )
 
 
 def test_filters_narrow_a_search(run: Run) -> None:

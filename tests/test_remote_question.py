@@ -158,7 +158,7 @@ class TestCost:
     ) -> None:
         size = (tmp_path / "site/one.gossamer").stat().st_size
 
-        Index.open(url_of(site)).search("otter17 kelp3", k=2, mode="lexical")
+        Index.open(url_of(site)).search("otter17 kelp3 sun5", k=2, mode="lexical")
 
         assert 0 < site.bytes_sent < size / 3
         assert cache._taken(kept(site)) < size / 3

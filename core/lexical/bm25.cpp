@@ -71,16 +71,32 @@ void ChunkCounts::add(const ChunkCounts& other) {
   append(counts_, other.counts_);
 }
 
+double ChunkCounts::mean_bytes() const {
+  return std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
+}
+
+double score_pairs(const LexicalQuery& query, TermCounter& counter,
+                   std::span<const double> weights, double damping) {
+  double score = 0;
+  for (const TermId term : counter.found()) {
+    if (term < query.terms().size()) continue;
+    const double count = counter.count(term);
+    score += weights[term] * (ChunkCounts::kSaturation + 1) * count / (count + damping);
+  }
+  return score;
+}
+
 template <class Take>
 void ChunkCounts::score(Take take) const {
   std::vector<double> weights = query_.weigh(chunks_with_, chunks_);
   for (double& weight : weights) weight *= kSaturation + 1;
-  const double mean =
-      std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
+  if (!query_.is_lookup())
+    std::fill(weights.begin() + static_cast<std::ptrdiff_t>(query_.terms().size()), weights.end(),
+              0.0);
+  const double mean = mean_bytes();
   const Count* next = counts_.data();
   for (const Match& match : matches_) {
-    const double length = static_cast<double>(match.bytes) / mean;
-    const double damping = kSaturation * (1 - kLengthWeight + kLengthWeight * length);
+    const double damping = damping_of(static_cast<double>(match.bytes), mean);
     double score = 0;
     const std::span<const Count> counts(next, match.terms);
     for (const Count& one : counts) score += weights[one.term] * one.count / (one.count + damping);

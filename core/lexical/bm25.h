@@ -42,11 +42,18 @@ class ChunkCounts {
   // So many chunks more, in which no term stands.
   void add_others(std::uint64_t chunks, std::uint64_t bytes);
 
+  // How much repetition counts in a chunk of so many bytes, where the mean is this.
+  static double damping_of(double bytes, double mean) {
+    return kSaturation * (1 - kLengthWeight + kLengthWeight * bytes / mean);
+  }
+  double mean_bytes() const;
+
   // The `best` chunks by BM25, best first, ties by chunk number; only chunks with a term of the
   // query, and `among` these by number, if they are given. Rare terms count more, and a term counts
-  // more in a short chunk.
+  // more in a short chunk. Pairs count where something is looked up; otherwise they would have to
+  // be counted in all texts, and to rank the best again by them does as well.
   std::vector<ScoredChunk> top(std::size_t best, const std::vector<bool>* among = nullptr) const;
-  // Where pairs were not counted in all chunks: those that may be among the `best`, if theirs were,
+  // Where pairs count, and were not counted in all chunks: those that may be among the `best`, if theirs were,
   // likeliest first; at most so many.
   std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most) const;
 
@@ -81,5 +88,9 @@ class ChunkCounts {
   std::vector<Match> matches_;
   std::vector<Count> counts_;
 };
+
+// What the pairs that a counter has found in a text count, by weights of the query.
+double score_pairs(const LexicalQuery& query, TermCounter& counter,
+                   std::span<const double> weights, double damping);
 
 }  // namespace gossamer

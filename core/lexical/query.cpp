@@ -35,7 +35,7 @@ bool is_function_word(std::string_view word) {
 LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kMostTerms, 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, side, [&](const Term& term) {
-    if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm);
+    if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm), ++words_;
     // A letter of a code (the E of E1101) says nothing by itself.
     if (is_function_word(term.word) || (term.kind == Term::kPart && term.word.size() < 2)) return;
     const bool is_new = !find(term.form);

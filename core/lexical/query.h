@@ -25,6 +25,7 @@ class LexicalQuery {
   // Terms beyond this number are not asked for: a question that long is a text.
   static constexpr std::size_t kMostTerms = 1024;
   static constexpr TermId kNoTerm = UINT16_MAX;
+  static constexpr std::size_t kLookupWords = 2;
 
   explicit LexicalQuery(std::string_view question, Side side = Side::kQuestion);
 
@@ -46,6 +47,8 @@ class LexicalQuery {
   // A term that is looked for, but counts for nothing unless the question has it too; kNoTerm where
   // there is no room for it.
   TermId watch(std::string_view form);
+  // Whether so little is asked for that words side by side tell where it is: class Hit.
+  bool is_lookup() const { return words_ <= kLookupWords; }
   // What each term and pair counts, where so many of all chunks hold a term (`chunks_with` may go
   // on with pairs).
   std::vector<double> weigh(std::span<const std::uint64_t> chunks_with, std::uint64_t chunks) const;
@@ -59,6 +62,7 @@ class LexicalQuery {
   std::vector<std::string> terms_;
   std::vector<TermId> wholes_;  // of each term the word that it is a part of, and nothing else
   std::size_t asked_ = 0;       // how many of the terms are the question's
+  std::size_t words_ = 0;       // of the question, function words too
   std::vector<Pair> pairs_;     // rising
   std::vector<std::uint32_t> slots_;  // open addressing: a term's number + 1, 0 for none
 };

@@ -139,6 +139,7 @@ void QuerySession::begin_weighing() {
 // What turned out to be stale is no hit, and tells nothing of the others.
 void QuerySession::finish_weighing() {
   std::erase_if(candidates_, [&](std::uint64_t id) { return is_stale(id); });
+  add_pairs();
   NumberMap scores;
   for (std::size_t i = 0; i < by_words_.scores.size(); ++i) scores.insert(by_words_.ids[i], i);
   std::vector<Evidence> evidence;

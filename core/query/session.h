@@ -114,6 +114,8 @@ class QuerySession {
   void begin_measuring();
   void begin_weighing();
   void finish_weighing();
+  // Adds to the scores of the candidates by words what stands side by side in them.
+  void add_pairs();
   void begin_scoring();
   void finish_scoring();
   void need_scores(NeedsWriter& needs) const;

@@ -9,7 +9,7 @@ namespace {
 
 // How many passages are read, at a time and at most, where only their texts tell whether they hold
 // what is required, or which words stand side by side.
-constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 48;
+constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 32;
 
 }  // namespace
 
@@ -175,6 +175,28 @@ void QuerySession::finish_pairs() {
   stage_ = Stage::kCheck;
   seen_ = 0;
   check_next();
+}
+
+void QuerySession::add_pairs() {
+  // Where something is looked up they have been counted; a host that ranks gives no scores.
+  if (terms_.pairs().empty() || terms_.is_lookup() || by_words_.chunks == 0) return;
+  const std::vector<double> weights = terms_.weigh(by_words_.chunks_with, by_words_.chunks);
+  const std::set<std::uint64_t> candidates(candidates_.begin(), candidates_.end());
+  const ChunkLayout& layout = collection_.layout();
+  TermCounter counter(terms_);
+  for (std::size_t i = 0; i < by_words_.ids.size(); ++i) {
+    const std::uint64_t id = by_words_.ids[i];
+    const Passage* passage = candidates.contains(id) ? reader_.find(id) : nullptr;
+    const std::optional<ChunkNumber> chunk = layout.number_of(id);
+    if (passage == nullptr || !chunk) continue;
+    const ChunkLayout::Document& document = layout.document_of(*chunk);
+    if (!layout.title_near(document, *chunk).empty()) counter.add(passage->title);
+    counter.add(passage->body);
+    const auto bytes = static_cast<double>(layout.counted_bytes(document, *chunk));
+    const double damping = ChunkCounts::damping_of(bytes, by_words_.mean_bytes);
+    by_words_.scores[i] += static_cast<float>(score_pairs(terms_, counter, weights, damping));
+    counter.clear();
+  }
 }
 
 bool QuerySession::must_check() const {

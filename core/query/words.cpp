@@ -25,6 +25,7 @@ WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std
     ranking.scores.push_back(chunk.score);
   }
   ranking.chunks = counts.chunks();
+  ranking.mean_bytes = counts.mean_bytes();
   const auto terms = counts.chunks_with().first(counts.query().terms().size());
   ranking.chunks_with.assign(terms.begin(), terms.end());
   return ranking;
@@ -308,7 +309,7 @@ std::vector<Held> PostingsPass::held(const RequirementTest& test) const {
 
 std::vector<std::uint64_t> PostingsPass::uncertain(std::size_t best, std::size_t most) const {
   std::vector<std::uint64_t> ids;
-  if (query_.pairs().empty()) return ids;
+  if (query_.pairs().empty() || !query_.is_lookup()) return ids;
   for (const ChunkNumber chunk : counts().uncertain(best, most))
     if (!counted_.contains(chunk)) ids.push_back(layout_.id_of(chunk));
   return ids;

@@ -33,6 +33,7 @@ struct WordRanking {
   std::vector<float> scores;  // of these, by BM25; by their places where the host ranked
   std::vector<std::uint64_t> chunks_with;  // how many hold each term
   std::uint64_t chunks = 0;                // that were counted
+  double mean_bytes = 1;                   // of these
 };
 
 // One pass over all texts that counts what a question asks for, and ranks chunks by BM25. The texts

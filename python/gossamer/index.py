@@ -231,7 +231,6 @@ class Index(ChangeableIndex):
 
         In the question `"exact phrase"`, `+word`, `-word`, `path:`, `type:` and `title:` say what
         a hit must hold or be; what of it is nowhere is in `absent`. With `plain` they are text.
-
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
         globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
         whole chunks.
@@ -239,23 +238,12 @@ class Index(ChangeableIndex):
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
-        filter = None if condition is None else condition.key
-        reranks = check_rerank(rerank)
+        filter, reranks = None if condition is None else condition.key, check_rerank(rerank)
         scorer = None
         if reranker is not None:
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
-            Query(
-                question,
-                k,
-                mode,
-                recall,
-                reranks,
-                filter,
-                is_plain=plain,
-                full=full,
-                reranker=scorer,
-            )
+            Query(question, k, mode, recall, reranks, filter, plain, full=full, reranker=scorer)
         )
 
     @_asks

@@ -103,6 +103,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "hits": "best first; see below",
         "stale": "paths of files whose text is not what was indexed; they are never hits",
         "notes": "what else to know: a server that did not answer, texts that are not kept here",
+        "absent": "what was to be found to the letter and is nowhere: phrases, +words, names",
         "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...",
     },
     "each hit of search, similar": {

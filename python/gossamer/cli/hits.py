@@ -21,13 +21,14 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
     if as_json:
         output.json(asdict(found))
         return
-    if found.absent:
-        output.line((_absence(found), "warning"))
+    if found.absent and found.hits:
+        nearest = "other words" if found.mode == "lexical" else "meaning"
+        output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
     for hit in found.hits:
         _show_hit(output, hit)
     if not found.hits:
-        output.note("nothing found")
+        output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
     if is_explained:
         _show_explanation(output, found)
     for note in found.notes:
@@ -38,10 +39,7 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
 
 
 def _absence(found: ResultsRecord) -> str:
-    """Say what no file contains, and what is shown in its place."""
-    quoted = " or ".join(f'"{words}"' for words in found.absent)
-    nearest = {"lexical": "nearest by other words"}.get(found.mode, "nearest by meaning")
-    return f"no file contains {quoted}" + (f"; {nearest}:" if found.hits else "")
+    return "no file contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
 def _show_hit(output: Output, hit: Hit) -> None:
