@@ -52,6 +52,7 @@ SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("recall path:decisions type:markdown", {}),
     ("recall -path:decisions", {}),
     ("neighbors title:graph", {}),
+    ("the graph of neighbors title:submarine", {}),
     ("mammals -type:markdown", {"where": "size > 0"}),
     ("QuerySession", {}),
     ("what does take_delta do", {}),

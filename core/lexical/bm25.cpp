@@ -116,12 +116,14 @@ std::vector<ScoredChunk> ChunkCounts::top(std::size_t best, const std::vector<bo
   return scored;
 }
 
-std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t most) const {
+std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t most,
+                                                const std::vector<bool>* among) const {
   // With every pair of two words as often as the rarer of them.
   std::vector<ScoredChunk> likely;
   std::vector<std::uint32_t> times(query_.terms().size());
   score([&](const Match& match, std::span<const Count> counts, const std::vector<double>& weights,
             double damping, double score) {
+    if (among != nullptr && !(*among)[match.chunk]) return;
     for (const Count& one : counts)
       if (one.term < times.size()) times[one.term] = one.count;
     double more = 0;
@@ -134,7 +136,7 @@ std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t mo
       if (one.term < times.size()) times[one.term] = 0;
     if (more > 0) likely.push_back({match.chunk, static_cast<float>(score + more)});
   });
-  const std::vector<ScoredChunk> sure = top(best);
+  const std::vector<ScoredChunk> sure = top(best, among);
   if (sure.size() == best && best > 0)
     std::erase_if(likely, [&](const ScoredChunk& one) { return one.score < sure.back().score; });
   keep_best(likely, most);

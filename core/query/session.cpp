@@ -33,6 +33,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   scope_.chunks = nullptr;
+  is_checked_ = false;
   begin_words();
   // What is required is found by words first.
   if (meaning_ && test_.empty()) meaning_->begin(query_, scope_);
@@ -96,23 +97,25 @@ void QuerySession::advance() {
       meaning_->take_texts();
     if (!is_ranked()) return;
   }
-  if (stage_ == Stage::kRank) begin_pairs();
+  if (stage_ == Stage::kRank && !is_checked_) begin_pairs();
   if (stage_ == Stage::kPairs && reader_.is_over()) finish_pairs();
   while (stage_ == Stage::kCheck && reader_.is_over()) take_checked();
+  if (stage_ == Stage::kRank && is_checked_ && is_ranked()) {
+    fuse_rankings();
+    begin_measuring();
+  }
   if (stage_ == Stage::kMeasure && is_ranked()) begin_weighing();
   if (stage_ == Stage::kWeigh && reader_.is_over()) finish_weighing();
   if (stage_ == Stage::kScore && reader_.is_over()) finish_scoring();
   while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
 }
 
-// Makes one ranking of two.
-void QuerySession::fuse_rankings() {
-  std::vector<std::uint64_t> by_meaning;
-  if (meaning_) by_meaning.assign(meaning_->ids().begin(), meaning_->ids().end());
-  if (!checked_.empty())
-    std::erase_if(by_meaning, [&](std::uint64_t id) { return !checked_.contains(id); });
-  fused_ = fuse(by_meaning, by_words_.ids);
+std::span<const std::uint64_t> QuerySession::meaning_ids() const {
+  return meaning_ ? meaning_->ids() : std::span<const std::uint64_t>();
 }
+
+// Makes one ranking of two.
+void QuerySession::fuse_rankings() { fused_ = fuse(meaning_ids(), by_words_.ids); }
 
 // Asks for what tells which of the best are better.
 void QuerySession::begin_measuring() {

@@ -102,12 +102,14 @@ class QuerySession {
   // Which words stand side by side, where postings do not tell.
   void begin_pairs();
   void finish_pairs();
+  std::span<const std::uint64_t> meaning_ids() const;
   void fuse_rankings();
   // What is required, where only texts tell whether it is held.
   bool must_check() const;
   void check_next();
   void take_checked();
   void finish_checking();
+  void rank_checked();
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
@@ -154,6 +156,7 @@ class QuerySession {
   std::vector<FusedChunk> fused_;
   std::vector<std::uint64_t> to_check_;
   std::set<std::uint64_t> checked_;  // that hold what is required
+  bool is_checked_ = false;          // the ranking is of these alone
   Held seen_ = 0;                    // what was held by any that was read
   std::vector<std::uint64_t> to_score_;
   std::map<std::uint64_t, float> scores_;  // also of before, where the ranking began again

@@ -156,8 +156,9 @@ void QuerySession::begin_pairs() {
   stage_ = Stage::kPairs;
   checked_.clear();
   to_check_.clear();
-  if (postings_)
-    to_check_ = postings_->uncertain(std::max(query_.candidates(), query_.k), kMostUncertain);
+  if (postings_ && query_.mode != QueryMode::kSemantic)
+    to_check_ = postings_->uncertain(std::max(query_.candidates(), query_.k), kMostUncertain,
+                                     scope_.chunks.get());
   reader_.begin(to_check_, false);
   reader_.take_away();
 }
@@ -172,6 +173,9 @@ void QuerySession::finish_pairs() {
   }
   fuse_rankings();
   if (!must_check()) return begin_measuring();
+  // Those that are nearest by meaning need not hold it.
+  if (postings_ && query_.mode == QueryMode::kSemantic)
+    fused_ = fuse(meaning_ids(), postings_->rank(depth(), scope_.chunks.get()).ids);
   stage_ = Stage::kCheck;
   seen_ = 0;
   check_next();
@@ -201,7 +205,7 @@ void QuerySession::add_pairs() {
 
 bool QuerySession::must_check() const {
   if (query_.words == WordSource::kNone) return !test_.empty();
-  return postings_ && test_.by_text() != 0;
+  return postings_ && (test_.by_text() & ~given_up_) != 0;
 }
 
 void QuerySession::check_next() {
@@ -246,11 +250,21 @@ void QuerySession::finish_checking() {
   }
   by_words_.ids = std::move(left.ids);
   by_words_.scores = std::move(left.scores);
-  if (checked_.empty())
-    fused_.clear();
-  else
-    fuse_rankings();
+  if (!checked_.empty()) return rank_checked();
+  fused_.clear();
   begin_measuring();
+}
+
+// Ranks what was found to hold what is required, and nothing else.
+void QuerySession::rank_checked() {
+  const ChunkLayout& layout = collection_.layout();
+  auto chunks = std::make_shared<std::vector<bool>>(layout.chunk_count());
+  for (const std::uint64_t id : checked_)
+    if (const std::optional<ChunkNumber> chunk = layout.number_of(id)) (*chunks)[*chunk] = true;
+  scope_.chunks = std::move(chunks);
+  if (meaning_) meaning_->begin(query_, scope_);
+  is_checked_ = true;
+  stage_ = Stage::kRank;
 }
 
 }  // namespace gossamer

@@ -109,7 +109,8 @@ class PostingsPass {
   WordRanking rank(std::size_t best, const std::vector<bool>* among = nullptr) const;
   // Postings do not say which words stand side by side. Ids of the chunks whose texts must be
   // counted to know the `best`, at most so many; the ranking goes by what is known.
-  std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most) const;
+  std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most,
+                                       const std::vector<bool>* among = nullptr) const;
   void count(std::uint64_t id, std::string_view title, std::string_view body);
 
  private:

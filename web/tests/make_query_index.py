@@ -78,6 +78,8 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
     ("browser path:decisions -path:browser type:markdown", {}),
     ("whales -type:markdown", {}),
     ("sea title:whales", {}),
+    ('index title:"stays in"', {}),
+    ("recall of the walk title:submarine", {}),
     ("recall path:00*", {"where": "size > 100"}),
     ("crc32c", {}),
     ("what does QuerySession need", {}),

@@ -81,7 +81,9 @@ async function compare(name: string, vectors?: VectorSource): Promise<void> {
       assert.ok(isNear(hit.distance, distance), `${said}: distance`);
       assert.equal(hit.tokens === null, tokens === null, `${said}: tokens`);
       const isRanked = found.explanation.candidates > 0;
-      if (!isRanked || stale.length === 0) {
+      // What a phrase excludes is known of those that were read: fewer are left to be ranked again.
+      const isSame = stale.length === 0 && !question.includes('-"');
+      if (!isRanked || isSame) {
         // Scores are made of distances where the best were ranked again.
         assert.ok(Math.abs(hit.score - score) < (isRanked ? 1e-4 : 1e-12), `${said}: score`);
         assert.ok(isNear(hit.tokens, tokens), `${said}: tokens`);
@@ -152,7 +154,8 @@ test("vectors of tokens of another size are refused, and the right ones taken af
   const { ids, tokens: isWanted } = session.needs()[0] as Extract<Need, { need: "vectors" }>;
   assert.ok(isWanted);
   session.supplyVectors(new Uint8Array(ids.length).fill(SUPPLIED.embed), new Float32Array(ids.length * 256));
-  await new TextSource(snapshot.target.parts.texts, null, new Set()).supply(session, needOf());
+  const source = new TextSource(snapshot.target.parts.texts, null, new Set());
+  await source.supply(session, needOf());
   const { texts } = needOf();
   const embedder = await snapshot.model.embedder();
   const made = await (embedder.embedTokens as TokenEmbedder["embedTokens"])(texts);
@@ -161,6 +164,7 @@ test("vectors of tokens of another size are refused, and the right ones taken af
   refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.slice(1) }));
   refuses("NotFinite", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.map(() => Infinity) }));
   session.supplyEmbeddings(made);
+  await source.supply(session, needOf());
 
   assert.deepEqual(session.needs().map(({ need }) => need), []);
   session.free();
