@@ -33,7 +33,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   scope_.chunks = nullptr;
-  is_checked_ = false;
+  is_checked_ = is_sure_ = false;
   begin_words();
   // What is required is found by words first.
   if (meaning_ && test_.empty()) meaning_->begin(query_, scope_);
@@ -92,6 +92,7 @@ bool QuerySession::is_ranked() const {
 }
 
 void QuerySession::advance() {
+  if (words_ == Words::kUnsure && reader_.is_over()) take_unsure();
   if (stage_ == Stage::kRank || stage_ == Stage::kMeasure) {
     if (meaning_ && meaning_->stage() == MeaningSearch::Stage::kTexts && reader_.is_over())
       meaning_->take_texts();

@@ -87,7 +87,7 @@ class QuerySession {
 
  private:
   enum class Stage { kRank, kPairs, kCheck, kMeasure, kWeigh, kScore, kRead, kOver };
-  enum class Words { kNone, kTexts, kHost, kPostings, kReady };
+  enum class Words { kNone, kTexts, kHost, kPostings, kUnsure, kReady };
 
   // How words were folded where they are counted.
   Side side() const;
@@ -96,9 +96,16 @@ class QuerySession {
   void begin_pass();
   void end_words(WordRanking ranking, std::vector<std::string> terms);
   void end_postings();
+  void rank_postings();
   void allow_files();
   // Takes what chunks hold of what is required, as far as that is known.
   void require(std::vector<Held> held);
+  // What must not be there and is not known for certain is looked at again.
+  void narrow(bool is_known, Held unsure);
+  // Chunks whose texts tell all that postings do not: one of a document for its title.
+  std::vector<std::uint64_t> find_unsure() const;
+  void take_unsure();
+  Held held_by(const Passage& passage, TermCounter& counter) const;
   // Which words stand side by side, where postings do not tell.
   void begin_pairs();
   void finish_pairs();
@@ -154,6 +161,8 @@ class QuerySession {
 
   std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
+  std::vector<Held> held_;  // by number of chunk, where something is required
+  bool is_sure_ = false;    // that is exact
   std::vector<std::uint64_t> to_check_;
   std::set<std::uint64_t> checked_;  // that hold what is required
   bool is_checked_ = false;          // the ranking is of these alone

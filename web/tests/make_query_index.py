@@ -74,7 +74,7 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
     ('vectors "model pack" codebook', {}),
     ("+calibration recall", {}),
     ("codes of vectors -codebook -graph", {}),
-    ('index -"the index" +file', {}),
+    ('index -"the model" +file', {}),
     ("browser path:decisions -path:browser type:markdown", {}),
     ("whales -type:markdown", {}),
     ("sea title:whales", {}),
