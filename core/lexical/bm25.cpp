@@ -75,8 +75,8 @@ double ChunkCounts::mean_bytes() const {
   return std::max(1.0, static_cast<double>(bytes_)) / std::max(1.0, static_cast<double>(chunks_));
 }
 
-double score_pairs(const LexicalQuery& query, TermCounter& counter,
-                   std::span<const double> weights, double damping) {
+double score_pairs(const LexicalQuery& query, TermCounter& counter, std::span<const double> weights,
+                   double damping) {
   double score = 0;
   for (const TermId term : counter.found()) {
     if (term < query.terms().size()) continue;

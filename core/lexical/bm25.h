@@ -53,8 +53,8 @@ class ChunkCounts {
   // more in a short chunk. Pairs count where something is looked up; otherwise they would have to
   // be counted in all texts, and to rank the best again by them does as well.
   std::vector<ScoredChunk> top(std::size_t best, const std::vector<bool>* among = nullptr) const;
-  // Where pairs count, and were not counted in all chunks: those that may be among the `best`, if theirs were,
-  // likeliest first; at most so many.
+  // Where pairs count, and were not counted in all chunks: those that may be among the `best`, if
+  // theirs were, likeliest first; at most so many.
   std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most,
                                      const std::vector<bool>* among = nullptr) const;
 
@@ -91,7 +91,7 @@ class ChunkCounts {
 };
 
 // What the pairs that a counter has found in a text count, by weights of the query.
-double score_pairs(const LexicalQuery& query, TermCounter& counter,
-                   std::span<const double> weights, double damping);
+double score_pairs(const LexicalQuery& query, TermCounter& counter, std::span<const double> weights,
+                   double damping);
 
 }  // namespace gossamer

@@ -52,8 +52,7 @@ LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kM
   });
   sort_values(pairs_.begin(), pairs_.end());
   pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
-  if (terms_.empty())
-    visit_terms(question, side, [&](const Term& term) { add(term.form); });
+  if (terms_.empty()) visit_terms(question, side, [&](const Term& term) { add(term.form); });
   asked_ = terms_.size();
 }
 

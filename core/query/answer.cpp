@@ -130,8 +130,8 @@ void QuerySession::write_absent(JsonWriter& json) const {
     if (!is_counted || !test_.empty()) break;
     const std::vector<std::string> forms = LexicalQuery(name).terms();
     const auto term = std::find(word_terms_.begin(), word_terms_.end(), forms.at(0));
-    if (term != word_terms_.end() && by_words_.chunks_with[static_cast<std::size_t>(
-                                         term - word_terms_.begin())] == 0)
+    if (term != word_terms_.end() &&
+        by_words_.chunks_with[static_cast<std::size_t>(term - word_terms_.begin())] == 0)
       json.text(name);
   }
   json.end_array();

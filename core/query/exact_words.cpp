@@ -21,17 +21,14 @@ constexpr std::size_t kLinePart = 120;
 
 // Sorted: what stands before a name where it is defined, in one language or another.
 constexpr std::array<std::string_view, 42> kKeywords = {
-    "abstract",  "async",     "attribute", "class",       "classmethod", "const",
-    "constant",  "constexpr", "data",      "def",         "define",      "enum",
-    "exception", "export",    "final",     "fn",          "func",        "function",
-    "impl",      "inline",    "interface", "let",         "macro",       "method",
-    "module",    "namespace", "object",    "package",     "private",     "procedure",
-    "property",  "protocol",  "public",    "record",      "static",      "staticmethod",
-    "struct",    "trait",     "type",      "typedef",     "union",       "var"};
+    "abstract",     "async",     "attribute", "class",    "classmethod", "const",     "constant",
+    "constexpr",    "data",      "def",       "define",   "enum",        "exception", "export",
+    "final",        "fn",        "func",      "function", "impl",        "inline",    "interface",
+    "let",          "macro",     "method",    "module",   "namespace",   "object",    "package",
+    "private",      "procedure", "property",  "protocol", "public",      "record",    "static",
+    "staticmethod", "struct",    "trait",     "type",     "typedef",     "union",     "var"};
 
-char lowered(char byte) {
-  return static_cast<char>(small_letter(static_cast<std::uint8_t>(byte)));
-}
+char lowered(char byte) { return static_cast<char>(small_letter(static_cast<std::uint8_t>(byte))); }
 bool is_word_byte(char byte) {
   const char small = lowered(byte);
   return (small >= 'a' && small <= 'z') || (byte >= '0' && byte <= '9') || byte == '_' ||
@@ -107,9 +104,9 @@ double judge_place(std::string_view before, std::string_view after, bool begins_
   const std::string_view lead = trim(before, " \t#*>|`@\"'");
   const Keywords keywords = find_keywords(lead);
   if (keywords.are_all) return kDefinition;
-  const bool is_first = std::all_of(lead.begin(), lead.end(), [](char byte) {
-    return is_word_byte(byte) || byte == '.';
-  }) && (lead.empty() || lead.back() == '.');
+  const bool is_first = std::all_of(lead.begin(), lead.end(),
+                                    [](char byte) { return is_word_byte(byte) || byte == '.'; }) &&
+                        (lead.empty() || lead.back() == '.');
   if (is_first && !is_item && (is_heading || introduces(after))) return kEntry;
   return is_heading || keywords.is_last ? kHeading : kUse;
 }
@@ -145,9 +142,9 @@ double find_definition(std::string_view name, std::string_view text) {
     const std::string_view part = text.substr(from, begin - from);
     const std::size_t line = part.rfind('\n');
     const std::string_view behind = text.substr(end, kLinePart);
-    const double place = judge_place(line == part.npos ? part : part.substr(line + 1),
-                                     behind.substr(0, behind.find('\n')),
-                                     line != part.npos || from == 0);
+    const double place =
+        judge_place(line == part.npos ? part : part.substr(line + 1),
+                    behind.substr(0, behind.find('\n')), line != part.npos || from == 0);
     const bool is_exact = text.substr(begin, name.size()) == name;
     best = std::max(best, is_exact ? place : kOtherCase * place);
   }

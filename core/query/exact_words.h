@@ -21,8 +21,8 @@ class ExactWords {
 
  private:
   std::vector<std::string> names_;
-  double share_ = 0;     // of the question's words that are names
-  std::string phrase_;   // all of a short question, folded; nothing for others
+  double share_ = 0;    // of the question's words that are names
+  std::string phrase_;  // all of a short question, folded; nothing for others
 };
 
 // How a text gives a name: 0 where it does not, 0.4 for a use, 1 for a definition. The case of

@@ -88,7 +88,7 @@ std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) c
     is_empty = ids.empty();
     return is_empty ? Bitmap() : vectors_.allow_ids(ids);
   }
-  ids.assign(scope.excluded.begin(), scope.excluded.end());
+  append(ids, scope.excluded);
   for (const std::size_t source : scope.stale) add_chunks(collection, source, ids);
   return vectors_.allow_all_but(ids);
 }

@@ -26,9 +26,9 @@ struct Query {
   // Share of the truly nearest chunks to find. Where the best of both rankings are ranked again,
   // codes alone choose those by meaning, unless it is given.
   std::optional<double> recall;
-  bool reranks = true;                // the best by what they say, unless by meaning alone
-  bool rescores = false;              // the best at last by a model of the host, in any mode
-  std::optional<std::string> filter;  // JSON, see Filter::read
+  bool reranks = true;                  // the best by what they say, unless by meaning alone
+  bool rescores = false;                // the best at last by a model of the host, in any mode
+  std::optional<std::string> filter;    // JSON, see Filter::read
   std::vector<std::uint64_t> excluded;  // chunks that are no answers
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's

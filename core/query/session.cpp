@@ -23,7 +23,7 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
   const std::size_t most = collection.catalogue().counts().chunks;
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
   allow_files();
-  scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
+  for (const std::uint64_t id : query_.excluded) scope_.excluded.insert(id);
   begin();
 }
 

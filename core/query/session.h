@@ -11,8 +11,8 @@
 
 #include "query/answer.h"
 #include "query/collection.h"
-#include "query/fusion.h"
 #include "query/exact_words.h"
+#include "query/fusion.h"
 #include "query/meaning.h"
 #include "query/passages.h"
 #include "query/query.h"

@@ -240,12 +240,13 @@ void QuerySession::add_pairs() {
   // Where something is looked up they have been counted; a host that ranks gives no scores.
   if (terms_.pairs().empty() || terms_.is_lookup() || by_words_.chunks == 0) return;
   const std::vector<double> weights = terms_.weigh(by_words_.chunks_with, by_words_.chunks);
-  const std::set<std::uint64_t> candidates(candidates_.begin(), candidates_.end());
   const ChunkLayout& layout = collection_.layout();
   TermCounter counter(terms_);
   for (std::size_t i = 0; i < by_words_.ids.size(); ++i) {
     const std::uint64_t id = by_words_.ids[i];
-    const Passage* passage = candidates.contains(id) ? reader_.find(id) : nullptr;
+    const bool is_candidate =
+        std::find(candidates_.begin(), candidates_.end(), id) != candidates_.end();
+    const Passage* passage = is_candidate ? reader_.find(id) : nullptr;
     const std::optional<ChunkNumber> chunk = layout.number_of(id);
     if (passage == nullptr || !chunk) continue;
     const ChunkLayout::Document& document = layout.document_of(*chunk);

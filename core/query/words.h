@@ -52,8 +52,8 @@ class WordPass {
   // was counted before, kInvalidArgument for what is none or longer.
   void count(const WordPiece& piece, std::string_view bytes);
   bool is_counted() const { return left_ == 0; }
-  // By number of chunk; nothing without a test. A title that the text of a document holds counts for
-  // all its chunks.
+  // By number of chunk; nothing without a test. A title that the text of a document holds counts
+  // for all its chunks.
   std::vector<Held> held() const;
   // The best of the chunks that were counted; of those `among` them, if it is given.
   WordRanking rank(std::size_t best, const std::vector<bool>* among = nullptr) const;

@@ -137,7 +137,7 @@ class SegmentView : public SegmentGroups {
   std::shared_ptr<const Group> group_before(std::size_t Counts::* kind, std::size_t row) const;
 
   mutable Mutex mutex_;
-  mutable std::vector<std::weak_ptr<const Group>> groups_;   // that somebody holds
+  mutable std::vector<std::weak_ptr<const Group>> groups_;    // that somebody holds
   mutable std::vector<std::shared_ptr<const Group>> recent_;  // newest last
 };
 

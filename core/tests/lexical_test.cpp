@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <cmath>
 #include <map>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <vector>
@@ -371,7 +371,8 @@ TEST_CASE("scores are those of the formula") {
 
   const auto top = counts.top(10);
 
-  // Two of four chunks hold each term, so that both have the same weight, and their pair half of it.
+  // Two of four chunks hold each term, so that both have the same weight, and their pair half of
+  // it.
   const double weight = std::log(2.0) * (ChunkCounts::kSaturation + 1);
   const double mean = (11 + 3 + 13 + 9) / 4.0;
   const auto part = [&](double count, double bytes) {

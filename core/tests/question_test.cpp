@@ -1,8 +1,9 @@
+#include "query/question.h"
+
 #include <doctest/doctest.h>
 
 #include "lexical/words.h"
 #include "query/exact_words.h"
-#include "query/question.h"
 #include "query/requirements.h"
 
 using namespace gossamer;
@@ -60,9 +61,9 @@ TEST_CASE("phrases, words that must and must not be there, and fields are read")
 
 TEST_CASE("what is no syntax is text, to the letter") {
   for (const char* written :
-       {"when is  the lease due", "a \"quote that never ends", "C++ and a + b", "- a list", "5\" disk",
-        "tar -x or -1", "+1 nucleosomes", "see http://host/path: it", "path: ", "type:", "\"\"",
-        "\"...\" lease", "-car", "path:docs", "+", "-", "re: path", "-\"car\""})
+       {"when is  the lease due", "a \"quote that never ends", "C++ and a + b", "- a list",
+        "5\" disk", "tar -x or -1", "+1 nucleosomes", "see http://host/path: it", "path: ", "type:",
+        "\"\"", "\"...\" lease", "-car", "path:docs", "+", "-", "re: path", "-\"car\""})
     CHECK_MESSAGE(is_plain(written), written);
 }
 
@@ -107,7 +108,8 @@ TEST_CASE("names are what is written as only names are, or alone, or behind a ke
   CHECK(ExactWords("take_delta").names() == Names{"take_delta"});
   CHECK(ExactWords("sys.getswitchinterval").names() == Names{"getswitchinterval"});
   CHECK(ExactWords("class Hit").names() == Names{"Hit"});
-  CHECK(ExactWords("what does EADDRINUSE mean for sha256").names() == Names{"EADDRINUSE", "sha256"});
+  CHECK(ExactWords("what does EADDRINUSE mean for sha256").names() ==
+        Names{"EADDRINUSE", "sha256"});
   CHECK(ExactWords("when is the lease due").names().empty());
   CHECK(ExactWords("class of the lease that is due").names().empty());
 }

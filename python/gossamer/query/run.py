@@ -261,9 +261,7 @@ class _Question:
         reranker, texts = self._query.reranker, need["texts"]
         assert reranker is not None
         with self._stages.time("rerank"):
-            scores = np.ascontiguousarray(
-                reranker.score(need["question"], texts), dtype=np.float32
-            )
+            scores = np.ascontiguousarray(reranker.score(need["question"], texts), dtype=np.float32)
         if scores.shape != (len(texts),):
             raise InvalidArgument(
                 f"the reranker {reranker.name!r} gave an array of shape {scores.shape}; expected "
