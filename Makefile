@@ -55,7 +55,9 @@ $(VENV)/build.stamp: $(VENV)/tools.stamp pyproject.toml CMakeLists.txt $(MODULE_
 	$(INSTALL) '.[dev]'
 	@touch $@
 
+# hnswlib is built here, in an environment of its own: only there it has what it is built with.
 $(VENV)/bench.stamp: pyproject.toml | $(VENV)/build.stamp
+	$(PIP) install 'hnswlib>=0.8'
 	$(INSTALL) '.[dev,bench]'
 	@touch $@
 

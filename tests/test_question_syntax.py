@@ -10,9 +10,7 @@ from gossamer.index import Index
 from gossamer.query.results import Results
 
 FILES = {
-    "notes/lease.md": (
-        "# The lease\n\nThe lease must be renewed in March.\n\nRent is due monthly.\n"
-    ),
+    "notes/lease.md": "# The lease\n\nThe lease must be renewed in March.\n\nRent is monthly.\n",
     "notes/car.md": "# Jaguar\n\nThe jaguar is a fast car from England.\n",
     "notes/cat.md": "# Jaguar\n\nThe jaguar is a big cat of the jungle, and a cat that swims.\n",
     "notes/errors.txt": "E1102 not-callable: something was called that is no function.\n",

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.definitions import definitions, sources
 from benchmarks.documentation import Corpus, Label, absent_places, corpus, is_right, labels
 from benchmarks.embedding_cache import cached_minilm
 from benchmarks.indexes import create_index, scratch_folder
 from benchmarks.report import Result, Row
 from benchmarks.scale import FULL, SCALE, scaled
 from gossamer.index import Index
+from gossamer.records import Hit
 
 TITLE = "is the first hit right: 60 questions to documentation, 40 exact lookups"
 CORPORA = ("python", "policy", "sources")
@@ -48,13 +50,15 @@ def run() -> Result:
                 found[kind].append(places)
                 if places[OURS] != 1:
                     missed[kind].append({"question": label.question, "right": places, **first})
+    defined = _definitions()
     details = {
+        "definitions": defined,
         "chunks": chunks,
         "questions": {name: len(some) for name, some in sets.items()},
         "shares": {name: _shares(places) for name, places in found.items()},
         "missed": missed,
     }
-    return Result(_rows(found), details)
+    return Result([*_rows(found), *_definition_rows(defined)], details)
 
 
 def ask(index: Index, label: Label, texts: Corpus) -> tuple[Places, dict[str, str]]:
@@ -69,6 +73,41 @@ def ask(index: Index, label: Label, texts: Corpus) -> tuple[Places, dict[str, st
             where = hits[0].location.removeprefix(f"{texts.folder}/")
             first = {"came first": where, "says": hits[0].snippet}
     return places, first
+
+
+def _definitions() -> dict[str, dict[str, float]]:
+    """Look names up in sources that nothing was chosen on; give the shares that are right."""
+    folder = scratch_folder("documentation-definitions")
+    index = Index.create(folder, model="pocket")
+    index.add_paths(sources())
+    chosen = definitions()
+    shares = {}
+    for form, questions in {
+        "class Hit": [f"{one.keyword} {one.name}" for one in chosen],
+        "Hit": [one.name for one in chosen],
+    }.items():
+        places = []
+        for one, question in zip(chosen, questions, strict=True):
+            hits = index.search(question, K)
+            right = (h.number for h in hits if h.path == str(one.file) and _holds(h, one.line))
+            places.append(next(right, K + 1))
+        shares[form] = {
+            depth: sum(place <= most for place in places) / len(places)
+            for depth, most in DEPTHS.items()
+        }
+    return shares
+
+
+def _holds(hit: Hit, line: int) -> bool:
+    return hit.first <= line <= hit.last
+
+
+def _definition_rows(shares: dict[str, dict[str, float]]) -> list[Row]:
+    return [
+        Row(f"definitions in these sources, asked as `{form}`, right: {depth}", share)
+        for form, by_depth in shares.items()
+        for depth, share in by_depth.items()
+    ]
 
 
 def _corpus(name: str, given: Sequence[Label]) -> Corpus:

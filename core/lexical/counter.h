@@ -56,7 +56,7 @@ class TermCounter {
   std::vector<TermId> found_;
   TermPrefixes prefixes_;
   std::vector<Memory> memories_;
-  std::size_t last_end_ = 0;  // of the run that was counted last,
+  std::size_t last_end_ = 0;             // of the run that was counted last,
   TermId last_ = LexicalQuery::kNoTerm;  // and its last word
 };
 

@@ -24,7 +24,12 @@ constexpr std::array<std::string_view, 82> kFunctionWords = {
 
 // What the parts of a word count where the word itself is to be found, and two words side by side
 // (docs/decisions/0011).
-constexpr double kPartWeight = 0.3, kPairWeight = 0.5;
+constexpr double kPartWeight = 0.3, kPairWeight = 0.5, kDefinitionWeight = 2;
+
+// What stands before a name where it is defined, stemmed as texts are.
+constexpr std::array<std::string_view, 17> kKeywords = {
+    "class", "def",      "defin",    "enum",   "fn",     "func",  "function", "interfac", "macro",
+    "modul", "namespac", "protocol", "record", "struct", "trait", "type",     "typedef"};
 
 }  // namespace
 
@@ -75,6 +80,15 @@ TermId LexicalQuery::find_pair(Pair pair) const {
   return static_cast<TermId>(terms_.size() + static_cast<std::size_t>(found - pairs_.begin()));
 }
 
+void LexicalQuery::expect_definition(std::string_view name) {
+  const TermId known = find(LexicalQuery(name).terms().at(0)).value_or(kNoTerm);
+  for (const std::string_view keyword : kKeywords) {
+    const Pair pair{watch(keyword), known};
+    if (pair.first != kNoTerm && known != kNoTerm && find_pair(pair) == kNoTerm)
+      pairs_.insert(std::lower_bound(pairs_.begin(), pairs_.end(), pair), pair);
+  }
+}
+
 std::vector<double> LexicalQuery::weigh(std::span<const std::uint64_t> chunks_with,
                                         std::uint64_t chunks) const {
   std::vector<double> weights;
@@ -83,8 +97,9 @@ std::vector<double> LexicalQuery::weigh(std::span<const std::uint64_t> chunks_wi
     weights.push_back(term < asked_ ? rarity(chunks_with[term], chunks) : 0);
     if (is_found_whole) weights[term] *= kPartWeight;
   }
-  for (const Pair& pair : pairs_)
-    weights.push_back(kPairWeight * (weights[pair.first] + weights[pair.second]) / 2);
+  for (const auto& [first, second] : pairs_)
+    weights.push_back(first < asked_ ? kPairWeight * (weights[first] + weights[second]) / 2
+                                     : kDefinitionWeight * weights[second]);
   return weights;
 }
 

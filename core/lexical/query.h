@@ -47,6 +47,9 @@ class LexicalQuery {
   // A term that is looked for, but counts for nothing unless the question has it too; kNoTerm where
   // there is no room for it.
   TermId watch(std::string_view form);
+  // Lets a name that stands behind a word that is only watched count as a pair, which it is where
+  // the name is defined: class Hit.
+  void expect_definition(std::string_view name);
   // Whether so little is asked for that words side by side tell where it is: class Hit.
   bool is_lookup() const { return words_ <= kLookupWords; }
   // What each term and pair counts, where so many of all chunks hold a term (`chunks_with` may go

@@ -19,14 +19,16 @@ constexpr std::size_t kLongestPhrase = 12, kLongestLookup = 3;
 // How much of a line is looked at before a name, and behind it.
 constexpr std::size_t kLinePart = 120;
 
-// Sorted: what stands before a name where it is defined, in one language or another.
-constexpr std::array<std::string_view, 42> kKeywords = {
-    "abstract",     "async",     "attribute", "class",    "classmethod", "const",     "constant",
-    "constexpr",    "data",      "def",       "define",   "enum",        "exception", "export",
-    "final",        "fn",        "func",      "function", "impl",        "inline",    "interface",
-    "let",          "macro",     "method",    "module",   "namespace",   "object",    "package",
-    "private",      "procedure", "property",  "protocol", "public",      "record",    "static",
-    "staticmethod", "struct",    "trait",     "type",     "typedef",     "union",     "var"};
+// Sorted: what stands before a name where it is defined, in one language or another; and what may
+// stand before that, or before a name that is given a value.
+constexpr std::array<std::string_view, 26> kDefiningWords = {
+    "attribute",    "class",     "classmethod", "def",       "define",    "enum",     "exception",
+    "fn",           "func",      "function",    "impl",      "interface", "macro",    "method",
+    "module",       "namespace", "package",     "procedure", "property",  "protocol", "record",
+    "staticmethod", "struct",    "trait",       "type",      "typedef"};
+constexpr std::array<std::string_view, 14> kModifyingWords = {
+    "abstract", "async",  "const", "constant", "constexpr", "data",   "export",
+    "final",    "inline", "let",   "private",  "public",    "static", "var"};
 
 char lowered(char byte) { return static_cast<char>(small_letter(static_cast<std::uint8_t>(byte))); }
 bool is_word_byte(char byte) {
@@ -35,11 +37,17 @@ bool is_word_byte(char byte) {
          (byte & 0x80) != 0;
 }
 
-bool is_keyword(std::string_view word) {
+enum class Keyword { kNone, kModifying, kDefining };
+Keyword keyword_of(std::string_view word) {
   std::string small(word);
   std::transform(small.begin(), small.end(), small.begin(), lowered);
-  return std::binary_search(kKeywords.begin(), kKeywords.end(), small);
+  if (std::binary_search(kDefiningWords.begin(), kDefiningWords.end(), small))
+    return Keyword::kDefining;
+  const bool is_modifying =
+      std::binary_search(kModifyingWords.begin(), kModifyingWords.end(), small);
+  return is_modifying ? Keyword::kModifying : Keyword::kNone;
 }
+bool is_keyword(std::string_view word) { return keyword_of(word) != Keyword::kNone; }
 
 // Whether a word is written as only names are: take_delta, sha256, getUser, ENOTEMPTY.
 bool looks_like_name(std::string_view word) {
@@ -62,12 +70,13 @@ std::string_view trim(std::string_view text, std::string_view what) {
   return first == text.npos ? std::string_view() : text.substr(first);
 }
 
-// The words before a name on its line are keywords, and the last of them at least is one.
+// Whether all words before a name on its line are keywords, and what the last of them is.
 struct Keywords {
-  bool are_all = false, is_last = false;
+  bool are_all = true;
+  Keyword last = Keyword::kNone;
 };
 Keywords find_keywords(std::string_view before) {
-  Keywords found{true, false};
+  Keywords found;
   std::size_t at = 0;
   while (at < before.size()) {
     if (!is_word_byte(before[at])) {
@@ -77,16 +86,14 @@ Keywords find_keywords(std::string_view before) {
     }
     const std::size_t begin = at;
     while (at < before.size() && is_word_byte(before[at])) ++at;
-    found.is_last = is_keyword(before.substr(begin, at - begin));
-    found.are_all = found.are_all && found.is_last;
+    found.last = keyword_of(before.substr(begin, at - begin));
+    found.are_all = found.are_all && found.last != Keyword::kNone;
   }
-  found.are_all = found.are_all && found.is_last;
   return found;
 }
 
 // Whether what follows a name at the beginning of a line says what it is: a value, an explanation.
 bool introduces(std::string_view after) {
-  after = trim(after, " \t");
   if (after.empty() || after[0] == ':' || (after[0] == '=' && !after.starts_with("==")))
     return true;
   for (const std::string_view sign : {"¶", "—", "–", "- "})
@@ -97,18 +104,20 @@ bool introduces(std::string_view after) {
 
 // What stands around a name on its line tells what it does there.
 double judge_place(std::string_view before, std::string_view after, bool begins_line) {
-  if (!begins_line) return kUse;
+  after = trim(after, " \t");
+  if (!begins_line || after.starts_with(';')) return kUse;
   const std::string_view indented = trim(before, " \t");
   const bool is_heading = indented.starts_with('#');
   const bool is_item = indented.starts_with("- ") || indented.starts_with("* ");
   const std::string_view lead = trim(before, " \t#*>|`@\"'");
   const Keywords keywords = find_keywords(lead);
-  if (keywords.are_all) return kDefinition;
+  if (keywords.are_all && keywords.last == Keyword::kDefining) return kDefinition;
+  if (keywords.are_all && keywords.last == Keyword::kModifying && introduces(after)) return kEntry;
   const bool is_first = std::all_of(lead.begin(), lead.end(),
                                     [](char byte) { return is_word_byte(byte) || byte == '.'; }) &&
                         (lead.empty() || lead.back() == '.');
   if (is_first && !is_item && (is_heading || introduces(after))) return kEntry;
-  return is_heading || keywords.is_last ? kHeading : kUse;
+  return is_heading || keywords.last == Keyword::kDefining ? kHeading : kUse;
 }
 
 // Whether a word goes on before a place, or from it on.

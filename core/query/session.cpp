@@ -23,6 +23,9 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
   const std::size_t most = collection.catalogue().counts().chunks;
   query_.k = std::min(query_.k, std::max<std::size_t>(most, 1));
   allow_files();
+  // In a pass over texts that costs nothing; postings of keywords would have to be fetched.
+  if (query_.words != WordSource::kPostings && terms_.is_lookup())
+    for (const std::string& name : exact_.names()) terms_.expect_definition(name);
   for (const std::uint64_t id : query_.excluded) scope_.excluded.insert(id);
   begin();
 }

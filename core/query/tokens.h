@@ -16,8 +16,8 @@ struct TokenRows {
 };
 
 // The tokens of a question, which those of texts are compared with: for each the likeness to the
-// nearest token of a text, and of these the mean by weight (Khattab and Zaharia, 2020: MaxSim). Most
-// of it counts in the stretch of the text where it is largest: an answer stands in one place.
+// nearest token of a text, and of these the mean by weight (Khattab and Zaharia, 2020: MaxSim).
+// Most of it counts in the stretch of the text where it is largest: an answer stands in one place.
 class QuestionTokens {
  public:
   // A question of more is a text: its tokens tell next to nothing (weigh_evidence), and comparing

@@ -11,7 +11,9 @@ is in word_fold.cpp. Pages load the table, so it leaves out what is hardly ever 
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+
+from make_tables import differences, show, varints
 
 RANGES = (
     (0xAA, 0x237),  # Latin: ª ² µ ß ĳ ſ ǆ
@@ -72,45 +74,16 @@ def folds() -> Iterator[tuple[int, str]]:
                     yield point, folded
 
 
-def varints(numbers: Sequence[int]) -> list[int]:
-    """Give numbers as bytes: seven bits each, lowest first; the eighth says that more follow."""
-    written = []
-    for number in numbers:
-        while number >= 128:
-            written.append(number & 127 | 128)
-            number >>= 7
-        written.append(number)
-    return written
-
-
-def differences(numbers: Sequence[int]) -> list[int]:
-    """Give how far each number is from the one before; the lowest bit says that it is smaller."""
-    steps = [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
-    return [2 * step if step >= 0 else -2 * step - 1 for step in steps]
-
-
-def show(name: str, values: Sequence[int]) -> None:
-    """Print an array of bytes."""
-    print(f"inline constexpr std::uint8_t {name}[] = {{")
-    line = ""
-    for value in values:
-        if len(line) + len(f"{value},") > 100:
-            print(line)
-            line = ""
-        line += f"{value},"
-    print(f"{line}}};\n")
-
-
 def main() -> None:
     """Print the header."""
     folded = dict(folds())
     assert all(0 < len(said) < 4 for said in folded.values())
     print("// Written by make_compat_tables.py; not to be edited.\n// clang-format off")
     print("#pragma once\n\n#include <cstdint>\n\nnamespace gossamer::compat_tables {\n")
-    show("kSteps", varints(differences(list(folded))))
-    show("kSizes", [len(said) for said in folded.values()])
+    show("std::uint8_t", "kSteps", varints(differences(list(folded))))
+    show("std::uint8_t", "kSizes", [len(said) for said in folded.values()])
     points = [ord(letter) for said in folded.values() for letter in said]
-    show("kResults", varints(differences(points)))
+    show("std::uint8_t", "kResults", varints(differences(points)))
     print("}  // namespace gossamer::compat_tables")
 
 
