@@ -56,7 +56,7 @@ SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("mammals -type:markdown", {"where": "size > 0"}),
     ("QuerySession", {}),
     ("what does take_delta do", {}),
-    ("E1101", {}),
+    ("E99731", {}),
     ('graph "no such phrase anywhere"', {}),
     ("largest +unheardof", {}),
     ('"the index folder" -path:decisions', {"plain": True}),

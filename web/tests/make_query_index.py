@@ -83,7 +83,7 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
     ("recall path:00*", {"where": "size > 100"}),
     ("crc32c", {}),
     ("what does QuerySession need", {}),
-    ("E1101", {}),
+    ("E99731", {}),
     ('graph "no such phrase" +walk', {}),
     ("whales +unheardof", {}),
     ('"blue whale" -animal path:decisions', {"plain": True}),
