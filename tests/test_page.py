@@ -365,6 +365,24 @@ def test_nothing_found_and_an_empty_index_are_said(served, open_page, tmp_path):
         expect(page.locator("#start")).to_contain_text("gossamer add PATH")
 
 
+def test_what_no_file_contains_is_said_above_the_hits(served, open_page):
+    page = open_page(f"{served.url}/?q=krill+E99731")
+
+    expected = "No file contains “E99731”; nearest by meaning:"
+    expect(page.locator("#remarks .absence")).to_have_text(expected)
+    expect(page.get_by_role("status")).to_contain_text("No file contains “E99731”")
+    expect(page.locator("#hits .card").first).to_be_visible()
+
+
+def test_a_question_says_which_files_and_words_there_must_be(served, open_page):
+    page = open_page(served.url)
+    page.locator("#question").fill('+krill -"no such phrase" path:whales type:md')
+    page.keyboard.press("Enter")
+
+    expect(page.locator(".card").first).to_be_visible()
+    assert set(page.locator("#hits .file").all_inner_texts()) == {"whales.md"}
+
+
 def test_files_that_changed_are_named_beside_the_hits_and_in_the_status(open_page, tmp_path):
     make_index(tmp_path)
     with serve(tmp_path) as served:

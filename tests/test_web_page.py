@@ -113,6 +113,35 @@ class TestSearch:
         expect(page.locator("#problem")).to_contain_text("write == to compare")
         assert set(paths) == {"vectors.md"}
 
+    def test_a_question_names_files_and_what_must_stand_in_them(
+        self, site: StaticSite, open_page: Callable[..., Page]
+    ) -> None:
+        page = open_page(site.url)
+        expect(page.locator("#start .hint")).to_contain_text('"exact phrase" +must -not')
+
+        ask(page, 'recall +graph "the graph" path:vectors.md -type:pdf')
+
+        assert set(page.locator("#hits .file").all_inner_texts()) == {"vectors.md"}
+        expect(page.locator("#remarks .absence")).to_have_count(0)
+
+    def test_what_no_file_contains_is_said_above_the_hits(
+        self, site: StaticSite, open_page: Callable[..., Page]
+    ) -> None:
+        page = open_page(site.url)
+        absence = page.locator("#remarks .absence")
+
+        ask(page, "error E99731")
+        expect(absence).to_have_text("No file contains “E99731”; nearest by meaning:")
+        expect(page.locator("#said")).to_contain_text("No file contains “E99731”")
+        page.get_by_text("Words", exact=True).click()
+        expect(absence).to_have_text("No file contains “E99731”; nearest by other words:")
+        page.locator("#question").fill("+zzzyqx +qxzzz vectors")
+        expect(absence).to_contain_text("No file contains “zzzyqx” or “qxzzz”;")
+        page.locator("#question").fill("E99731")
+        expect(absence).to_have_text("No file contains “E99731”.")
+        ask(page, "vectors")
+        expect(absence).to_have_count(0)
+
     def test_filters_by_date_and_type_let_fewer_through(
         self, site: StaticSite, open_page: Callable[..., Page]
     ) -> None:

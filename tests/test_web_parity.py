@@ -44,6 +44,23 @@ SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("how are vectors compressed", {"rerank": "none"}),
     ("largest whales 🐋", {"rerank": "none", "recall": 0.99}),
     ("choose a model for another language", {"recall": 0.99}),
+    ('"the index folder"', {}),
+    ('vectors "model pack" recall', {}),
+    ("+codebook how are vectors compressed", {}),
+    ("model -onnx -language", {}),
+    ('+file -"model pack" bytes', {}),
+    ("recall path:decisions type:markdown", {}),
+    ("recall -path:decisions", {}),
+    ("neighbors title:graph", {}),
+    ("the graph of neighbors title:submarine", {}),
+    ("mammals -type:markdown", {"where": "size > 0"}),
+    ("QuerySession", {}),
+    ("what does take_delta do", {}),
+    ("E99731", {}),
+    ('graph "no such phrase anywhere"', {}),
+    ("largest +unheardof", {}),
+    ('"the index folder" -path:decisions', {"plain": True}),
+    ('動物 "哺乳類です"', {}),
 )
 MODES = ("hybrid", "semantic", "lexical")
 MEASURES = ("distance", "tokens", "words")
@@ -75,6 +92,7 @@ class Asked:
     mode: str
     options: dict[str, Any]
     hits: list[dict[str, Any]]
+    absent: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +143,7 @@ def ask(index: Index) -> list[Asked]:
                 }
                 for hit, one in zip(results, described, strict=True)
             ]
-            asked.append(Asked(question, mode, options, hits))
+            asked.append(Asked(question, mode, options, hits, list(results.absent)))
     return asked
 
 
@@ -154,7 +172,7 @@ def test_a_page_finds_what_python_finds(
 
     assert answer["status"]["vectors"] == vectors
     for one, results in zip(asked[file], answer["found"], strict=True):
-        compare(one, results["hits"])
+        compare(one, results)
 
 
 @pytest.mark.parametrize("file", ["codes", "f16"])
@@ -169,11 +187,28 @@ def test_a_file_that_was_picked_gives_the_same_hits_also_from_storage(
 
     assert answer["status"]["vectors"] == ("recompute" if file == "codes" else "stored")
     for one, results in zip(asked[file], answer["found"], strict=True):
-        compare(one, results["hits"])
+        compare(one, results)
 
 
-def compare(asked: Asked, hits: list[dict[str, Any]]) -> None:
+def test_python_finds_the_same_in_the_file_at_its_address(
+    site: StaticSite,
+    asked: dict[str, list[Asked]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GOSSAMER_HOME", str(tmp_path))
+    found = ask(Index.open(f"{site.url}codes.gossamer"))
+
+    for there, here in zip(found, asked["codes"], strict=True):
+        said = f"{here.question} ({here.mode}, {here.options})"
+        assert [hit["id"] for hit in there.hits] == [hit["id"] for hit in here.hits], said
+        assert there.absent == here.absent, said
+
+
+def compare(asked: Asked, results: dict[str, Any]) -> None:
     said = f"{asked.question} ({asked.mode}, {asked.options})"
+    hits = results["hits"]
+    assert results["absent"] == asked.absent, said
     assert [hit["id"] for hit in hits] == [hit["id"] for hit in asked.hits], said
     for hit, expected in zip(hits, asked.hits, strict=True):
         assert shown(hit) == expected["shown"], said

@@ -17,7 +17,7 @@ namespace {
 
 #if !defined(__wasm__)
 void run_on_threads(std::size_t count, unsigned threads, std::size_t block,
-                    const std::function<void(std::size_t, unsigned)>& work) {
+                    FunctionRef<void(std::size_t, unsigned)> work) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr first_error;
@@ -51,7 +51,7 @@ void run_on_threads(std::size_t count, unsigned threads, std::size_t block,
 }  // namespace
 
 void parallel_for(std::size_t count, unsigned threads, std::size_t block,
-                  const std::function<void(std::size_t, unsigned)>& work) {
+                  FunctionRef<void(std::size_t, unsigned)> work) {
   block = std::max<std::size_t>(block, 1);
 #if !defined(__wasm__)
   threads = static_cast<unsigned>(std::min<std::size_t>(threads, (count + block - 1) / block));

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+
+#include "base/function_ref.h"
 
 namespace gossamer {
 
@@ -10,7 +11,7 @@ namespace gossamer {
 // of `block`, in order. One thread, or a build without threads, runs everything in line and in
 // order. The first exception stops the rest and is thrown again here.
 void parallel_for(std::size_t count, unsigned threads, std::size_t block,
-                  const std::function<void(std::size_t item, unsigned worker)>& work);
+                  FunctionRef<void(std::size_t item, unsigned worker)> work);
 
 // No job is spread over more: each worker has scratch of its own.
 inline constexpr unsigned kMaxThreads = 256;

@@ -28,7 +28,8 @@ struct F16 {
     const v128_t exponent = wasm_v128_and(is_special, wasm_i32x4_const_splat(0x7f800000));
     return wasm_v128_or(wasm_v128_or(value, exponent), sign);
   }
-  static float load_one(const std::uint16_t* from) {
+  // For the last of a row, if its length is none of fours: not worth a copy in each kernel.
+  [[gnu::noinline]] static float load_one(const std::uint16_t* from) {
     return half_to_float(load_value<std::uint16_t>(from, 0));
   }
 };
@@ -82,6 +83,7 @@ float distance(const void* a_row, const void* b_row, std::size_t dim) noexcept {
   }
   for (; dim >= 4; dim -= 4, a += 4, b += 4) sum0 = Term::add(sum0, A::load(a), B::load(b));
   float total = sum_of_f32(wasm_f32x4_add(wasm_f32x4_add(sum0, sum1), wasm_f32x4_add(sum2, sum3)));
+#pragma clang loop vectorize(disable) unroll(disable)
   for (; dim > 0; --dim, ++a, ++b) total += Term::of(A::load_one(a), B::load_one(b));
   return Term::kSign * total;
 }
@@ -117,6 +119,7 @@ float distance_i8(const void* a_row, const void* b_row, std::size_t dim) noexcep
     sum1 = Term::add(sum1, wasm_i16x8_load8x8(a + 8), wasm_i16x8_load8x8(b + 8));
   }
   int total = sum_of_i32(wasm_i32x4_add(sum0, sum1));
+#pragma clang loop vectorize(disable) unroll(disable)
   for (; dim > 0; --dim, ++a, ++b) total += Term::of(*a, *b);
   return static_cast<float>(Term::kSign * total);
 }
@@ -127,6 +130,7 @@ void from_f16(const std::uint16_t* from, float* to, std::size_t count) noexcept 
 }
 
 void to_f16(const float* from, std::uint16_t* to, std::size_t count) noexcept {
+#pragma clang loop vectorize(disable) unroll(disable)
   for (std::size_t i = 0; i < count; ++i)
     store_value(float_to_half(load_value<float>(from, i)), to, i);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/sort.h"
@@ -195,7 +196,7 @@ void SearchBatch::gather(const IdMap& ids) {
       if (query_count() == 1) scanned_.assign(session.scanned().begin(), session.scanned().end());
       waiting_[q].reset();
     } else {
-      wanted_.insert(wanted_.end(), session.wanted().begin(), session.wanted().end());
+      append(wanted_, session.wanted());
     }
   }
   sort_values(wanted_.begin(), wanted_.end());

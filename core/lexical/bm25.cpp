@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/append.h"
 #include "base/error.h"
 
 namespace gossamer {
@@ -11,6 +12,14 @@ namespace {
 
 bool is_better(const ScoredChunk& a, const ScoredChunk& b) {
   return a.score != b.score ? a.score > b.score : a.chunk < b.chunk;
+}
+
+// Leaves the best, best first.
+void keep_best(std::vector<ScoredChunk>& chunks, std::size_t best) {
+  const std::size_t kept = std::min(best, chunks.size());
+  std::partial_sort(chunks.begin(), chunks.begin() + static_cast<std::ptrdiff_t>(kept),
+                    chunks.end(), is_better);
+  chunks.resize(kept);
 }
 
 }  // namespace
@@ -58,8 +67,8 @@ void ChunkCounts::add(const ChunkCounts& other) {
   bytes_ += other.bytes_;
   for (std::size_t term = 0; term < chunks_with_.size(); ++term)
     chunks_with_[term] += other.chunks_with_[term];
-  matches_.insert(matches_.end(), other.matches_.begin(), other.matches_.end());
-  counts_.insert(counts_.end(), other.counts_.begin(), other.counts_.end());
+  append(matches_, other.matches_);
+  append(counts_, other.counts_);
 }
 
 double ChunkCounts::mean_bytes() const {
@@ -103,19 +112,18 @@ std::vector<ScoredChunk> ChunkCounts::top(std::size_t best, const std::vector<bo
     if (score > 0 && (among == nullptr || (*among)[match.chunk]))
       scored.push_back({match.chunk, static_cast<float>(score)});
   });
-  const std::size_t kept = std::min(best, scored.size());
-  std::partial_sort(scored.begin(), scored.begin() + static_cast<std::ptrdiff_t>(kept),
-                    scored.end(), is_better);
-  scored.resize(kept);
+  keep_best(scored, best);
   return scored;
 }
 
-std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t most) const {
+std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t most,
+                                                const std::vector<bool>* among) const {
   // With every pair of two words as often as the rarer of them.
   std::vector<ScoredChunk> likely;
   std::vector<std::uint32_t> times(query_.terms().size());
   score([&](const Match& match, std::span<const Count> counts, const std::vector<double>& weights,
             double damping, double score) {
+    if (among != nullptr && !(*among)[match.chunk]) return;
     for (const Count& one : counts)
       if (one.term < times.size()) times[one.term] = one.count;
     double more = 0;
@@ -128,13 +136,12 @@ std::vector<ChunkNumber> ChunkCounts::uncertain(std::size_t best, std::size_t mo
       if (one.term < times.size()) times[one.term] = 0;
     if (more > 0) likely.push_back({match.chunk, static_cast<float>(score + more)});
   });
-  const std::vector<ScoredChunk> sure = top(best);
+  const std::vector<ScoredChunk> sure = top(best, among);
   if (sure.size() == best && best > 0)
     std::erase_if(likely, [&](const ScoredChunk& one) { return one.score < sure.back().score; });
-  std::sort(likely.begin(), likely.end(), is_better);
+  keep_best(likely, most);
   std::vector<ChunkNumber> chunks;
-  for (const ScoredChunk& one : std::span(likely).first(std::min(most, likely.size())))
-    chunks.push_back(one.chunk);
+  for (const ScoredChunk& one : likely) chunks.push_back(one.chunk);
   return chunks;
 }
 

@@ -55,7 +55,8 @@ class ChunkCounts {
   std::vector<ScoredChunk> top(std::size_t best, const std::vector<bool>* among = nullptr) const;
   // Where pairs count, and were not counted in all chunks: those that may be among the `best`, if
   // theirs were, likeliest first; at most so many.
-  std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most) const;
+  std::vector<ChunkNumber> uncertain(std::size_t best, std::size_t most,
+                                     const std::vector<bool>* among = nullptr) const;
 
   const LexicalQuery& query() const { return query_; }
   std::uint64_t chunks() const { return chunks_; }

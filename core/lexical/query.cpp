@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/sort.h"
 #include "lexical/bm25.h"
 #include "lexical/hash.h"
 
@@ -54,7 +55,7 @@ LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kM
     word = id;
     if (before != kNoTerm) pairs_.push_back({before, id});
   });
-  std::sort(pairs_.begin(), pairs_.end());
+  sort_values(pairs_.begin(), pairs_.end());
   pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
   if (terms_.empty()) visit_terms(question, side, [&](const Term& term) { add(term.form); });
   asked_ = terms_.size();

@@ -17,7 +17,7 @@ bool has_no_spaces(std::uint8_t properties) { return (properties & (kCjk | kUnsp
 
 class Visitor {
  public:
-  Visitor(std::string_view text, Side side, const std::function<void(const Term&)>& visit)
+  Visitor(std::string_view text, Side side, FunctionRef<void(const Term&)> visit)
       : text_(text), side_(side), visit_(visit) {}
 
   void run() {
@@ -170,7 +170,7 @@ class Visitor {
 
   std::string_view text_;
   Side side_;
-  const std::function<void(const Term&)>& visit_;
+  FunctionRef<void(const Term&)> visit_;
   std::string folded_;
   std::string form_;
   std::vector<Part> parts_;
@@ -178,7 +178,7 @@ class Visitor {
 
 }  // namespace
 
-void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit) {
+void visit_terms(std::string_view text, Side side, FunctionRef<void(const Term&)> visit) {
   Visitor(text, side, visit).run();
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
+
+#include "base/function_ref.h"
 
 namespace gossamer {
 
@@ -35,7 +36,7 @@ inline constexpr std::size_t kLongestWord = 128;
 // each of its parts. In scripts that put no spaces between words, any two neighboring characters
 // are a term. A soft hyphen or a joiner does not part a word. Bytes that are not UTF-8 stand
 // between words.
-void visit_terms(std::string_view text, Side side, const std::function<void(const Term&)>& visit);
+void visit_terms(std::string_view text, Side side, FunctionRef<void(const Term&)> visit);
 
 // The words of a text, folded, with one space before, between and behind them.
 std::string fold_words(std::string_view text);

@@ -1,9 +1,12 @@
 #include "query/collection.h"
 
+#include "query/question.h"
+
 namespace gossamer {
 namespace {
 
-constexpr std::size_t kMostFilters = 16;  // whose answers are remembered
+// Whose answers are remembered: all those of one question, and some more.
+constexpr std::size_t kMostFilters = Question::kMostRequirements + 8;
 
 }  // namespace
 
@@ -23,7 +26,7 @@ std::shared_ptr<const Allowed> Collection::find_allowed(const std::string& filte
 void Collection::remember(const std::string& filter, std::shared_ptr<const Allowed> allowed) const {
   const std::lock_guard lock(mutex_);
   filters_.emplace_back(filter, std::move(allowed));
-  if (filters_.size() > kMostFilters) filters_.pop_front();
+  if (filters_.size() > kMostFilters) filters_.erase(filters_.begin());
 }
 
 DocumentFacts Collection::document(std::size_t row) const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,7 +68,7 @@ class Collection {
   std::optional<PostingsView> postings_;
   mutable Mutex mutex_;
   mutable std::optional<ChunkLayout> layout_;
-  mutable std::deque<std::pair<std::string, std::shared_ptr<const Allowed>>> filters_;
+  mutable std::vector<std::pair<std::string, std::shared_ptr<const Allowed>>> filters_;
 };
 
 }  // namespace gossamer

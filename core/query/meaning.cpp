@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/append.h"
+
 namespace gossamer {
 namespace {
 
@@ -86,7 +88,7 @@ std::optional<Bitmap> MeaningSearch::allow(const Scope& scope, bool& is_empty) c
     is_empty = ids.empty();
     return is_empty ? Bitmap() : vectors_.allow_ids(ids);
   }
-  ids.assign(scope.excluded.begin(), scope.excluded.end());
+  append(ids, scope.excluded);
   for (const std::size_t source : scope.stale) add_chunks(collection, source, ids);
   return vectors_.allow_all_but(ids);
 }
@@ -164,7 +166,7 @@ void MeaningSearch::finish_round() {
 
 void MeaningSearch::remember(std::uint64_t id, const float* row) {
   places_.set(id, known_.size());
-  known_.insert(known_.end(), row, row + question_.size());
+  append(known_, std::span(row, question_.size()));
 }
 
 void MeaningSearch::supply(std::span<const Supplied> states, std::span<const float> rows) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/blake2b.h"
 #include "base/sort.h"
 #include "chunking/context.h"
@@ -136,7 +137,7 @@ void PassageReader::ask() {
     const TextSpan title = reading.document->document.title_span;
     if (!reading.chunks.empty() && !title.empty()) spans.push_back(title);
     for (const ChunkFacts& chunk : reading.chunks) {
-      spans.insert(spans.end(), chunk.place.context.begin(), chunk.place.context.end());
+      append(spans, chunk.place.context);
       spans.push_back(chunk.place.span);
     }
     std::size_t at = reading.counted, room = kStepBytes;

@@ -22,11 +22,9 @@ RequirementTest::RequirementTest(std::span<const Requirement> requirements, Lexi
     if (one.kind != Requirement::kWord) by_text_ |= bit;
     if (one.kind == Requirement::kTitle) titles_ |= bit;
     Part part{one.kind, {}, fold_phrase(one.text)};
-    // Of a title nothing is known by terms: they count for chunks near it alone.
-    if (one.kind != Requirement::kTitle)
-      visit_terms(one.text, side, [&](const Term& term) {
-        if (term.kind != Term::kPart) part.terms.push_back(query.watch(term.form));
-      });
+    visit_terms(one.text, side, [&](const Term& term) {
+      if (term.kind != Term::kPart) part.terms.push_back(query.watch(term.form));
+    });
     std::erase(part.terms, LexicalQuery::kNoTerm);
     parts_.push_back(std::move(part));
   }

@@ -33,7 +33,8 @@ class RequirementTest {
     return (held & required_ & ~given_up) == (required_ & ~given_up) && (held & excluded_) == 0;
   }
 
-  // What may be held by its terms: exact for words, and all that can be said of phrases.
+  // What may be held by its terms: exact for words, and all that can be said of phrases, and of
+  // titles where a chunk stands near its own.
   Held find_terms(std::span<const TermId> rising) const;
   Held find_title(std::string_view title) const;
   // What is held by a text whose terms are these.

@@ -22,10 +22,13 @@ struct Scope {
   bool holds(const ChunkLayout::Document& document) const {
     return (!allowed || (*allowed)[document.row]) && !stale.contains(document.source);
   }
-  // Whether a chunk of a document that it holds is no answer.
-  bool excludes(const ChunkLayout::Document& document, ChunkNumber chunk) const {
-    if (chunks && !(*chunks)[chunk]) return true;
+  // Whether a chunk of a document that it holds is not to be looked at.
+  bool leaves_out(const ChunkLayout::Document& document, ChunkNumber chunk) const {
     return !excluded.empty() && excluded.contains(document.id_of(chunk));
+  }
+  // Whether it is no answer.
+  bool excludes(const ChunkLayout::Document& document, ChunkNumber chunk) const {
+    return (chunks && !(*chunks)[chunk]) || leaves_out(document, chunk);
   }
   // The chunks that may be found, by rising ids.
   std::vector<std::uint64_t> ids(const ChunkLayout& layout) const {

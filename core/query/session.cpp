@@ -1,7 +1,6 @@
 #include "query/session.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/number_map.h"
 #include "query/needs.h"
@@ -27,7 +26,7 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
   // In a pass over texts that costs nothing; postings of keywords would have to be fetched.
   if (query_.words != WordSource::kPostings && terms_.is_lookup())
     for (const std::string& name : exact_.names()) terms_.expect_definition(name);
-  scope_.excluded.insert(query_.excluded.begin(), query_.excluded.end());
+  for (const std::uint64_t id : query_.excluded) scope_.excluded.insert(id);
   begin();
 }
 
@@ -37,6 +36,7 @@ void QuerySession::begin() {
   hits_.clear();
   next_ = 0;
   scope_.chunks = nullptr;
+  is_checked_ = is_sure_ = false;
   begin_words();
   // What is required is found by words first.
   if (meaning_ && test_.empty()) meaning_->begin(query_, scope_);
@@ -88,19 +88,6 @@ void QuerySession::supply_chunks(std::span<const std::optional<AwayText>> chunks
   advance();
 }
 
-void QuerySession::supply_scores(std::span<const float> scores) {
-  expect(stage_ == Stage::kScore && reader_.is_over(), Reason::kWrongState,
-         "no texts were to be scored");
-  expect(scores.size() == to_score_.size(), Reason::kInvalidArgument,
-         "expected a score for each text that was to be scored");
-  for (const float score : scores)
-    expect(std::isfinite(score), Reason::kNotFinite,
-           "a score is NaN or infinite; each must be a finite number");
-  for (std::size_t i = 0; i < scores.size(); ++i) scores_[to_score_[i]] = scores[i];
-  to_score_.clear();
-  advance();
-}
-
 bool QuerySession::is_ranked() const {
   if (words_ != Words::kReady) return false;
   if (!has_vectors_) return true;
@@ -108,28 +95,31 @@ bool QuerySession::is_ranked() const {
 }
 
 void QuerySession::advance() {
+  if (words_ == Words::kUnsure && reader_.is_over()) take_unsure();
   if (stage_ == Stage::kRank || stage_ == Stage::kMeasure) {
     if (meaning_ && meaning_->stage() == MeaningSearch::Stage::kTexts && reader_.is_over())
       meaning_->take_texts();
     if (!is_ranked()) return;
   }
-  if (stage_ == Stage::kRank) begin_pairs();
+  if (stage_ == Stage::kRank && !is_checked_) begin_pairs();
   if (stage_ == Stage::kPairs && reader_.is_over()) finish_pairs();
   while (stage_ == Stage::kCheck && reader_.is_over()) take_checked();
+  if (stage_ == Stage::kRank && is_checked_ && is_ranked()) {
+    fuse_rankings();
+    begin_measuring();
+  }
   if (stage_ == Stage::kMeasure && is_ranked()) begin_weighing();
   if (stage_ == Stage::kWeigh && reader_.is_over()) finish_weighing();
   if (stage_ == Stage::kScore && reader_.is_over()) finish_scoring();
   while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
 }
 
-// Makes one ranking of two.
-void QuerySession::fuse_rankings() {
-  std::vector<std::uint64_t> by_meaning;
-  if (meaning_) by_meaning.assign(meaning_->ids().begin(), meaning_->ids().end());
-  if (!checked_.empty())
-    std::erase_if(by_meaning, [&](std::uint64_t id) { return !checked_.contains(id); });
-  fused_ = fuse(by_meaning, by_words_.ids);
+std::span<const std::uint64_t> QuerySession::meaning_ids() const {
+  return meaning_ ? meaning_->ids() : std::span<const std::uint64_t>();
 }
+
+// Makes one ranking of two.
+void QuerySession::fuse_rankings() { fused_ = fuse(meaning_ids(), by_words_.ids); }
 
 // Asks for what tells which of the best are better.
 void QuerySession::begin_measuring() {
@@ -171,27 +161,6 @@ void QuerySession::finish_weighing() {
   if (!candidates_.empty())
     rank_again(fused_, candidates_, evidence, meaning_ ? meaning_->tokens().size() : 0);
   begin_scoring();
-}
-
-// The best are read, to be scored by what they say: those that were ranked again, or the first of
-// the ranking where none were.
-void QuerySession::begin_scoring() {
-  stage_ = Stage::kScore;
-  to_score_.clear();
-  if (!query_.rescores) return;
-  const std::size_t best = candidates_.empty() ? query_.candidates() : candidates_.size();
-  for (std::size_t i = 0; i < std::min(best, fused_.size()); ++i)
-    if (!scores_.contains(fused_[i].id)) to_score_.push_back(fused_[i].id);
-  reader_.begin(to_score_, false);
-}
-
-// Goes on once nothing is left to score. A chunk whose text cannot be had has no score.
-void QuerySession::finish_scoring() {
-  std::erase_if(to_score_, [&](std::uint64_t id) { return reader_.find(id) == nullptr; });
-  if (!to_score_.empty()) return;
-  rank_by_scores(fused_, scores_);
-  stage_ = Stage::kRead;
-  read_next();
 }
 
 bool QuerySession::is_stale(std::uint64_t id) const {
@@ -246,11 +215,7 @@ std::string QuerySession::needs() const {
     if (has_vectors_ && !meaning_) needs.question(question_.text);
     if (meaning_) needs.meaning(*meaning_);
   }
-  if (stage_ == Stage::kScore && reader_.is_over()) {
-    std::vector<std::string_view> texts;
-    for (const std::uint64_t id : to_score_) texts.push_back(reader_.find(id)->embedded);
-    needs.scores(question_.text, to_score_, texts);
-  }
+  need_scores(needs);
   needs.texts(reader_.texts());
   needs.chunks(reader_.away());
   return needs.take();

@@ -23,6 +23,8 @@
 
 namespace gossamer {
 
+class NeedsWriter;
+
 // A whole question: rankings by meaning and by words, made into one, read, checked and cited. It
 // computes no vector and reads no text: it says what it needs, and the host supplies that, so that
 // one session serves hosts that may block and hosts that may not.
@@ -85,7 +87,7 @@ class QuerySession {
 
  private:
   enum class Stage { kRank, kPairs, kCheck, kMeasure, kWeigh, kScore, kRead, kOver };
-  enum class Words { kNone, kTexts, kHost, kPostings, kReady };
+  enum class Words { kNone, kTexts, kHost, kPostings, kUnsure, kReady };
 
   // How words were folded where they are counted.
   Side side() const;
@@ -94,18 +96,27 @@ class QuerySession {
   void begin_pass();
   void end_words(WordRanking ranking, std::vector<std::string> terms);
   void end_postings();
+  void rank_postings();
   void allow_files();
   // Takes what chunks hold of what is required, as far as that is known.
   void require(std::vector<Held> held);
+  // What must not be there and is not known for certain is looked at again.
+  void narrow(bool is_known, Held unsure);
+  // Chunks whose texts tell all that postings do not: one of a document for its title.
+  std::vector<std::uint64_t> find_unsure() const;
+  void take_unsure();
+  Held held_by(const Passage& passage, TermCounter& counter) const;
   // Which words stand side by side, where postings do not tell.
   void begin_pairs();
   void finish_pairs();
+  std::span<const std::uint64_t> meaning_ids() const;
   void fuse_rankings();
   // What is required, where only texts tell whether it is held.
   bool must_check() const;
   void check_next();
   void take_checked();
   void finish_checking();
+  void rank_checked();
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
@@ -116,6 +127,7 @@ class QuerySession {
   void add_pairs();
   void begin_scoring();
   void finish_scoring();
+  void need_scores(NeedsWriter& needs) const;
   bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
   bool may_find(std::uint64_t id) const;
@@ -149,8 +161,11 @@ class QuerySession {
 
   std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
+  std::vector<Held> held_;  // by number of chunk, where something is required
+  bool is_sure_ = false;    // that is exact
   std::vector<std::uint64_t> to_check_;
   std::set<std::uint64_t> checked_;  // that hold what is required
+  bool is_checked_ = false;          // the ranking is of these alone
   Held seen_ = 0;                    // what was held by any that was read
   std::vector<std::uint64_t> to_score_;
   std::map<std::uint64_t, float> scores_;  // also of before, where the ranking began again

@@ -9,7 +9,8 @@ namespace {
 
 // How many passages are read, at a time and at most, where only their texts tell whether they hold
 // what is required, or which words stand side by side.
-constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 32;
+constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 32,
+                      kMostUnsure = 64;
 
 }  // namespace
 
@@ -49,8 +50,58 @@ void QuerySession::begin_words() {
 }
 
 void QuerySession::end_postings() {
-  if (!test_.empty()) require(postings_->held(test_));
+  if (test_.empty()) return rank_postings();
+  require(postings_->held(test_));
+  to_check_ = find_unsure();
+  if (to_check_.empty() || to_check_.size() > kMostUnsure) return rank_postings();
+  words_ = Words::kUnsure;
+  reader_.begin(to_check_, false);
+  reader_.take_away();
+}
+
+void QuerySession::rank_postings() {
   end_words(postings_->rank(depth(), scope_.chunks.get()), terms_.terms());
+}
+
+std::vector<std::uint64_t> QuerySession::find_unsure() const {
+  std::vector<std::uint64_t> ids;
+  for (const ChunkLayout::Document& document : collection_.layout().documents()) {
+    if (!scope_.holds(document)) continue;
+    Held open = test_.by_text() & ~given_up_;
+    if (document.title_length == 0) open &= ~test_.titles();
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk) {
+      if (!(*scope_.chunks)[chunk] || (held_[chunk] & open) == 0) continue;
+      ids.push_back(document.id_of(chunk));
+      open &= ~test_.titles();
+    }
+  }
+  return ids;
+}
+
+void QuerySession::take_unsure() {
+  const ChunkLayout& layout = collection_.layout();
+  TermCounter counter(terms_);
+  for (const std::uint64_t id : to_check_) {
+    const Passage* passage = reader_.find(id);
+    const std::optional<ChunkNumber> number = layout.number_of(id);
+    if (!number) continue;
+    const Held held = passage ? held_by(*passage, counter) : 0;
+    held_[*number] = held;
+    const ChunkLayout::Document& document = layout.document_of(*number);
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      held_[chunk] = (held_[chunk] & ~test_.titles()) | (held & test_.titles());
+  }
+  narrow(true, 0);
+  is_sure_ = true;
+  rank_postings();
+}
+
+Held QuerySession::held_by(const Passage& passage, TermCounter& counter) const {
+  counter.add(passage.title);
+  counter.add(passage.body);
+  const Held held = test_.find(counter.found(), passage.title, passage.body);
+  counter.clear();
+  return held;
 }
 
 void QuerySession::count_words() {
@@ -131,7 +182,6 @@ void QuerySession::require(std::vector<Held> held) {
   const ChunkLayout& layout = collection_.layout();
   const bool is_known = !held.empty();
   held.resize(layout.chunk_count(), ~Held{0});
-  Held found = 0;
   for (const ChunkLayout::Document& document : layout.documents()) {
     // A title that no text holds is in the catalogue.
     const Held titles = test_.titles() != 0 && document.title_length == 0
@@ -139,16 +189,21 @@ void QuerySession::require(std::vector<Held> held) {
                             : 0;
     for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk) {
       if (document.title_length == 0) held[chunk] = (held[chunk] & ~test_.titles()) | titles;
-      if (scope_.holds(document)) found |= held[chunk];
     }
   }
+  held_ = std::move(held);
+  narrow(is_known, !is_known ? ~Held{0} : pass_ ? 0 : test_.by_text());
+}
+
+void QuerySession::narrow(bool is_known, Held unsure) {
+  Held found = 0;
+  for (const ChunkLayout::Document& document : collection_.layout().documents())
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      if (scope_.holds(document)) found |= held_[chunk];
   if (is_known) given_up_ |= test_.required() & ~found;
   auto chunks = std::make_shared<std::vector<bool>>();
-  // What must not be there and is not known for certain is looked at again.
-  const Held unsure = pass_ ? 0 : test_.by_text();
-  for (const Held one : held)
-    chunks->push_back(
-        test_.is_met(one & ~(test_.excluded() & (is_known ? unsure : ~Held{0})), given_up_));
+  for (const Held one : held_)
+    chunks->push_back(test_.is_met(one & ~(test_.excluded() & unsure), given_up_));
   scope_.chunks = std::move(chunks);
 }
 
@@ -156,8 +211,9 @@ void QuerySession::begin_pairs() {
   stage_ = Stage::kPairs;
   checked_.clear();
   to_check_.clear();
-  if (postings_)
-    to_check_ = postings_->uncertain(std::max(query_.candidates(), query_.k), kMostUncertain);
+  if (postings_ && query_.mode != QueryMode::kSemantic)
+    to_check_ = postings_->uncertain(std::max(query_.candidates(), query_.k), kMostUncertain,
+                                     scope_.chunks.get());
   reader_.begin(to_check_, false);
   reader_.take_away();
 }
@@ -172,6 +228,9 @@ void QuerySession::finish_pairs() {
   }
   fuse_rankings();
   if (!must_check()) return begin_measuring();
+  // Those that are nearest by meaning need not hold it.
+  if (postings_ && query_.mode == QueryMode::kSemantic)
+    fused_ = fuse(meaning_ids(), postings_->rank(depth(), scope_.chunks.get()).ids);
   stage_ = Stage::kCheck;
   seen_ = 0;
   check_next();
@@ -181,12 +240,13 @@ void QuerySession::add_pairs() {
   // Where something is looked up they have been counted; a host that ranks gives no scores.
   if (terms_.pairs().empty() || terms_.is_lookup() || by_words_.chunks == 0) return;
   const std::vector<double> weights = terms_.weigh(by_words_.chunks_with, by_words_.chunks);
-  const std::set<std::uint64_t> candidates(candidates_.begin(), candidates_.end());
   const ChunkLayout& layout = collection_.layout();
   TermCounter counter(terms_);
   for (std::size_t i = 0; i < by_words_.ids.size(); ++i) {
     const std::uint64_t id = by_words_.ids[i];
-    const Passage* passage = candidates.contains(id) ? reader_.find(id) : nullptr;
+    const bool is_candidate =
+        std::find(candidates_.begin(), candidates_.end(), id) != candidates_.end();
+    const Passage* passage = is_candidate ? reader_.find(id) : nullptr;
     const std::optional<ChunkNumber> chunk = layout.number_of(id);
     if (passage == nullptr || !chunk) continue;
     const ChunkLayout::Document& document = layout.document_of(*chunk);
@@ -201,7 +261,7 @@ void QuerySession::add_pairs() {
 
 bool QuerySession::must_check() const {
   if (query_.words == WordSource::kNone) return !test_.empty();
-  return postings_ && test_.by_text() != 0;
+  return postings_ && !is_sure_ && (test_.by_text() & ~given_up_) != 0;
 }
 
 void QuerySession::check_next() {
@@ -217,10 +277,7 @@ void QuerySession::take_checked() {
   for (const std::uint64_t id : to_check_) {
     const Passage* passage = reader_.find(id);
     if (passage == nullptr) continue;
-    counter.add(passage->title);
-    counter.add(passage->body);
-    const Held held = test_.find(counter.found(), passage->title, passage->body);
-    counter.clear();
+    const Held held = held_by(*passage, counter);
     seen_ |= held;
     if (test_.is_met(held, given_up_)) checked_.insert(id);
   }
@@ -246,11 +303,21 @@ void QuerySession::finish_checking() {
   }
   by_words_.ids = std::move(left.ids);
   by_words_.scores = std::move(left.scores);
-  if (checked_.empty())
-    fused_.clear();
-  else
-    fuse_rankings();
+  if (!checked_.empty()) return rank_checked();
+  fused_.clear();
   begin_measuring();
+}
+
+// Ranks what was found to hold what is required, and nothing else.
+void QuerySession::rank_checked() {
+  const ChunkLayout& layout = collection_.layout();
+  auto chunks = std::make_shared<std::vector<bool>>(layout.chunk_count());
+  for (const std::uint64_t id : checked_)
+    if (const std::optional<ChunkNumber> chunk = layout.number_of(id)) (*chunks)[*chunk] = true;
+  scope_.chunks = std::move(chunks);
+  if (meaning_) meaning_->begin(query_, scope_);
+  is_checked_ = true;
+  stage_ = Stage::kRank;
 }
 
 }  // namespace gossamer

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/error.h"
 #include "distance/distance.h"
@@ -52,20 +51,15 @@ QuestionTokens::QuestionTokens(std::size_t dim, std::span<const float> rows,
 void QuestionTokens::weigh(std::string_view question, std::span<const std::string> terms,
                            std::span<const std::uint64_t> chunks_with, std::uint64_t chunks) {
   if (empty()) return;
-  std::map<std::string_view, float> rarities;
-  for (std::size_t i = 0; i < terms.size(); ++i)
-    rarities[terms[i]] =
-        static_cast<float>(rarity(chunks_with[i], std::max(chunks, chunks_with[i])));
-  std::multimap<std::size_t, float*> places;  // of weights, by where their tokens begin
-  for (std::size_t i = 0; i < starts_.size(); ++i) places.emplace(starts_[i], &weights_[i]);
-
   std::fill(weights_.begin(), weights_.end(), kOtherWeight);
   visit_terms(question, Side::kQuestion, [&](const Term& term) {
-    const auto known = rarities.find(term.form);
-    if (known == rarities.end()) return;
-    const auto end = places.lower_bound(term.end);
-    for (auto place = places.lower_bound(term.begin); place != end; ++place)
-      *place->second = std::max(*place->second, known->second);
+    const auto known = std::find(terms.begin(), terms.end(), term.form);
+    if (known == terms.end()) return;
+    const std::uint64_t with = chunks_with[static_cast<std::size_t>(known - terms.begin())];
+    const auto weight = static_cast<float>(rarity(with, std::max(chunks, with)));
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+      if (starts_[i] >= term.begin && starts_[i] < term.end)
+        weights_[i] = std::max(weights_[i], weight);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/append.h"
 #include "base/sort.h"
 #include "store/schema.h"
 
@@ -28,6 +29,19 @@ WordRanking ranking_of(const ChunkCounts& counts, const ChunkLayout& layout, std
   const auto terms = counts.chunks_with().first(counts.query().terms().size());
   ranking.chunks_with.assign(terms.begin(), terms.end());
   return ranking;
+}
+
+// A title stands near some chunks of its document, and is that of all.
+void spread_titles(std::vector<Held>& held, const RequirementTest& test,
+                   const ChunkLayout& layout) {
+  if (test.titles() == 0) return;
+  for (const ChunkLayout::Document& document : layout.documents()) {
+    Held titles = 0;
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      titles |= held[chunk] & test.titles();
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      held[chunk] |= titles;
+  }
 }
 
 }  // namespace
@@ -188,13 +202,7 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
 
 std::vector<Held> WordPass::held() const {
   std::vector<Held> held = held_;
-  for (const ChunkLayout::Document& document : layout_.documents()) {
-    Held titles = 0;
-    for (ChunkNumber chunk = document.first_chunk; test_ && chunk < document.end_chunk(); ++chunk)
-      titles |= held[chunk] & test_->titles();
-    for (ChunkNumber chunk = document.first_chunk; titles && chunk < document.end_chunk(); ++chunk)
-      held[chunk] |= titles;
-  }
+  if (test_) spread_titles(held, *test_, layout_);
   return held;
 }
 
@@ -285,7 +293,8 @@ ChunkCounts PostingsPass::counts() const {
   for (const ChunkLayout::Document& document : layout_.documents()) {
     if (!scope_.holds(document)) continue;
     for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
-      if (!scope_.excludes(document, chunk))
+      // How rare words are does not depend on what else is required.
+      if (!scope_.leaves_out(document, chunk))
         counts.add(chunk, layout_.counted_bytes(document, chunk), terms_of(chunk));
   }
   return counts;
@@ -303,13 +312,15 @@ std::vector<Held> PostingsPass::held(const RequirementTest& test) const {
     for (const ChunkCounts::TermCount& one : terms_of(chunk)) terms.push_back(one.term);
     held.push_back(test.find_terms(terms));
   }
+  spread_titles(held, test, layout_);
   return held;
 }
 
-std::vector<std::uint64_t> PostingsPass::uncertain(std::size_t best, std::size_t most) const {
+std::vector<std::uint64_t> PostingsPass::uncertain(std::size_t best, std::size_t most,
+                                                   const std::vector<bool>* among) const {
   std::vector<std::uint64_t> ids;
   if (query_.pairs().empty() || !query_.is_lookup()) return ids;
-  for (const ChunkNumber chunk : counts().uncertain(best, most))
+  for (const ChunkNumber chunk : counts().uncertain(best, most, among))
     if (!counted_.contains(chunk)) ids.push_back(layout_.id_of(chunk));
   return ids;
 }
@@ -320,16 +331,15 @@ void PostingsPass::count(std::uint64_t id, std::string_view title, std::string_v
   TermCounter counter(query_);
   if (!layout_.title_near(layout_.document_of(*chunk), *chunk).empty()) counter.add(title);
   counter.add(body);
-  std::vector<ChunkCounts::TermCount>& counted = counted_[*chunk];
-  counted.assign(terms_of(*chunk).begin(), terms_of(*chunk).end());
+  std::vector<ChunkCounts::TermCount> counted;
+  append(counted, terms_of(*chunk));
   for (const TermId term : counter.found())
     if (term >= query_.terms().size()) counted.push_back({term, counter.count(term)});
+  if (counted_.insert(*chunk, counts_of_.size())) counts_of_.push_back(std::move(counted));
 }
 
 std::span<const ChunkCounts::TermCount> PostingsPass::terms_of(ChunkNumber chunk) const {
-  if (const auto counted = counted_.find(chunk);
-      counted != counted_.end() && !counted->second.empty())
-    return counted->second;
+  if (const std::uint64_t* counted = counted_.find(chunk)) return counts_of_[*counted];
   if (found_.empty()) return {};
   const std::size_t first = chunk == 0 ? 0 : ends_[chunk - 1];
   return std::span(found_).subspan(first, ends_[chunk] - first);

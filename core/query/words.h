@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/number_map.h"
 #include "lexical/bm25.h"
 #include "lexical/query.h"
 #include "query/requirements.h"
@@ -109,7 +109,8 @@ class PostingsPass {
   WordRanking rank(std::size_t best, const std::vector<bool>* among = nullptr) const;
   // Postings do not say which words stand side by side. Ids of the chunks whose texts must be
   // counted to know the `best`, at most so many; the ranking goes by what is known.
-  std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most) const;
+  std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most,
+                                       const std::vector<bool>* among = nullptr) const;
   void count(std::uint64_t id, std::string_view title, std::string_view body);
 
  private:
@@ -127,8 +128,9 @@ class PostingsPass {
   std::vector<std::pair<TermId, PostingsView::Place>> places_;
   std::vector<ChunkCounts::TermCount> found_;  // chunk after chunk, by rising terms
   std::vector<std::size_t> ends_;              // of each chunk's
-  // Of chunks whose texts were counted: terms and pairs.
-  std::map<ChunkNumber, std::vector<ChunkCounts::TermCount>> counted_;
+  // Of chunks whose texts were counted, by number: terms and pairs.
+  NumberMap counted_;
+  std::vector<std::vector<ChunkCounts::TermCount>> counts_of_;
 };
 
 }  // namespace gossamer

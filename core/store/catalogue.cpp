@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/sort.h"
 #include "store/schema.h"
 #include "store/walk.h"
@@ -33,10 +34,7 @@ Catalogue::Catalogue(std::vector<std::shared_ptr<const Segment>> segments) {
   for (std::shared_ptr<const Segment>& segment : segments) {
     LivePart part{segment, {}, {}, {}};
     std::vector<GoneSource> gone;
-    for (const auto& other : segments) {
-      const std::vector<GoneSource> some = other->gone().of(segment->number());
-      gone.insert(gone.end(), some.begin(), some.end());
-    }
+    for (const auto& other : segments) append(gone, other->gone().of(segment->number()));
     sort_values(gone.begin(), gone.end());
     for (const GoneSource& one : gone) {
       part.sources.add(one.source, 1);

@@ -178,7 +178,8 @@ std::shared_ptr<const Group> SegmentView::group(std::size_t number) const {
   const std::lock_guard lock(mutex_);
   groups_[number] = read;
   recent_.push_back(read);
-  if (recent_.size() > (origin() == Origin::kOwn ? kRecentGroups : 1)) recent_.pop_front();
+  if (recent_.size() > (origin() == Origin::kOwn ? kRecentGroups : 1))
+    recent_.erase(recent_.begin());
   return read;
 }
 

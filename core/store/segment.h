@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -138,8 +137,8 @@ class SegmentView : public SegmentGroups {
   std::shared_ptr<const Group> group_before(std::size_t Counts::* kind, std::size_t row) const;
 
   mutable Mutex mutex_;
-  mutable std::vector<std::weak_ptr<const Group>> groups_;   // that somebody holds
-  mutable std::deque<std::shared_ptr<const Group>> recent_;  // newest last
+  mutable std::vector<std::weak_ptr<const Group>> groups_;    // that somebody holds
+  mutable std::vector<std::shared_ptr<const Group>> recent_;  // newest last
 };
 
 }  // namespace gossamer

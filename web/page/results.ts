@@ -39,11 +39,20 @@ export function showResults(results: Results, showing: Showing): void {
     count > 0
       ? `${said}${showing.isLast ? "" : " by words, searching by meaning…"}`
       : `${said} ${advice}`;
-  remarks.replaceChildren(
-    ...results.notes.map((note) => make("p", { class: "note" }, messageOf(note))),
-  );
+  const absence = makeAbsence(results);
+  const notes = results.notes.map((note) => make("p", { class: "note" }, messageOf(note)));
+  remarks.replaceChildren(...notes, ...absence);
   showExplanation(results);
-  if (showing.isLast) announce(said);
+  if (showing.isLast) announce([said, ...absence.map(({ textContent }) => textContent)].join(" "));
+}
+
+/** Says what no file contains to the letter, and what is shown in its place. */
+function makeAbsence({ absent, hits, explanation: { mode } }: Results): HTMLElement[] {
+  if (absent.length === 0) return [];
+  const quoted = absent.map((words, at) => [at === 0 ? "" : " or ", make("bdi", {}, `“${words}”`)]);
+  const nearest = mode === "lexical" ? "; nearest by other words:" : "; nearest by meaning:";
+  const end = hits.length > 0 ? nearest : ".";
+  return [make("p", { class: "absence" }, "No file contains ", ...quoted.flat(), end)];
 }
 
 /** Shows no results and no problem. */

@@ -20,7 +20,8 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 }
 
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  return { ...hit, source: path, highlights: spansInUtf16(hit.snippet, hit.highlights) };
+  const { snippet, highlights, reranker = null } = hit; // servers of earlier releases have no reranker
+  return { ...hit, source: path, reranker, highlights: spansInUtf16(snippet, highlights) };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {

@@ -74,6 +74,7 @@ export interface Explanation {
 export interface Results {
   readonly question: string;
   readonly hits: readonly Hit[]; // best first
+  readonly absent: readonly string[]; // what was to be found to the letter, and is nowhere
   readonly explanation: Explanation;
   readonly notes: readonly string[]; // what else to know of this answer
   readonly tookMs: number;
@@ -84,6 +85,7 @@ export interface SearchOptions {
   readonly mode?: Mode; // "hybrid"
   readonly rerank?: Rerank; // "auto"
   readonly recall?: number; // 0.9, or what codes choose where the best of both rankings are ranked again
+  readonly plain?: boolean; // quotes, signs and fields of the question are text
   // All of these must hold, as in Python.
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
   readonly paths?: readonly string[]; // patterns: `notes/**/*.md`; `!` before one leaves out
@@ -93,7 +95,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank">;
+export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "plain">;
 
 /** How far a long job is. */
 export interface Progress {

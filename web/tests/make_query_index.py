@@ -70,6 +70,24 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
     ("whales that live in the sea", {"rerank": "none"}),
     ("how are vectors compressed to codes", {"rerank": "none"}),
     ("recall effort calibration", {"recall": 0.99}),
+    ('"blue whale"', {}),
+    ('vectors "model pack" codebook', {}),
+    ("+calibration recall", {}),
+    ("codes of vectors -codebook -graph", {}),
+    ('index -"the model" +file', {}),
+    ("browser path:decisions -path:browser type:markdown", {}),
+    ("whales -type:markdown", {}),
+    ("sea title:whales", {}),
+    ('index title:"stays in"', {}),
+    ("recall of the walk title:submarine", {}),
+    ("recall path:00*", {"where": "size > 100"}),
+    ("crc32c", {}),
+    ("what does QuerySession need", {}),
+    ("E99731", {}),
+    ('graph "no such phrase" +walk', {}),
+    ("whales +unheardof", {}),
+    ('"blue whale" -animal path:decisions', {"plain": True}),
+    ('最大 "鯨は海"', {}),
 )
 MODES = ("hybrid", "semantic", "lexical")
 HIT = (
@@ -150,7 +168,7 @@ def _found(results: Results) -> dict[str, object]:
         }
         for hit in results
     ]
-    return {"hits": hits, "stale": results.stale}
+    return {"hits": hits, "stale": results.stale, "absent": results.absent}
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ interface Expected {
     readonly options: SearchOptions;
     readonly hits: (Partial<Hit> & { shown: string[] })[];
     readonly stale: string[];
+    readonly absent: string[];
   }[];
   readonly similar: { id: number; ids: number[] };
   readonly context: { before: string; text: string; after: string };
@@ -67,12 +68,13 @@ function isNear(one: number | null, other: number | null): boolean {
 
 async function compare(name: string, vectors?: VectorSource): Promise<void> {
   const index = await openFile(name, vectors ? { vectors } : {});
-  for (const { question, mode, options, hits, stale } of expected(name).searches) {
+  for (const { question, mode, options, hits, stale, absent } of expected(name).searches) {
     const found = await index.search(question, { k: 6, mode, ...options });
     const said = `${question} (${mode}, ${JSON.stringify(options)})`;
     // Python counts words in texts, and does not come across what is no more in them.
     if (mode !== "lexical") assert.equal(found.notes.filter((note) => STALE.test(note)).length, stale.length, said);
     assert.deepEqual(found.hits.map((hit) => hit.id), hits.map((hit) => hit.id), said);
+    assert.deepEqual(found.absent, absent, said);
     found.hits.forEach((hit, i) => {
       const { score, distance, tokens, words, shown, ...rest } = hits[i] as Hit & { shown: string[] };
       assert.deepEqual(hit.highlights.map(([start, end]) => hit.snippet.slice(start, end)), shown, said);
@@ -150,7 +152,8 @@ test("vectors of tokens of another size are refused, and the right ones taken af
   const { ids, tokens: isWanted } = session.needs()[0] as Extract<Need, { need: "vectors" }>;
   assert.ok(isWanted);
   session.supplyVectors(new Uint8Array(ids.length).fill(SUPPLIED.embed), new Float32Array(ids.length * 256));
-  await new TextSource(snapshot.target.parts.texts, null, new Set()).supply(session, needOf());
+  const source = new TextSource(snapshot.target.parts.texts, null, new Set());
+  await source.supply(session, needOf());
   const { texts } = needOf();
   const embedder = await snapshot.model.embedder();
   const made = await (embedder.embedTokens as TokenEmbedder["embedTokens"])(texts);
@@ -159,6 +162,7 @@ test("vectors of tokens of another size are refused, and the right ones taken af
   refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.slice(1) }));
   refuses("NotFinite", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.map(() => Infinity) }));
   session.supplyEmbeddings(made);
+  await source.supply(session, needOf());
 
   assert.deepEqual(session.needs().map(({ need }) => need), []);
   session.free();

@@ -69,12 +69,12 @@ test("what is asked for is what the server knows", async () => {
   const asked = answerWith(json(FOUND));
 
   const filters = { paths: ["*.md"], types: ["pdf"], after: "2024-01-01", filter: "year > 1" };
-  await makeIndex().search("plankton", { k: 5, mode: "lexical", rerank: "none", ...filters });
+  await makeIndex().search("plankton", { k: 5, mode: "lexical", rerank: "none", plain: true, ...filters });
 
   assert.equal(asked[0]?.url, "http://server.example/notes/v1/search");
   assert.deepEqual(JSON.parse(String(asked[0]?.init.body)), {
     ...{ question: "plankton", k: 5, mode: "lexical", rerank: "none", paths: ["*.md"], types: ["pdf"] },
-    ...{ after: "2024-01-01", where: "year > 1" },
+    ...{ plain: true, after: "2024-01-01", where: "year > 1" },
   });
 });
 
@@ -90,6 +90,15 @@ test("results are those of an index in the page, with marks in UTF-16", async ()
   const { allowedChunks, codesTouched, chunksEmbedded, lexicalTerms } = explanation;
   assert.deepEqual([allowedChunks, codesTouched, chunksEmbedded], [null, 8, 7]);
   assert.deepEqual(lexicalTerms, { plankton: 1 });
+});
+
+test("what is nowhere is what the server says is; one of an earlier release says nothing", async () => {
+  answerWith(json({ ...FOUND, absent: ["E1101"] }), json(FOUND));
+
+  const [newer, older] = [await makeIndex().search("E1101"), await makeIndex().search("E1101")];
+
+  assert.deepEqual([newer.absent, older.absent], [["E1101"], []]);
+  assert.equal(older.hits[0]?.reranker, null);
 });
 
 test("a mark at the end of a text ends there", async () => {

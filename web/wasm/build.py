@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 BUILT = HERE / "built"
 OBJECTS = ROOT / "build" / "wasm"
-ALLOW = ROOT / "core" / "query" / "allow.cpp"
+# What exports_query.cpp has in its place, where questions are asked.
+REPLACED = {ROOT / "core" / "query" / name for name in ("allow.cpp", "session_scores.cpp")}
 ZIG_VERSION = "0.17.0"
 # Makes what was linked smaller by a tenth: binaryen, which `make wasm` brings.
 OPTIMISER = ROOT / "build" / "binaryen" / "node_modules" / ".bin" / "wasm-opt"
@@ -85,8 +86,7 @@ def main() -> None:
     with ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count() or 2))) as pool:
         list(pool.map(lambda job: compile_object(*job), jobs))
     for name, (parts, relaxed) in MODULES.items():
-        # Where questions are asked, what filters let through is given.
-        own = [path for path in sources if parts != SEARCH or path != ALLOW]
+        own = [path for path in sources if parts != SEARCH or path not in REPLACED]
         link(name, [*own, *runtime, *map(export_file, parts)], relaxed)
     (BUILT / "SOURCES.sha256").write_text(sources_hash() + "\n", encoding="ascii")
 

@@ -7,6 +7,7 @@
 
 #include "open_index.h"
 #include "query/needs.h"
+#include "query/question.h"
 #include "query/session.h"
 #include "segments.h"
 #include "store/verify.h"
@@ -20,6 +21,14 @@ std::shared_ptr<const Allowed> Collection::allow(const std::string& filter) cons
   expect(known != nullptr, Reason::kWrongState, "what the filter lets through was not given");
   return known;
 }
+
+// See core/query/session_scores.cpp: no model of a page scores.
+void QuerySession::begin_scoring() { stage_ = Stage::kScore; }
+void QuerySession::finish_scoring() {
+  stage_ = Stage::kRead;
+  read_next();
+}
+void QuerySession::need_scores(NeedsWriter&) const {}
 
 namespace wasm {
 namespace {
@@ -136,6 +145,16 @@ GOSSAMER_EXPORT(collection_attach_postings)
 void collection_attach_postings(Collection* collection, const std::uint8_t* head, std::size_t size,
                                 double all) {
   collection->attach_postings({head, size}, static_cast<std::uint64_t>(all));
+}
+
+// The filters that a question names, as a JSON list of texts: what they let through is remembered
+// before it is asked.
+GOSSAMER_EXPORT(question_filters)
+std::size_t question_filters(const std::uint8_t* question, std::size_t size) {
+  JsonWriter json;
+  json.begin_array();
+  for (const FileTest& test : read_question(text_of(question, size)).files) json.text(test.filter);
+  return give_text(json.end_array().take());
 }
 
 GOSSAMER_EXPORT(session_new)

@@ -14,7 +14,7 @@ export interface DocumentNeed {
 
 /** What a session needs next. */
 export type Need =
-  | { readonly need: "question" }
+  | { readonly need: "question"; readonly text: string }
   | { readonly need: "words"; readonly pieces: number }
   | { readonly need: "postings"; readonly ranges: readonly (readonly [at: number, length: number])[] }
   | { readonly need: "vectors"; readonly ids: readonly number[]; readonly away: boolean; readonly tokens: boolean }
@@ -122,7 +122,9 @@ export interface Collection {
   knows(filter: string): boolean;
   /** What a filter lets through: see FilterCore. */
   remember(filter: string, allowed: Uint8Array): void;
-  /** A question; what its filter lets through must be remembered. */
+  /** The filters that a question names, as JSON. */
+  filtersIn(question: string): string[];
+  /** A question; what its filters let through must be remembered. */
   session(query: object, hasVectors: boolean): QuerySession;
   read(ids: readonly number[]): ChunkReader;
   /** The first chunks of so many documents, at even distances. */
@@ -147,6 +149,10 @@ export function collectionAt(core: Core, address: number): Collection {
     remember: (filter, allowed) => {
       const json = encodeText(filter);
       core.call("collection_remember", address, joinBytes([allowed, json]), allowed.length, json.length);
+    },
+    filtersIn: (question) => {
+      const text = encodeText(question);
+      return readJson(core, core.call("question_filters", text, text.length)) as string[];
     },
     session: (query, hasVectors) => {
       const json = encodeText(JSON.stringify(query));

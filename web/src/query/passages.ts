@@ -23,7 +23,8 @@ export async function askSimilar(
   }
   const embedder = await snapshot.model.embedder();
   const vector = (await embedder.embed([chunk.embedded], signal)).slice(0, embedder.dim);
-  return askQuestion(snapshot, { ...query, question: chunk.body, excluded: [id], highlight: "", vector });
+  const asked = { question: chunk.body, isPlain: true, excluded: [id], highlight: "", vector };
+  return askQuestion(snapshot, { ...query, ...asked });
 }
 
 /** A chunk with up to `margin` bytes of the text before and after it. UnknownId if it is gone. */

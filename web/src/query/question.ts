@@ -23,6 +23,7 @@ export interface Query {
   readonly rerank?: Rerank; // in hybrid mode
   readonly recall?: number | undefined; // what is usual without it
   readonly filter?: object | undefined; // what the core's filters take
+  readonly isPlain?: boolean; // quotes, signs and fields of the question are text
   readonly excluded?: readonly number[]; // chunks that are no answers
   readonly highlight?: string; // words to mark in hits, where they are not the question's
   readonly vector?: Float32Array | undefined;
@@ -35,7 +36,10 @@ type NeedOf<Name> = Extract<Need, { need: Name }>;
 interface AnswerRecord {
   readonly hits: readonly HitRecord[];
   readonly stale: readonly string[]; // paths of sources whose text is not what was indexed
-  readonly explanation: Readonly<Record<string, unknown>> & { readonly out_of_reach: number };
+  readonly explanation: Readonly<Record<string, unknown>> & {
+    readonly out_of_reach: number;
+    readonly absent: readonly string[];
+  };
 }
 
 /** The k best chunks; fewer only where fewer match. A chunk whose text is not what was indexed is never a
@@ -70,8 +74,9 @@ class Question {
     memory.retain();
     try {
       const collection = await memory.collection();
-      if (query.filter) await snapshot.allow(collection, JSON.stringify(query.filter));
-      return new Question(snapshot, query, collection, await waitFor(memory.words(), query.signal));
+      const words = await waitFor(memory.words(), query.signal);
+      await snapshot.allow(collection, filtersOf(query, collection));
+      return new Question(snapshot, query, collection, words);
     } catch (error) {
       memory.release();
       throw error;
@@ -81,7 +86,7 @@ class Question {
   private constructor(snapshot: Snapshot, query: Query, collection: Collection, words: Words) {
     const { target, cache, model, server, vectorSource } = snapshot;
     const { parts, notes } = target;
-    const { question, mode, rerank, recall, filter, excluded = [], highlight, signal } = query;
+    const { question, mode, rerank, recall, filter, isPlain = false, excluded = [], highlight, signal } = query;
     this.#snapshot = snapshot;
     this.#query = query;
     this.#collection = collection;
@@ -100,7 +105,7 @@ class Question {
     const k = Math.min(query.k, Math.max(1, collection.counts.chunks));
     const by = words === null ? "texts" : words === "none" ? "none" : "postings";
     const reranks = rerank !== "none";
-    const rest = { reranks, excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
+    const rest = { is_plain: isPlain, reranks, excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
     this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
   }
 
@@ -130,7 +135,7 @@ class Question {
   #supply(need: Need): Promise<void> {
     switch (need.need) {
       case "question":
-        return this.#supplyQuestion();
+        return this.#supplyQuestion(need.text);
       case "words":
         return this.#countWords(need.pieces);
       case "postings":
@@ -146,8 +151,8 @@ class Question {
     }
   }
 
-  async #supplyQuestion(): Promise<void> {
-    const [loading, embedding] = [this.#loadEngine(), this.#embedQuestion()];
+  async #supplyQuestion(asked: string): Promise<void> {
+    const [loading, embedding] = [this.#loadEngine(), this.#embedQuestion(asked)];
     await Promise.allSettled([loading, embedding]);
     const [{ index }, vectors] = [await loading, await embedding];
     const leave = this.#stages.enter("codes");
@@ -162,13 +167,13 @@ class Question {
     return loaded;
   }
 
-  async #embedQuestion(): Promise<QuestionVectors> {
-    const { vector, question, mode, rerank, signal } = this.#query;
+  async #embedQuestion(asked: string): Promise<QuestionVectors> {
+    const { vector, mode, rerank, signal } = this.#query;
     if (vector) return { row: vector, ...NO_TOKENS };
     const leave = this.#stages.enter("question");
     // Tokens are compared with those of texts that are embedded here.
     const withTokens = mode === "hybrid" && rerank !== "none" && this.#vectors.embeds;
-    const embedded = await this.#snapshot.questionVectors(question, withTokens, signal);
+    const embedded = await this.#snapshot.questionVectors(asked, withTokens, signal);
     leave();
     return embedded;
   }
@@ -247,6 +252,7 @@ class Question {
     return {
       question,
       hits,
+      absent: answer.explanation.absent,
       explanation,
       notes: this.#notesOn(answer, hits.filter((hit) => hit.text === "").length),
       tookMs: performance.now() - this.#started,
@@ -274,6 +280,12 @@ class Question {
     }
     return notes;
   }
+}
+
+/** The filters of a question, those that it names among them, as JSON. */
+function filtersOf({ question, filter, isPlain }: Query, collection: Collection): string[] {
+  const named = isPlain ? [] : collection.filtersIn(question);
+  return filter ? [JSON.stringify(filter), ...named] : named;
 }
 
 /** Checks what a search is asked; InvalidArgument for what no search can answer. */

@@ -87,11 +87,12 @@ export class Snapshot {
     return vectorSourceOf(this.target, this.#context.options, this.#hasAwayTexts);
   }
 
-  /** Lets a collection know what a filter lets through. */
-  async allow(collection: OpenCollection, filter: string): Promise<void> {
-    if (collection.knows(filter)) return;
+  /** Lets a collection know what filters let through. */
+  async allow(collection: OpenCollection, filters: readonly string[]): Promise<void> {
+    if (filters.every((filter) => collection.knows(filter))) return;
     const { allow } = await this.#context.services.filters();
-    collection.remember(filter, allow(this.target.parts.origin, filter));
+    // All of them: it forgets the oldest, which may be one that it knew.
+    for (const filter of filters) collection.remember(filter, allow(this.target.parts.origin, filter));
   }
 
   /** The vector of a question, and those of its tokens, if they are wanted and the model gives them. */

@@ -42,6 +42,7 @@ export interface ServerResults {
   readonly hits: readonly HitRecord[];
   readonly stale: readonly string[];
   readonly notes: readonly string[];
+  readonly absent?: readonly string[]; // servers of earlier releases do not say it
   readonly explanation: ExplanationRecord;
 }
 
@@ -52,6 +53,7 @@ export function resultsOf(said: ServerResults): Results {
   return {
     question: said.question,
     hits: said.hits.map(hitOf),
+    absent: said.absent ?? [],
     explanation: explanationOf(said.explanation),
     notes: [...said.notes, ...staleNotes(said.stale)],
     tookMs: said.took_ms,
