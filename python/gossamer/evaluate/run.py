@@ -158,7 +158,7 @@ def _search_whole(
         for number, question in enumerate(some):
             report("asking", place * len(some) + number, len(MODES) * len(some))
             started = time.process_time()
-            query = Query(question.text, k, mode, _USUAL_RECALL)
+            query = Query(question.text, k, mode, _USUAL_RECALL, is_plain=True)
             remote = remote_chunks_of(snapshot)
             results = run_query(snapshot, model, query, remote, uses_hot=False)
             runs.append((results, (time.process_time() - started) * 1e3))
