@@ -61,6 +61,7 @@ def test_what_must_be_there_is_in_every_hit(index: Index) -> None:
 def test_fields_say_where_hits_stand(index: Index) -> None:
     assert {Path(name).suffix for name in names(index.search("type:python delta"))} == {".py"}
     assert names(index.search("path:code/use.py delta")) == ["use.py"]
+    assert names(index.search("path:ode/us delta")) == ["use.py"]
     assert "use.py" not in names(index.search("-path:use delta"))
     assert set(names(index.search("title:jaguar fast"))) == {"car.md", "cat.md"}
     assert names(index.search("path:nowhere delta")) == []
@@ -128,6 +129,25 @@ def test_a_changed_file_is_no_hit_for_its_phrase(tmp_path: Path) -> None:
     found = index.search('"leaves at nine"')
 
     assert names(found) == []
+
+
+def test_nothing_is_said_to_be_nowhere_where_files_could_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = tmp_path / "car.txt"
+    note.write_text("The jaguar is a fast car.\n", encoding="utf-8")
+    folder = tmp_path / "index"
+    index = Index.create(folder, model="pocket")
+    index.add_paths([note])
+    index.add_texts([{"id": "cat", "text": "The big cat of the jungle."}])
+    monkeypatch.setenv("GOSSAMER_HOME", str(tmp_path / "another"))
+
+    untrusted = Index.open(folder)
+
+    assert not untrusted.is_trusted
+    assert untrusted.search("jaguar").absent == ()
+    assert untrusted.search('"fast car"').absent == ()
+    assert names(untrusted.search("jungle -car")) == ["cat"]
 
 
 def test_json_says_what_is_absent(index: Index) -> None:

@@ -22,8 +22,19 @@ namespace {
 
 constexpr int kMostWrong = 200;   // things that are done
 constexpr int kMostSteps = 1000;  // that a session takes which is supplied rightly
-constexpr const char* kQuestions[] = {"The lease ends in March.", "tea rent landlord", "", "\xFF",
-                                      "Nobody drinks tea there."};
+constexpr const char* kQuestions[] = {"The lease ends in March.",
+                                      "tea rent landlord",
+                                      "",
+                                      "\xFF",
+                                      "Nobody drinks tea there.",
+                                      "\"lease ends\"",
+                                      "+nowhere lease",
+                                      "tea -rent",
+                                      "\"of the moon\" tea -\"the lease\"",
+                                      "title:lease rent",
+                                      "-title:tea \"ends in\" \"rent is\"",
+                                      "class tea",
+                                      "E1101"};
 constexpr const char* kFilters[] = {R"({"where": "lang == 'en'"})", R"({"where": "year > 1"})",
                                     R"({"types": ["none"]})"};
 

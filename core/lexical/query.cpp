@@ -37,7 +37,7 @@ bool is_function_word(std::string_view word) {
   return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
 }
 
-LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kMostTerms, 0) {
+LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(2 * (kMostTerms + kMostWatched), 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, side, [&](const Term& term) {
     if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm), ++words_;
@@ -53,7 +53,7 @@ LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kM
     wholes_[id] = kNoTerm;
     if (term.kind != Term::kWord) return;
     word = id;
-    if (before != kNoTerm) pairs_.push_back({before, id});
+    if (before != kNoTerm && pairs_.size() < kMostTerms) pairs_.push_back({before, id});
   });
   sort_values(pairs_.begin(), pairs_.end());
   pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
@@ -61,9 +61,9 @@ LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(4 * kM
   asked_ = terms_.size();
 }
 
-TermId LexicalQuery::add(std::string_view form) {
+TermId LexicalQuery::add(std::string_view form, std::size_t most) {
   if (const auto known = find(form)) return *known;
-  if (terms_.size() == kMostTerms) return kNoTerm;
+  if (terms_.size() >= most) return kNoTerm;
   terms_.emplace_back(form);
   wholes_.push_back(kNoTerm);
   std::size_t slot = hash_of(form) % slots_.size();
@@ -72,7 +72,7 @@ TermId LexicalQuery::add(std::string_view form) {
   return static_cast<TermId>(terms_.size() - 1);
 }
 
-TermId LexicalQuery::watch(std::string_view form) { return add(form); }
+TermId LexicalQuery::watch(std::string_view form) { return add(form, kMostTerms + kMostWatched); }
 
 TermId LexicalQuery::find_pair(Pair pair) const {
   const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), pair);

@@ -24,6 +24,7 @@ class LexicalQuery {
  public:
   // Terms beyond this number are not asked for: a question that long is a text.
   static constexpr std::size_t kMostTerms = 1024;
+  static constexpr std::size_t kMostWatched = 2048;
   static constexpr TermId kNoTerm = UINT16_MAX;
   static constexpr std::size_t kLookupWords = 2;
 
@@ -62,7 +63,7 @@ class LexicalQuery {
   std::vector<std::pair<std::size_t, std::size_t>> find_in(std::string_view text) const;
 
  private:
-  TermId add(std::string_view form);
+  TermId add(std::string_view form, std::size_t most = kMostTerms);
 
   std::vector<std::string> terms_;
   std::vector<TermId> wholes_;  // of each term the word that it is a part of, and nothing else

@@ -182,22 +182,60 @@ void visit_terms(std::string_view text, Side side, FunctionRef<void(const Term&)
   Visitor(text, side, visit).run();
 }
 
-std::string fold_words(std::string_view text) {
-  std::string folded = " ";
-  for (std::size_t at = 0; at < text.size();) {
-    const char32_t point = next_point(text, at);
-    if (point == U'_' || (properties_in_word(point) & kWord) != 0) {
-      if (point < 128)
-        folded += static_cast<char>(small_letter(point));
-      else
-        append_word_fold(folded, has_no_spaces(properties_of(point)) ? usual_form(point) : point);
-    } else if (!is_silent(point) && folded.back() != ' ') {
-      folded += ' ';
+namespace {
+
+// Writes words one after the other, with a space between them.
+class WordWriter {
+ public:
+  std::string run(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const char32_t point = next_point(text, at);
+      const std::uint8_t properties = properties_in_word(point);
+      if (has_no_spaces(properties))
+        add_character(point);
+      else if (point == U'_' || (properties & kWord) != 0)
+        add_letter(point);
+      else if (!is_silent(point))
+        end_word();
     }
+    end_word();
+    return std::move(folded_);
   }
-  if (folded.back() != ' ') folded += ' ';
-  return folded;
-}
+
+ private:
+  // Scripts without spaces stand apart from words, and marks belong to the character before.
+  void add_character(char32_t point) {
+    if (before_ == 0) end_word();
+    if (const char32_t whole = before_ == 0 ? 0 : compose(before_, point)) {
+      folded_.resize(at_);
+      point = whole;
+    }
+    at_ = folded_.size();
+    before_ = usual_form(point);
+    append_word_fold(folded_, before_);
+  }
+  void add_letter(char32_t point) {
+    if (before_ != 0) end_word();
+    if (point == U'_' && folded_.back() == ' ') return;  // a mark of emphasis, or a private name
+    if (point < 128)
+      folded_ += static_cast<char>(small_letter(point));
+    else
+      append_word_fold(folded_, point);
+  }
+  void end_word() {
+    before_ = 0;
+    while (folded_.back() == '_') folded_.pop_back();
+    if (folded_.back() != ' ') folded_ += ' ';
+  }
+
+  std::string folded_ = " ";
+  char32_t before_ = 0;  // of a script without spaces; 0 where another one stands
+  std::size_t at_ = 0;   // where that begins
+};
+
+}  // namespace
+
+std::string fold_words(std::string_view text) { return WordWriter().run(text); }
 
 std::string fold_phrase(std::string_view phrase) {
   std::string folded = fold_words(phrase);

@@ -127,8 +127,10 @@ void QuerySession::write_absent(JsonWriter& json) const {
   for (std::size_t i = 0; i < question_.requirements.size(); ++i)
     if ((given_up_ >> i & 1) != 0) json.text(question_.requirements[i].shown());
   const bool is_counted = query_.mode != QueryMode::kSemantic && query_.words != WordSource::kNone;
+  const bool has_away =
+      query_.words == WordSource::kTexts && collection_.layout().has_away_texts();
   for (const std::string& name : exact_.names()) {
-    if (!is_counted || !test_.empty()) break;
+    if (!is_counted || !test_.empty() || !scope_.stale.empty() || has_away) break;
     const std::vector<std::string> forms = LexicalQuery(name).terms();
     const auto term = std::find(word_terms_.begin(), word_terms_.end(), forms.at(0));
     if (term != word_terms_.end() &&

@@ -34,6 +34,7 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
     fail(Reason::kWrongDimension, "expected a vector of " + std::to_string(dim) +
                                       " numbers for the question, got " +
                                       std::to_string(question.size()));
+  check_finite(question.data(), 1, question.size());
 }
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {

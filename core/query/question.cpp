@@ -12,6 +12,7 @@ namespace gossamer {
 namespace {
 
 constexpr std::array<std::string_view, 3> kFields{"path:", "type:", "title:"};
+constexpr std::size_t kLongestPhrase = 400;  // bytes
 // Shorter ones are options of a command, most often: tar -x.
 constexpr std::size_t kShortestExcluded = 2;
 
@@ -37,11 +38,12 @@ struct Piece {
   bool is_quoted = false;
 };
 
-// A phrase, if one begins here and is closed; else what stands up to the next space.
+// A phrase, if one begins here and is closed before it is a text; else what stands up to the next
+// space.
 void read_value(std::string_view rest, Piece& piece, std::size_t& length) {
   for (const auto& [open, close] : kQuotes) {
     if (!rest.starts_with(open)) continue;
-    const std::size_t end = rest.find(close, open.size());
+    const std::size_t end = rest.substr(0, kLongestPhrase).find(close, open.size());
     if (end == rest.npos) continue;
     piece.value = rest.substr(open.size(), end - open.size());
     piece.is_quoted = true;
@@ -74,7 +76,7 @@ bool begins_with_letter(std::string_view text) {
 std::string file_filter(std::string_view field, std::string_view value) {
   JsonWriter json;
   const bool is_path = field == kFields[0];
-  const bool is_pattern = value.find_first_of("*?[/") != value.npos;
+  const bool is_pattern = value.find_first_of("*?[") != value.npos;
   json.begin_object().key(is_path ? "paths" : "types").begin_array();
   json.text(is_path && !is_pattern ? '*' + std::string(value) + '*' : std::string(value));
   json.end_array();

@@ -4,8 +4,27 @@
 
 #include "base/number_map.h"
 #include "query/needs.h"
+#include "text/unicode.h"
 
 namespace gossamer {
+namespace {
+
+// Whether it can be written for hosts: UTF-8, where lone surrogates stand as three bytes.
+bool is_text(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    const bool is_half = text.substr(at, 3).size() == 3 && text[at] == '\xED' &&
+                         static_cast<std::uint8_t>(text[at + 1]) >= 0xA0;
+    if (is_half)
+      at += 3;
+    else if (next_point(text, at) == kReplacement && text.substr(start, at - start) != "\xEF\xBF\xBD")
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query query)
     : collection_(collection),
       query_(std::move(query)),
@@ -16,6 +35,7 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       exact_(question_.text),
       reader_(collection),
       has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
+  expect(is_text(question_.text), Reason::kInvalidArgument, "the question is no UTF-8");
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   const double recall = query_.recall.value_or(Query::kUsualRecall);
   expect(recall > 0 && recall <= 1, Reason::kInvalidArgument,
@@ -39,7 +59,8 @@ void QuerySession::begin() {
   is_checked_ = is_sure_ = false;
   begin_words();
   // What is required is found by words first.
-  if (meaning_ && test_.empty()) meaning_->begin(query_, scope_);
+  if (meaning_ && (test_.empty() || query_.words == WordSource::kNone))
+    meaning_->begin(query_, scope_);
   advance();
 }
 

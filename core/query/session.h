@@ -105,12 +105,13 @@ class QuerySession {
   // Chunks whose texts tell all that postings do not: one of a document for its title.
   std::vector<std::uint64_t> find_unsure() const;
   void take_unsure();
-  Held held_by(const Passage& passage, TermCounter& counter) const;
   // Which words stand side by side, where postings do not tell.
   void begin_pairs();
   void finish_pairs();
   std::span<const std::uint64_t> meaning_ids() const;
   void fuse_rankings();
+  // Whether all that may be found is known: else nothing is said to be nowhere.
+  bool may_claim() const;
   // What is required, where only texts tell whether it is held.
   bool must_check() const;
   void check_next();
@@ -144,7 +145,8 @@ class QuerySession {
   LexicalQuery terms_;
   RequirementTest test_;
   ExactWords exact_;
-  Held given_up_ = 0;  // what is required, and nowhere to be found
+  Held given_up_ = 0;         // what is required, and nowhere to be found
+  bool has_unknown_ = false;  // texts that could not be read
   Scope scope_;
   PassageReader reader_;
   Stage stage_ = Stage::kRank;

@@ -7,6 +7,31 @@
 namespace gossamer {
 namespace {
 
+// What passages hold, by their texts, however words were folded where they were counted.
+class PassageTest {
+ public:
+  explicit PassageTest(const Question& question)
+      : query_(question.text), test_(question.requirements, query_), counter_(query_) {}
+
+  // Words of a title count where they are near, as in a pass over the texts.
+  Held find(const Passage& passage, const ChunkLayout& layout) {
+    const std::optional<ChunkNumber> chunk = layout.number_of(passage.chunk.id);
+    const bool is_near =
+        chunk && !layout.title_near(layout.document_of(*chunk), *chunk).empty();
+    const std::string_view title = is_near ? std::string_view(passage.title) : std::string_view();
+    counter_.add(title);
+    counter_.add(passage.body);
+    const Held held = test_.find(counter_.found(), title, passage.body) & ~test_.titles();
+    counter_.clear();
+    return held | test_.find_title(passage.title);
+  }
+
+ private:
+  LexicalQuery query_;
+  RequirementTest test_;
+  TermCounter counter_;
+};
+
 // How many passages are read, at a time and at most, where only their texts tell whether they hold
 // what is required, or which words stand side by side.
 constexpr std::size_t kCheckedAtOnce = 32, kMostChecked = 256, kMostUncertain = 32,
@@ -80,12 +105,13 @@ std::vector<std::uint64_t> QuerySession::find_unsure() const {
 
 void QuerySession::take_unsure() {
   const ChunkLayout& layout = collection_.layout();
-  TermCounter counter(terms_);
+  PassageTest test(question_);
   for (const std::uint64_t id : to_check_) {
     const Passage* passage = reader_.find(id);
     const std::optional<ChunkNumber> number = layout.number_of(id);
     if (!number) continue;
-    const Held held = passage ? held_by(*passage, counter) : 0;
+    has_unknown_ = has_unknown_ || passage == nullptr;
+    const Held held = passage ? test.find(*passage, layout) : 0;
     held_[*number] = held;
     const ChunkLayout::Document& document = layout.document_of(*number);
     for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
@@ -94,14 +120,6 @@ void QuerySession::take_unsure() {
   narrow(true, 0);
   is_sure_ = true;
   rank_postings();
-}
-
-Held QuerySession::held_by(const Passage& passage, TermCounter& counter) const {
-  counter.add(passage.title);
-  counter.add(passage.body);
-  const Held held = test_.find(counter.found(), passage.title, passage.body);
-  counter.clear();
-  return held;
 }
 
 void QuerySession::count_words() {
@@ -197,15 +215,25 @@ void QuerySession::require(std::vector<Held> held) {
 
 void QuerySession::narrow(bool is_known, Held unsure) {
   Held found = 0;
-  for (const ChunkLayout::Document& document : collection_.layout().documents())
+  for (const ChunkLayout::Document& document : collection_.layout().documents()) {
+    if (!scope_.holds(document)) continue;
+    // A pass has not read what is not here.
+    has_unknown_ = has_unknown_ || (pass_ && document.segment == kAway);
     for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
-      if (scope_.holds(document)) found |= held_[chunk];
-  if (is_known) given_up_ |= test_.required() & ~found;
+      found |= held_[chunk];
+  }
+  if (is_known && may_claim()) given_up_ |= test_.required() & ~found;
   auto chunks = std::make_shared<std::vector<bool>>();
   for (const Held one : held_)
     chunks->push_back(test_.is_met(one & ~(test_.excluded() & unsure), given_up_));
+  for (const ChunkLayout::Document& document : collection_.layout().documents())
+    for (ChunkNumber chunk = document.first_chunk;
+         pass_ && document.segment == kAway && chunk < document.end_chunk(); ++chunk)
+      (*chunks)[chunk] = false;
   scope_.chunks = std::move(chunks);
 }
+
+bool QuerySession::may_claim() const { return !has_unknown_ && scope_.stale.empty(); }
 
 void QuerySession::begin_pairs() {
   stage_ = Stage::kPairs;
@@ -273,12 +301,16 @@ void QuerySession::check_next() {
 }
 
 void QuerySession::take_checked() {
-  TermCounter counter(terms_);
+  PassageTest test(question_);
+  const ChunkLayout& layout = collection_.layout();
   for (const std::uint64_t id : to_check_) {
     const Passage* passage = reader_.find(id);
+    has_unknown_ = has_unknown_ || passage == nullptr;
     if (passage == nullptr) continue;
-    const Held held = held_by(*passage, counter);
+    const Held held = test.find(*passage, layout);
     seen_ |= held;
+    // What is known now; a title is told once for its document, which is enough here.
+    if (const std::optional<ChunkNumber> chunk = layout.number_of(id)) held_[*chunk] = held;
     if (test_.is_met(held, given_up_)) checked_.insert(id);
   }
   const bool is_enough = checked_.size() >= 2 * query_.candidates() + query_.k;
@@ -287,10 +319,14 @@ void QuerySession::take_checked() {
 }
 
 void QuerySession::finish_checking() {
-  const auto possible = std::count(scope_.chunks->begin(), scope_.chunks->end(), true);
-  const Held missing = test_.required() & test_.by_text() & ~(seen_ | given_up_);
-  // All that could hold it was read, so that it is nowhere.
-  if (missing != 0 && next_ == fused_.size() && static_cast<std::size_t>(possible) <= next_) {
+  // What chunks may still hold, those that were not read included.
+  Held possible = seen_;
+  for (const ChunkLayout::Document& document : collection_.layout().documents())
+    for (ChunkNumber chunk = document.first_chunk;
+         scope_.holds(document) && chunk < document.end_chunk(); ++chunk)
+      possible |= held_[chunk];
+  const Held missing = test_.required() & ~(possible | given_up_);
+  if (missing != 0 && may_claim()) {
     given_up_ |= missing;
     return begin();
   }

@@ -53,6 +53,8 @@ TEST_CASE("phrases, words that must and must not be there, and fields are read")
 
   const Question question = read_question("-path:tests path:*.py type:pdf lease");
   REQUIRE(question.files.size() == 3);
+  CHECK(read_question("path:api/guide x").files[0].filter ==
+        R"({"paths":["*api/guide*"],"ignores_case":true})");
   CHECK(question.files[0].filter == R"({"paths":["*tests*"],"ignores_case":true})");
   CHECK(question.files[0].is_excluded);
   CHECK(question.files[1].filter == R"({"paths":["*.py"],"ignores_case":true})");
@@ -94,6 +96,34 @@ TEST_CASE("a phrase is held where its words stand side by side, in any case and 
   CHECK(held_by("\"be is\"", "", "to be: is it") == 1);
   CHECK(held_by("\"Fluss ﬁnance\"", "", "der Fluß: finance") == 1);
   CHECK(held_by("\"本語\"", "", "日本語です") == 1);
+  CHECK(held_by("\"Python\"", "", "Python入門") == 1);
+  CHECK(held_by("\"パン\"", "", "ﾊﾟﾝを") == 1);
+  CHECK(held_by("\"really important\"", "", "so _really important stuff_") == 1);
+  CHECK(held_by("\"ends here\"", "it ends", "here it is") == 0);
+}
+
+TEST_CASE("what is required is looked for whatever else a question asks") {
+  std::string many = "alpha";
+  for (int i = 0; i < 1100; ++i) many += " zq" + std::to_string(i) + 'x';
+
+  CHECK(held_by(many + " +lease", "", "no such word") == 0);
+  CHECK(held_by(many + " -zebra", "", "no such word") == 0);
+  CHECK(held_by(many + " +lease", "", "a lease") == 1);
+}
+
+TEST_CASE("quotes that are never closed take no more time than others") {
+  std::string open;
+  for (int i = 0; i < 200000; ++i) open += "“a ";
+
+  CHECK(is_plain(open));
+}
+
+TEST_CASE("a question has no more pairs of words than terms") {
+  std::string many;
+  for (int i = 0; i < 200; ++i)
+    for (int j = 0; j < 200; ++j) many += "w" + std::to_string(i) + "q w" + std::to_string(j) + "q ";
+
+  CHECK(LexicalQuery(many).pairs().size() <= LexicalQuery::kMostTerms);
 }
 
 TEST_CASE("a word that must be there counts in all its forms, a title where it is a title") {

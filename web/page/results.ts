@@ -52,7 +52,7 @@ function makeAbsence({ absent, hits, explanation: { mode } }: Results): HTMLElem
   const quoted = absent.map((words, at) => [at === 0 ? "" : " or ", make("bdi", {}, `“${words}”`)]);
   const nearest = mode === "lexical" ? "; nearest by other words:" : "; nearest by meaning:";
   const end = hits.length > 0 ? nearest : ".";
-  return [make("p", { class: "absence" }, "No file contains ", ...quoted.flat(), end)];
+  return [make("p", { class: "absence" }, `No ${where} contains `, ...quoted.flat(), end)];
 }
 
 /** Shows no results and no problem. */

@@ -39,7 +39,9 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
 
 
 def _absence(found: ResultsRecord) -> str:
-    return "no file contains " + " or ".join(f'"{words}"' for words in found.absent)
+    # A phrase may begin in one passage and end in the next.
+    where = "passage" if any(" " in words for words in found.absent) else "file"
+    return f"no {where} contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
 def _show_hit(output: Output, hit: Hit) -> None:

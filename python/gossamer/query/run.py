@@ -261,7 +261,13 @@ class _Question:
         reranker, texts = self._query.reranker, need["texts"]
         assert reranker is not None
         with self._stages.time("rerank"):
-            scores = np.ascontiguousarray(reranker.score(need["question"], texts), dtype=np.float32)
+            given = reranker.score(need["question"], texts)
+            try:
+                scores = np.ascontiguousarray(given, dtype=np.float32)
+            except (TypeError, ValueError) as error:
+                raise InvalidArgument(
+                    f"the reranker {reranker.name!r} gave no numbers: {error}"
+                ) from error
         if scores.shape != (len(texts),):
             raise InvalidArgument(
                 f"the reranker {reranker.name!r} gave an array of shape {scores.shape}; expected "
