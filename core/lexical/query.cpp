@@ -37,7 +37,8 @@ bool is_function_word(std::string_view word) {
   return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
 }
 
-LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(2 * (kMostTerms + kMostWatched), 0) {
+LexicalQuery::LexicalQuery(std::string_view question, Side side)
+    : slots_(2 * (kMostTerms + kMostWatched), 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, side, [&](const Term& term) {
     if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm), ++words_;

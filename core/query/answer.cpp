@@ -127,8 +127,7 @@ void QuerySession::write_absent(JsonWriter& json) const {
   for (std::size_t i = 0; i < question_.requirements.size(); ++i)
     if ((given_up_ >> i & 1) != 0) json.text(question_.requirements[i].shown());
   const bool is_counted = query_.mode != QueryMode::kSemantic && query_.words != WordSource::kNone;
-  const bool has_away =
-      query_.words == WordSource::kTexts && collection_.layout().has_away_texts();
+  const bool has_away = query_.words == WordSource::kTexts && collection_.layout().has_away_texts();
   for (const std::string& name : exact_.names()) {
     if (!is_counted || !test_.empty() || !scope_.stale.empty() || has_away) break;
     const std::vector<std::string> forms = LexicalQuery(name).terms();
@@ -159,8 +158,7 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   write_absent(json);
   json.key("counts_words").boolean(has_words && query_.words == WordSource::kTexts);
   json.key("lexical_bytes").number(word_bytes_).key("lexical_terms").begin_object();
-  const std::size_t asked =
-      query_.words == WordSource::kHost ? word_terms_.size() : terms_.asked();
+  const std::size_t asked = query_.words == WordSource::kHost ? word_terms_.size() : terms_.asked();
   for (std::size_t i = 0; has_words && i < std::min(asked, word_terms_.size()); ++i)
     json.key(word_terms_[i]).number(by_words_.chunks_with[i]);
   json.end_object().end_object();

@@ -17,7 +17,8 @@ bool is_text(std::string_view text) {
                          static_cast<std::uint8_t>(text[at + 1]) >= 0xA0;
     if (is_half)
       at += 3;
-    else if (next_point(text, at) == kReplacement && text.substr(start, at - start) != "\xEF\xBF\xBD")
+    else if (next_point(text, at) == kReplacement &&
+             text.substr(start, at - start) != "\xEF\xBF\xBD")
       return false;
   }
   return true;

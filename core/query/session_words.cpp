@@ -16,8 +16,7 @@ class PassageTest {
   // Words of a title count where they are near, as in a pass over the texts.
   Held find(const Passage& passage, const ChunkLayout& layout) {
     const std::optional<ChunkNumber> chunk = layout.number_of(passage.chunk.id);
-    const bool is_near =
-        chunk && !layout.title_near(layout.document_of(*chunk), *chunk).empty();
+    const bool is_near = chunk && !layout.title_near(layout.document_of(*chunk), *chunk).empty();
     const std::string_view title = is_near ? std::string_view(passage.title) : std::string_view();
     counter_.add(title);
     counter_.add(passage.body);

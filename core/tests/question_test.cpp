@@ -121,7 +121,8 @@ TEST_CASE("quotes that are never closed take no more time than others") {
 TEST_CASE("a question has no more pairs of words than terms") {
   std::string many;
   for (int i = 0; i < 200; ++i)
-    for (int j = 0; j < 200; ++j) many += "w" + std::to_string(i) + "q w" + std::to_string(j) + "q ";
+    for (int j = 0; j < 200; ++j)
+      many += "w" + std::to_string(i) + "q w" + std::to_string(j) + "q ";
 
   CHECK(LexicalQuery(many).pairs().size() <= LexicalQuery::kMostTerms);
 }

@@ -52,6 +52,8 @@ function makeAbsence({ absent, hits, explanation: { mode } }: Results): HTMLElem
   const quoted = absent.map((words, at) => [at === 0 ? "" : " or ", make("bdi", {}, `“${words}”`)]);
   const nearest = mode === "lexical" ? "; nearest by other words:" : "; nearest by meaning:";
   const end = hits.length > 0 ? nearest : ".";
+  // A phrase may begin in one passage and end in the next.
+  const where = absent.some((words) => words.includes(" ")) ? "passage" : "file";
   return [make("p", { class: "absence" }, `No ${where} contains `, ...quoted.flat(), end)];
 }
 
