@@ -7,7 +7,6 @@
 
 #include "open_index.h"
 #include "query/needs.h"
-#include "query/question.h"
 #include "query/session.h"
 #include "segments.h"
 #include "store/verify.h"
