@@ -25,7 +25,7 @@ constexpr int kMostSteps = 1000;  // that a session takes which is supplied righ
 constexpr const char* kQuestions[] = {"The lease ends in March.",
                                       "tea rent landlord",
                                       "",
-                                      "\xFF",
+                                      "\xED\xA0\x80 tea",
                                       "Nobody drinks tea there.",
                                       "\"lease ends\"",
                                       "+nowhere lease",

@@ -173,3 +173,12 @@ TEST_CASE("a recall that cannot be is refused before anything is asked for") {
     CHECK(reason_of([&] { QuerySession(collection, false, query); }) == "invalid argument");
   }
 }
+
+TEST_CASE("a question that is no text is refused at once") {
+  const SmallLibrary library;
+  const Collection collection(library.catalogue(), {kFolder});
+  Query query;
+  query.question = "tea \xFF";
+
+  CHECK(reason_of([&] { QuerySession(collection, true, query); }) == "invalid argument");
+}
