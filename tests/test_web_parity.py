@@ -48,7 +48,7 @@ SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ('vectors "model pack" recall', {}),
     ("+codebook how are vectors compressed", {}),
     ("model -onnx -language", {}),
-    ('+file -"model pack" bytes', {}),
+    ('+file -"model pack" of so many bytes', {}),
     ("recall path:decisions type:markdown", {}),
     ("recall -path:decisions", {}),
     ("neighbors title:graph", {}),
