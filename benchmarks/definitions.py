@@ -1,4 +1,4 @@
-"""Names of these sources, and where each is defined: lookups that nothing was chosen on."""
+"""Names of these sources, and where each is defined; the rules were tried on names like these."""
 
 import random
 import re

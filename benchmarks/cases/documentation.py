@@ -76,7 +76,7 @@ def ask(index: Index, label: Label, texts: Corpus) -> tuple[Places, dict[str, st
 
 
 def _definitions() -> dict[str, dict[str, float]]:
-    """Look names up in sources that nothing was chosen on; give the shares that are right."""
+    """Look up names of these sources; give the shares that are right."""
     folder = scratch_folder("documentation-definitions")
     index = Index.create(folder, model="pocket")
     index.add_paths(sources())
