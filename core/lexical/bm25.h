@@ -77,15 +77,15 @@ class ChunkCounts {
     std::uint16_t count;
   };
 
+  // Calls `take` with each match, its counts, what terms and pairs count, how much repetition
+  // counts in a chunk of its length, and its score.
+  template <class Take>
+  void score(Take take) const;
+
   const LexicalQuery& query_;
   std::uint64_t chunks_ = 0;
   std::uint64_t bytes_ = 0;
   std::vector<std::uint64_t> chunks_with_;
-  // Calls `take` with each match, its counts, what terms and pairs count, and how much repetition
-  // counts in a chunk of its length.
-  template <class Take>
-  void score(Take take) const;
-
   std::vector<Match> matches_;
   std::vector<Count> counts_;
 };

@@ -22,8 +22,11 @@ constexpr std::array<std::string_view, 82> kFunctionWords = {
     "too",  "ve",    "was",    "we",    "were", "what", "when",  "where",  "which", "who",  "whom",
     "why",  "will",  "with",   "you",   "your"};
 
+// Room for the terms of most questions; it grows for others.
+constexpr std::size_t kLeastSlots = 64;
+
 // What the parts of a word count where the word itself is to be found, and two words side by side
-// (docs/decisions/0011).
+// (docs/decisions/0025).
 constexpr double kPartWeight = 0.3, kPairWeight = 0.5, kDefinitionWeight = 2;
 
 // What stands before a name where it is defined, stemmed as texts are.
@@ -37,8 +40,7 @@ bool is_function_word(std::string_view word) {
   return std::binary_search(kFunctionWords.begin(), kFunctionWords.end(), word);
 }
 
-LexicalQuery::LexicalQuery(std::string_view question, Side side)
-    : slots_(2 * (kMostTerms + kMostWatched), 0) {
+LexicalQuery::LexicalQuery(std::string_view question, Side side) : slots_(kLeastSlots, 0) {
   TermId word = kNoTerm, before = kNoTerm;  // the word that was visited last, and the one before it
   visit_terms(question, side, [&](const Term& term) {
     if (term.kind != Term::kPart) before = std::exchange(word, kNoTerm), ++words_;
@@ -67,10 +69,20 @@ TermId LexicalQuery::add(std::string_view form, std::size_t most) {
   if (terms_.size() >= most) return kNoTerm;
   terms_.emplace_back(form);
   wholes_.push_back(kNoTerm);
-  std::size_t slot = hash_of(form) % slots_.size();
+  const auto term = static_cast<TermId>(terms_.size() - 1);
+  if (2 * terms_.size() <= slots_.size()) {
+    enter(term);
+  } else {
+    slots_.assign(2 * slots_.size(), 0);
+    for (TermId known = 0; known <= term; ++known) enter(known);
+  }
+  return term;
+}
+
+void LexicalQuery::enter(TermId term) {
+  std::size_t slot = hash_of(terms_[term]) % slots_.size();
   while (slots_[slot] != 0) slot = (slot + 1) % slots_.size();
-  slots_[slot] = static_cast<std::uint32_t>(terms_.size());
-  return static_cast<TermId>(terms_.size() - 1);
+  slots_[slot] = term + 1u;
 }
 
 TermId LexicalQuery::watch(std::string_view form) { return add(form, kMostTerms + kMostWatched); }

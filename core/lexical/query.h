@@ -64,6 +64,7 @@ class LexicalQuery {
 
  private:
   TermId add(std::string_view form, std::size_t most = kMostTerms);
+  void enter(TermId term);  // into the slots
 
   std::vector<std::string> terms_;
   std::vector<TermId> wholes_;  // of each term the word that it is a part of, and nothing else

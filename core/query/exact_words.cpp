@@ -10,7 +10,7 @@
 namespace gossamer {
 namespace {
 
-// Chosen on the lookups of benchmarks/questions, judged on others (docs/decisions/0023).
+// Chosen on the lookups of benchmarks/questions (docs/decisions/0025).
 constexpr double kNameWeight = 4, kPhraseWeight = 3;
 constexpr double kUse = 0.4, kTitle = 0.5, kHeading = 0.7, kEntry = 0.8, kDefinition = 1;
 constexpr double kOtherCase = 0.6;

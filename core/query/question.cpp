@@ -4,7 +4,6 @@
 #include <array>
 
 #include "lexical/words.h"
-#include "text/json.h"
 #include "text/json_writer.h"
 #include "text/unicode.h"
 

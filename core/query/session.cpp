@@ -13,9 +13,7 @@ namespace {
 bool is_text(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t start = at;
-    const bool is_half = text.substr(at, 3).size() == 3 && text[at] == '\xED' &&
-                         static_cast<std::uint8_t>(text[at + 1]) >= 0xA0;
-    if (is_half)
+    if (is_half(text, at))
       at += 3;
     else if (next_point(text, at) == kReplacement &&
              text.substr(start, at - start) != "\xEF\xBF\xBD")

@@ -168,7 +168,6 @@ class QuerySession {
   std::vector<std::uint64_t> to_check_;
   std::set<std::uint64_t> checked_;  // that hold what is required
   bool is_checked_ = false;          // the ranking is of these alone
-  Held seen_ = 0;                    // what was held by any that was read
   std::vector<std::uint64_t> to_score_;
   std::map<std::uint64_t, float> scores_;  // also of before, where the ranking began again
   std::size_t next_ = 0;                   // of these, the first that was not read

@@ -7,19 +7,27 @@
 namespace gossamer {
 namespace {
 
+// Counts the words of a passage as a pass over the texts does: those of its title where that is
+// near. Gives the title that was counted.
+std::string_view count_passage(const Passage& passage, const ChunkLayout& layout,
+                               TermCounter& counter) {
+  const std::optional<ChunkNumber> chunk = layout.number_of(passage.chunk.id);
+  std::string_view title;
+  if (chunk && !layout.title_near(layout.document_of(*chunk), *chunk).empty())
+    title = passage.title;
+  counter.add(title);
+  counter.add(passage.body);
+  return title;
+}
+
 // What passages hold, by their texts, however words were folded where they were counted.
 class PassageTest {
  public:
   explicit PassageTest(const Question& question)
       : query_(question.text), test_(question.requirements, query_), counter_(query_) {}
 
-  // Words of a title count where they are near, as in a pass over the texts.
   Held find(const Passage& passage, const ChunkLayout& layout) {
-    const std::optional<ChunkNumber> chunk = layout.number_of(passage.chunk.id);
-    const bool is_near = chunk && !layout.title_near(layout.document_of(*chunk), *chunk).empty();
-    const std::string_view title = is_near ? std::string_view(passage.title) : std::string_view();
-    counter_.add(title);
-    counter_.add(passage.body);
+    const std::string_view title = count_passage(passage, layout, counter_);
     const Held held = test_.find(counter_.found(), title, passage.body) & ~test_.titles();
     counter_.clear();
     return held | test_.find_title(passage.title);
@@ -201,12 +209,10 @@ void QuerySession::require(std::vector<Held> held) {
   held.resize(layout.chunk_count(), ~Held{0});
   for (const ChunkLayout::Document& document : layout.documents()) {
     // A title that no text holds is in the catalogue.
-    const Held titles = test_.titles() != 0 && document.title_length == 0
-                            ? test_.find_title(collection_.document(document.row).document.title)
-                            : 0;
-    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk) {
-      if (document.title_length == 0) held[chunk] = (held[chunk] & ~test_.titles()) | titles;
-    }
+    if (test_.titles() == 0 || document.title_length > 0) continue;
+    const Held titles = test_.find_title(collection_.document(document.row).document.title);
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      held[chunk] = (held[chunk] & ~test_.titles()) | titles;
   }
   held_ = std::move(held);
   narrow(is_known, !is_known ? ~Held{0} : pass_ ? 0 : test_.by_text());
@@ -222,13 +228,12 @@ void QuerySession::narrow(bool is_known, Held unsure) {
       found |= held_[chunk];
   }
   if (is_known && may_claim()) given_up_ |= test_.required() & ~found;
-  auto chunks = std::make_shared<std::vector<bool>>();
-  for (const Held one : held_)
-    chunks->push_back(test_.is_met(one & ~(test_.excluded() & unsure), given_up_));
-  for (const ChunkLayout::Document& document : collection_.layout().documents())
-    for (ChunkNumber chunk = document.first_chunk;
-         pass_ && document.segment == kAway && chunk < document.end_chunk(); ++chunk)
-      (*chunks)[chunk] = false;
+  auto chunks = std::make_shared<std::vector<bool>>(held_.size());
+  for (const ChunkLayout::Document& document : collection_.layout().documents()) {
+    if (pass_ && document.segment == kAway) continue;
+    for (ChunkNumber chunk = document.first_chunk; chunk < document.end_chunk(); ++chunk)
+      (*chunks)[chunk] = test_.is_met(held_[chunk] & ~(test_.excluded() & unsure), given_up_);
+  }
   scope_.chunks = std::move(chunks);
 }
 
@@ -246,10 +251,13 @@ void QuerySession::begin_pairs() {
 }
 
 void QuerySession::finish_pairs() {
-  for (const std::uint64_t id : to_check_)
-    if (const Passage* passage = reader_.find(id))
-      postings_->count(id, passage->title, passage->body);
   if (!to_check_.empty()) {
+    TermCounter counter(terms_);
+    for (const std::uint64_t id : to_check_)
+      if (const Passage* passage = reader_.find(id)) {
+        count_passage(*passage, collection_.layout(), counter);
+        postings_->take_pairs(id, counter);
+      }
     by_words_ = postings_->rank(depth(), scope_.chunks.get());
     by_words_.chunks_with.resize(word_terms_.size());
   }
@@ -259,7 +267,6 @@ void QuerySession::finish_pairs() {
   if (postings_ && query_.mode == QueryMode::kSemantic)
     fused_ = fuse(meaning_ids(), postings_->rank(depth(), scope_.chunks.get()).ids);
   stage_ = Stage::kCheck;
-  seen_ = 0;
   check_next();
 }
 
@@ -276,10 +283,9 @@ void QuerySession::add_pairs() {
     const Passage* passage = is_candidate ? reader_.find(id) : nullptr;
     const std::optional<ChunkNumber> chunk = layout.number_of(id);
     if (passage == nullptr || !chunk) continue;
-    const ChunkLayout::Document& document = layout.document_of(*chunk);
-    if (!layout.title_near(document, *chunk).empty()) counter.add(passage->title);
-    counter.add(passage->body);
-    const auto bytes = static_cast<double>(layout.counted_bytes(document, *chunk));
+    count_passage(*passage, layout, counter);
+    const auto bytes =
+        static_cast<double>(layout.counted_bytes(layout.document_of(*chunk), *chunk));
     const double damping = ChunkCounts::damping_of(bytes, by_words_.mean_bytes);
     by_words_.scores[i] += static_cast<float>(score_pairs(terms_, counter, weights, damping));
     counter.clear();
@@ -307,7 +313,6 @@ void QuerySession::take_checked() {
     has_unknown_ = has_unknown_ || passage == nullptr;
     if (passage == nullptr) continue;
     const Held held = test.find(*passage, layout);
-    seen_ |= held;
     // What is known now; a title is told once for its document, which is enough here.
     if (const std::optional<ChunkNumber> chunk = layout.number_of(id)) held_[*chunk] = held;
     if (test_.is_met(held, given_up_)) checked_.insert(id);
@@ -319,7 +324,7 @@ void QuerySession::take_checked() {
 
 void QuerySession::finish_checking() {
   // What chunks may still hold, those that were not read included.
-  Held possible = seen_;
+  Held possible = 0;
   for (const ChunkLayout::Document& document : collection_.layout().documents())
     for (ChunkNumber chunk = document.first_chunk;
          scope_.holds(document) && chunk < document.end_chunk(); ++chunk)

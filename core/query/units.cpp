@@ -8,11 +8,6 @@ namespace {
 // Longer lines are paragraphs: a part of one may be shown.
 constexpr std::size_t kLongLine = 160;
 
-bool is_surrogate(std::string_view bytes) {
-  return bytes.size() == 3 && bytes[0] == '\xED' && (bytes[1] & '\xE0') == '\xA0' &&
-         (bytes[2] & '\xC0') == '\x80';
-}
-
 // Whether a sentence may end between two characters.
 bool ends_sentence(char32_t before, char32_t after) {
   if (before == U'。' || before == U'！' || before == U'？') return true;
@@ -89,7 +84,7 @@ Characters::Characters(std::string_view text) : text_(text) {
   std::size_t at = 0;
   while (at < text.size()) {
     starts_.push_back(at);
-    if (is_surrogate(text.substr(at, 3))) {
+    if (is_half(text, at)) {
       at += 3;
     } else {
       next_point(text, at);

@@ -171,28 +171,23 @@ bool WordPass::count_document(const ChunkLayout::Document& document, const WordP
   bool is_whole = true;
   for (ChunkNumber chunk = first; chunk < end; ++chunk) {
     if (scope_.excludes(document, chunk)) continue;
-    std::uint64_t length = 0;
     bool is_there = true;
-    for (const TextSpan span : {layout_.title_near(document, chunk), layout_.span(chunk)}) {
-      if (span.empty()) continue;
+    std::string_view title, body;
+    const auto count = [&](TextSpan span, std::string_view& text) {
+      if (span.empty() || !is_there) return;
       const std::uint64_t start = offset + span.start - piece.begin;
       const std::size_t size = span.end - span.start;
-      is_there = is_there && start <= bytes.size() && size <= bytes.size() - start;
-      if (!is_there) break;
-      worker.counter.add(bytes.substr(static_cast<std::size_t>(start), size));
-      length += size;
-    }
-    if (is_there && test_ != nullptr) {
-      const auto text_of = [&](TextSpan span) {
-        return bytes.substr(static_cast<std::size_t>(offset + span.start - piece.begin),
-                            span.end - span.start);
-      };
-      const TextSpan title = layout_.title_near(document, chunk);
-      held_[chunk] = test_->find(worker.counter.found(), title.empty() ? "" : text_of(title),
-                                 text_of(layout_.span(chunk)));
-    }
+      is_there = start <= bytes.size() && size <= bytes.size() - start;
+      if (!is_there) return;
+      text = bytes.substr(static_cast<std::size_t>(start), size);
+      worker.counter.add(text);
+    };
+    count(layout_.title_near(document, chunk), title);
+    count(layout_.span(chunk), body);
+    if (is_there && test_ != nullptr)
+      held_[chunk] = test_->find(worker.counter.found(), title, body);
     if (is_there)
-      worker.counts.add(chunk, length, worker.counter);
+      worker.counts.add(chunk, title.size() + body.size(), worker.counter);
     else
       worker.counter.clear();
     is_whole = is_whole && is_there;
@@ -325,17 +320,15 @@ std::vector<std::uint64_t> PostingsPass::uncertain(std::size_t best, std::size_t
   return ids;
 }
 
-void PostingsPass::count(std::uint64_t id, std::string_view title, std::string_view body) {
-  const std::optional<ChunkNumber> chunk = layout_.number_of(id);
-  if (!chunk) return;
-  TermCounter counter(query_);
-  if (!layout_.title_near(layout_.document_of(*chunk), *chunk).empty()) counter.add(title);
-  counter.add(body);
-  std::vector<ChunkCounts::TermCount> counted;
-  append(counted, terms_of(*chunk));
-  for (const TermId term : counter.found())
-    if (term >= query_.terms().size()) counted.push_back({term, counter.count(term)});
-  if (counted_.insert(*chunk, counts_of_.size())) counts_of_.push_back(std::move(counted));
+void PostingsPass::take_pairs(std::uint64_t id, TermCounter& counter) {
+  if (const std::optional<ChunkNumber> chunk = layout_.number_of(id)) {
+    std::vector<ChunkCounts::TermCount> counted;
+    append(counted, terms_of(*chunk));
+    for (const TermId term : counter.found())
+      if (term >= query_.terms().size()) counted.push_back({term, counter.count(term)});
+    if (counted_.insert(*chunk, counts_of_.size())) counts_of_.push_back(std::move(counted));
+  }
+  counter.clear();
 }
 
 std::span<const ChunkCounts::TermCount> PostingsPass::terms_of(ChunkNumber chunk) const {

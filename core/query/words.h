@@ -111,7 +111,8 @@ class PostingsPass {
   // counted to know the `best`, at most so many; the ranking goes by what is known.
   std::vector<std::uint64_t> uncertain(std::size_t best, std::size_t most,
                                        const std::vector<bool>* among = nullptr) const;
-  void count(std::uint64_t id, std::string_view title, std::string_view body);
+  // The pairs that a counter of the query has found in the text of a chunk; clears the counter.
+  void take_pairs(std::uint64_t id, TermCounter& counter);
 
  private:
   ChunkCounts counts() const;

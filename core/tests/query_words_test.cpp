@@ -52,8 +52,15 @@ WordRanking rank_by_postings(const Library& library, const Bytes& postings,
       bytes.push_back(ByteView(postings).subspan(range.at, range.length));
     pass.supply(bytes);
   }
-  for (const std::uint64_t id : pass.uncertain(best, SIZE_MAX))
-    pass.count(id, library.written.at(id).title, library.written.at(id).body);
+  TermCounter counter(query);
+  for (const std::uint64_t id : pass.uncertain(best, SIZE_MAX)) {
+    const ChunkLayout& layout = collection.layout();
+    const ChunkNumber chunk = layout.number_of(id).value();
+    if (!layout.title_near(layout.document_of(chunk), chunk).empty())
+      counter.add(library.written.at(id).title);
+    counter.add(library.written.at(id).body);
+    pass.take_pairs(id, counter);
+  }
   return pass.rank(best);
 }
 

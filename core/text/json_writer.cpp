@@ -15,17 +15,6 @@ void append_escape(std::string& out, unsigned unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(unit >> shift) & 15];
 }
 
-bool is_tail(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80; }
-
-// Half of a pair, written as a character of its own; 0 for anything else.
-unsigned half_of_pair(std::string_view text, std::size_t at) {
-  if (text.size() - at < 3 || text[at] != '\xED' || !is_tail(text[at + 1]) ||
-      !is_tail(text[at + 2]) || static_cast<std::uint8_t>(text[at + 1]) < 0xA0)
-    return 0;
-  return 0xD000u | (static_cast<std::uint8_t>(text[at + 1]) & 0x3Fu) << 6 |
-         (static_cast<std::uint8_t>(text[at + 2]) & 0x3Fu);
-}
-
 }  // namespace
 
 void JsonWriter::separate() {
@@ -63,9 +52,8 @@ JsonWriter& JsonWriter::text(std::string_view text) {
       ++at;
     } else if (byte < 0x80) {
       out_ += text[at++];
-    } else if (const unsigned half = half_of_pair(text, at); half != 0) {
-      append_escape(out_, half);
-      at += 3;
+    } else if (is_half(text, at)) {
+      append_escape(out_, static_cast<unsigned>(next_stored_point(text, at)));
     } else {
       const std::size_t start = at;
       const char32_t point = next_point(text, at);

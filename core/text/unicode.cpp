@@ -113,6 +113,12 @@ char32_t next_beyond_ascii(std::string_view text, std::size_t& at) {
   return point;
 }
 
+bool is_half(std::string_view text, std::size_t at) {
+  const std::string_view bytes = text.substr(at, 3);
+  return bytes.size() == 3 && bytes[0] == '\xED' && (bytes[1] & '\xE0') == '\xA0' &&
+         (bytes[2] & '\xC0') == '\x80';
+}
+
 char32_t next_stored_point(std::string_view text, std::size_t& at) {
   const auto lead = static_cast<std::uint8_t>(text[at++]);
   if (lead < 0xC0) return lead;

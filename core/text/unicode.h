@@ -72,8 +72,11 @@ inline char32_t next_point(std::string_view text, std::size_t& at) {
   return byte;
 }
 
-// The same of a text as the store keeps it, where a lone surrogate stands as three bytes. Bytes
-// that are no text give any number.
+// Whether half of a pair of UTF-16 stands at a place, written as the store writes one: three bytes.
+bool is_half(std::string_view text, std::size_t at);
+
+// The same as next_point, of a text as the store keeps it, where a lone surrogate stands as three
+// bytes. Bytes that are no text give any number.
 char32_t next_stored_point(std::string_view text, std::size_t& at);
 
 // A letter of ASCII as a small one; anything else as it is.
