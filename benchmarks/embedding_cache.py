@@ -52,7 +52,7 @@ class CachedEmbedder:
         tokens = token_embedder(embedder)
         assert tokens is not None, "the default model gives vectors of tokens"
         self._token_embedder = tokens
-        self._tokens: dict[str, NDArray[np.float16]] = {}
+        self._tokens: dict[str, tuple[NDArray[np.float16], NDArray[np.uint32]]] = {}
 
     def __len__(self) -> int:
         return len(self._log) + len(self._new)
@@ -83,13 +83,16 @@ class CachedEmbedder:
         missing = [text for text in dict.fromkeys(texts) if text not in self._tokens]
         if missing:
             made = self._token_embedder.embed_tokens(missing)
-            pieces = np.split(made.tokens.astype(np.float16), np.cumsum(made.counts)[:-1])
-            self._tokens.update(zip(missing, pieces, strict=True))
+            ends = np.cumsum(made.counts)[:-1]
+            rows = np.split(made.tokens.astype(np.float16), ends)
+            starts = np.split(made.starts, ends)
+            self._tokens.update(zip(missing, zip(rows, starts, strict=True), strict=True))
         found = [self._tokens[text] for text in texts]
         return TextVectors(
             self.embed(texts),
-            np.concatenate(found).astype(np.float32),
-            np.array([len(one) for one in found], np.uint32),
+            np.concatenate([rows for rows, _ in found]).astype(np.float32),
+            np.array([len(starts) for _, starts in found], np.uint32),
+            np.concatenate([starts for _, starts in found]),
         )
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:

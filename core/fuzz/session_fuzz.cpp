@@ -173,7 +173,7 @@ class Run {
       case 6:
         return session_.supply_texts(std::vector<std::optional<ByteView>>(choices_.next() + 99));
       case 7:
-        return session_.supply_embeddings(some, {some, {}});
+        return session_.supply_embeddings(some, {some, {}, {}});
       case 8:
         return session_.supply_scores(std::vector<float>(99));  // never so many are scored
       default:
@@ -234,7 +234,9 @@ class Run {
     for (std::uint32_t& one : counts) sum += one = static_cast<std::uint32_t>(choices_.below(4));
     const std::vector<float> rows = floats(kWordDim * count), tokens = floats(kWordDim * sum);
     if (choices_.is_one_in(8)) counts.back() -= 4;
-    session_.supply_embeddings(rows, {tokens, counts});
+    std::vector<std::uint32_t> starts(choices_.is_one_in(8) ? choices_.below(9) : sum);
+    for (std::uint32_t& start : starts) start = choices_.next() % 256 - 1u;
+    session_.supply_embeddings(rows, {tokens, counts, starts});
   }
 
   void supply_postings(const JsonTree& need) {

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t max_lines = 1u + data[0] % 8;
   const std::size_t max_characters = 1u + data[1];
 
-  const Snippet small = choose_snippet(text, words, max_lines, max_characters);
+  const Snippet small = choose_snippet(text, words, nullptr, max_lines, max_characters);
   check(small, text);
   check_small(small, max_lines, max_characters);
 
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(whole.text == text, "a whole text is shown as it is");
   require(whole.highlights.size() == words.find_in(text).size(), "each word is highlighted");
 
-  const Snippet all = choose_snippet(text, words, text.size() + 1, text.size() + 1);
+  const Snippet all = choose_snippet(text, words, nullptr, text.size() + 1, text.size() + 1);
   check(all, text);
   require(all.highlights.size() == whole.highlights.size(), "with room for all, all is chosen");
   require(all.line == whole.line, "the best line is the same");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "query/session.h"
 #include "query/snippet.h"
@@ -10,26 +11,28 @@
 namespace gossamer {
 namespace {
 
-// Where a hit stands, to show and to click on: path:line, or path and page.
-std::string location_of(const Passage& passage, std::int64_t line) {
+// Where a hit stands, to show and to click on: path:line, or path and page; the pages, where the
+// answer goes on from one to another.
+std::string location_of(const Passage& passage, std::int64_t line, std::int64_t last) {
   const DocumentFacts& document = *passage.chunk.document;
   std::string where = document.path;
   if (!document.document.key.empty()) where += '#' + document.document.key;
   // Of a text that is not here nobody counted the lines.
   if (passage.body.empty() && line == 0) return where;
   const std::string& unit = document.document.unit;
-  return where + (unit == "line" ? ":" : ' ' + unit + ' ') + std::to_string(line);
+  if (unit == "line") return where + ':' + std::to_string(line);
+  where += ' ' + unit + (last > line ? "s " : " ") + std::to_string(line);
+  return last > line ? where + '-' + std::to_string(last) : where;
 }
 
 void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
   const std::string& unit = passage.chunk.document->document.unit;
-  const auto ends = std::count(passage.body.begin(), passage.body.end(), '\n');
-  // Where a line of the chunk is a line of the source, the best one can be named.
-  const bool has_lines = unit == "line" && passage.last - passage.first == ends;
-  const std::int64_t line =
-      passage.first + (has_lines ? static_cast<std::int64_t>(snippet.line) : 0);
+  const bool is_placed = passage.first > 0;
+  const std::int64_t line = is_placed ? passage.number_at(snippet.begin) : 0;
+  const std::int64_t last =
+      is_placed ? passage.number_at(std::max(snippet.end, snippet.begin + 1) - 1) : 0;
   json.key("unit").text(unit).key("first").number(passage.first).key("last").number(passage.last);
-  json.key("line").number(line).key("location").text(location_of(passage, line));
+  json.key("line").number(line).key("location").text(location_of(passage, line, last));
 }
 
 void write_snippet(JsonWriter& json, const Snippet& snippet) {
@@ -78,14 +81,25 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   write("reranker", hit.rank.reranker);
 }
 
+Snippet snippet_of(const Hit& hit, const Showing& showing) {
+  const std::string& body = hit.passage.body;
+  // What is embedded ends with the body.
+  const std::size_t before = hit.passage.embedded.size() - body.size();
+  const auto match = [&](std::size_t begin, std::size_t end) {
+    return showing.tokens->match_within(*hit.tokens, before + begin, before + end);
+  };
+  const Relevance by_tokens(match);
+  const Relevance* relevance = showing.tokens && hit.tokens ? &by_tokens : nullptr;
+  return showing.is_whole ? whole_snippet(body, showing.words, relevance)
+                          : choose_snippet(body, showing.words, relevance);
+}
+
 }  // namespace
 
-void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const LexicalQuery& words,
-               bool shows_whole) {
+void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showing& showing) {
   const Passage& passage = hit.passage;
   const DocumentFacts& document = *passage.chunk.document;
-  const Snippet snippet =
-      shows_whole ? whole_snippet(passage.body, words) : choose_snippet(passage.body, words);
+  const Snippet snippet = snippet_of(hit, showing);
   json.begin_object().key("number").number(std::uint64_t{number});
   json.key("id").number(passage.chunk.id).key("path").text(document.path);
   json.key("key").text(document.document.key).key("kind").text(document.document.kind);
@@ -107,10 +121,11 @@ std::optional<std::size_t> QuerySession::allowed_count() const {
 std::string QuerySession::answer() const {
   expect(is_over(), Reason::kWrongState, "the session still needs something; supply it first");
   JsonWriter json;
-  const LexicalQuery words(query_.highlight.value_or(question_.text));
+  const Showing showing{LexicalQuery(query_.highlight.value_or(question_.text)),
+                        meaning_ ? &std::as_const(*meaning_).tokens() : nullptr,
+                        query_.shows_whole};
   json.begin_object().key("hits").begin_array();
-  for (std::size_t i = 0; i < hits_.size(); ++i)
-    write_hit(json, hits_[i], i + 1, words, query_.shows_whole);
+  for (std::size_t i = 0; i < hits_.size(); ++i) write_hit(json, hits_[i], i + 1, showing);
   json.end_array().key("stale").begin_array();
   for (const std::size_t source : reader_.stale()) {
     const Catalogue::Place place = collection_.catalogue().source(source);

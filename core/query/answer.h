@@ -7,6 +7,7 @@
 #include "lexical/query.h"
 #include "query/fusion.h"
 #include "query/passages.h"
+#include "query/tokens.h"
 #include "text/json_writer.h"
 
 namespace gossamer {
@@ -16,11 +17,17 @@ struct Hit {
   Passage passage;
   FusedChunk rank;
   std::optional<float> distance;
+  const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
 };
 
-// Writes a hit as JSON: the one record of it that all hosts have. `words` are marked in its
-// snippet, which is the whole text if it is to be.
-void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const LexicalQuery& words,
-               bool shows_whole);
+// What hits are shown by.
+struct Showing {
+  LexicalQuery words;                      // that are marked
+  const QuestionTokens* tokens = nullptr;  // that say where an answer stands
+  bool is_whole = false;                   // the whole text is the snippet
+};
+
+// Writes a hit as JSON: the one record of it that all hosts have.
+void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showing& showing);
 
 }  // namespace gossamer

@@ -223,7 +223,8 @@ void MeaningSearch::supply_embeddings(std::span<const float> rows, const TokenRo
   if (wants_tokens() && !(tokens.rows.empty() && tokens.counts.empty())) {
     const auto split = split_rows(tokens, dim, to_embed_.size());
     for (std::size_t i = 0; i < split.size(); ++i)
-      likeness_[to_embed_[i]] = tokens_.compare(split[i]);
+      likeness_[to_embed_[i]] = {tokens_.compare(split[i].rows),
+                                 {split[i].starts.begin(), split[i].starts.end()}};
   }
   for (std::size_t i = 0; i < to_embed_.size(); ++i) remember(to_embed_[i], rows.data() + i * dim);
   finish_round();
@@ -271,7 +272,13 @@ std::optional<float> MeaningSearch::likely_distance_of(std::uint64_t id) const {
 
 std::optional<float> MeaningSearch::match_of(std::uint64_t id) const {
   const auto found = likeness_.find(id);
-  return found == likeness_.end() ? std::nullopt : std::optional(tokens_.match(found->second));
+  if (found == likeness_.end()) return std::nullopt;
+  return tokens_.match(found->second.values);
+}
+
+const TokenLikeness* MeaningSearch::likeness_of(std::uint64_t id) const {
+  const auto found = likeness_.find(id);
+  return found == likeness_.end() || found->second.starts.empty() ? nullptr : &found->second;
 }
 
 std::string_view MeaningSearch::strategy() const {

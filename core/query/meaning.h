@@ -41,6 +41,7 @@ class MeaningSearch {
   // Begins to get the vectors of these, once the ranking is over.
   void measure(std::span<const std::uint64_t> ids);
   QuestionTokens& tokens() { return tokens_; }
+  const QuestionTokens& tokens() const { return tokens_; }
   // Whether vectors come with those of their tokens, so that all that can be are embedded.
   bool wants_tokens() const { return is_measuring_ && !tokens_.empty(); }
 
@@ -71,6 +72,8 @@ class MeaningSearch {
   std::optional<float> likely_distance_of(std::uint64_t id) const;
   // How well the tokens of the question are matched; nothing where those of a chunk did not come.
   std::optional<float> match_of(std::uint64_t id) const;
+  // What tells where in a chunk they are; null where it is not known.
+  const TokenLikeness* likeness_of(std::uint64_t id) const;
   std::string_view strategy() const;
   const SearchCounters& counters() const { return counters_; }
   std::size_t out_of_reach() const { return out_of_reach_.size(); }
@@ -95,7 +98,7 @@ class MeaningSearch {
   bool is_measuring_ = false;
   std::vector<std::uint64_t> measured_;
   QuestionTokens tokens_;
-  std::map<std::uint64_t, std::vector<float>> likeness_;  // of tokens, by chunk
+  std::map<std::uint64_t, TokenLikeness> likeness_;  // by chunk
   std::optional<Bitmap> allowed_;
   std::optional<SearchBatch> search_;
   std::vector<std::uint64_t> wanted_, to_embed_;

@@ -62,19 +62,6 @@ void sort_by_start(std::vector<ChunkFacts>& chunks) {
   chunks = std::move(sorted);
 }
 
-void place_by_numbers(Passage& passage) {
-  const std::vector<NumberedPlace>& places = passage.chunk.document->document.places;
-  const auto number_at = [&](std::size_t offset) {
-    const auto after = std::upper_bound(
-        places.begin(), places.end(), static_cast<std::int64_t>(offset),
-        [](std::int64_t wanted, const NumberedPlace& place) { return wanted < place.offset; });
-    return (after == places.begin() ? after : std::prev(after))->number;
-  };
-  const TextSpan span = passage.chunk.place.span;
-  passage.first = number_at(span.start);
-  passage.last = number_at(std::max(span.end, span.start + 1) - 1);
-}
-
 bool is_indexed(const AwayText& given, const ChunkFacts& chunk) {
   return given.id == chunk.id && check_of(given.embedded) == chunk.check &&
          is_utf8(given.embedded) && given.embedded.ends_with(given.body) &&
@@ -82,6 +69,15 @@ bool is_indexed(const AwayText& given, const ChunkFacts& chunk) {
 }
 
 }  // namespace
+
+std::int64_t Passage::number_at(std::size_t byte) const {
+  const std::vector<NumberedPlace>& places = chunk.document->document.places;
+  if (places.empty()) return first + count_lines(std::string_view(body).substr(0, byte));
+  const auto after = std::upper_bound(
+      places.begin(), places.end(), static_cast<std::int64_t>(chunk.place.span.start + byte),
+      [](std::int64_t wanted, const NumberedPlace& place) { return wanted < place.offset; });
+  return (after == places.begin() ? after : std::prev(after))->number;
+}
 
 // What was supplied, one after the other.
 class PassageReader::Spans {
@@ -242,7 +238,10 @@ void PassageReader::place(Reading& reading) {
 }
 
 void PassageReader::keep(Passage passage) {
-  if (!passage.chunk.document->document.places.empty()) place_by_numbers(passage);
+  if (!passage.chunk.document->document.places.empty()) {
+    passage.first = passage.number_at(0);
+    passage.last = passage.number_at(std::max<std::size_t>(passage.body.size(), 1) - 1);
+  }
   passages_[passage.chunk.id] = std::move(passage);
 }
 

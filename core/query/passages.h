@@ -19,6 +19,9 @@ struct Passage {
   ChunkFacts chunk;
   std::string title, body, embedded;
   std::int64_t first = 0, last = 0;  // lines (or pages, ...); 0 where nobody counted them
+
+  // The line (or page, ...) in which a byte of the body stands.
+  std::int64_t number_at(std::size_t byte) const;
 };
 
 // Spans of the text of one document that are to be read.

@@ -205,7 +205,8 @@ void QuerySession::take_hits() {
     const Passage* passage = reader_.find(chunk.id);
     if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
     hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
-                     meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt});
+                     meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
+                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr});
   }
   if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
     stage_ = Stage::kOver;

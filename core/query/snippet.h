@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "lexical/query.h"
 
 namespace gossamer {
@@ -17,15 +18,23 @@ struct Snippet {
   std::vector<std::pair<std::size_t, std::size_t>> highlights;
   std::size_t line = 0;        // of the chunk, from 0: the line that answers best
   std::size_t first_line = 0;  // of the chunk, from 0: where `text` begins
+  // Bytes of the chunk: the line that answers best, or the sentence of a long one.
+  std::size_t begin = 0, end = 0;
 };
 
-// The stretch of a text that holds most of the question's words, the rarer the better; its
-// beginning where it holds none of them. At most so many lines and characters of the text, which
-// is UTF-8 and may hold surrogates (of three bytes); other bytes are a character each.
-Snippet choose_snippet(std::string_view text, const LexicalQuery& words, std::size_t max_lines = 3,
-                       std::size_t max_characters = 320);
+// How well the bytes of a text from one place to another answer, from 0 to 1.
+using Relevance = FunctionRef<double(std::size_t begin, std::size_t end)>;
+
+// The stretch of a text that holds most of the question's words, the rarer the better, and answers
+// best, where that is known; its beginning where neither is. At most so many lines and characters
+// of the text, which is UTF-8 and may hold surrogates (of three bytes); other bytes are a character
+// each.
+Snippet choose_snippet(std::string_view text, const LexicalQuery& words,
+                       const Relevance* relevance = nullptr, std::size_t max_lines = 6,
+                       std::size_t max_characters = 520);
 
 // A whole text as it is, with the question's words in it.
-Snippet whole_snippet(std::string_view text, const LexicalQuery& words);
+Snippet whole_snippet(std::string_view text, const LexicalQuery& words,
+                      const Relevance* relevance = nullptr);
 
 }  // namespace gossamer

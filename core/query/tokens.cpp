@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "distance/distance.h"
 #include "lexical/bm25.h"
@@ -65,22 +66,24 @@ void QuestionTokens::weigh(std::string_view question, std::span<const std::strin
 
 std::vector<float> QuestionTokens::compare(std::span<const float> rows) const {
   if (empty()) return {};
-  const std::size_t count = rows.size() / dim_;
-  // Nothing is nearer than what has nothing in common.
-  std::vector<float> blocks((count + kBlockTokens - 1) / kBlockTokens * size(), 0);
-  for (std::size_t token = 0; token < count; ++token) {
-    const float* row = rows.data() + token * dim_;
+  std::vector<float> values;
+  values.reserve(rows.size() / dim_ * size());
+  for (const float* row = rows.data(); row < rows.data() + rows.size(); row += dim_) {
     const float scale = scale_of(row, dim_);
-    if (scale == 0) continue;
-    float* best = blocks.data() + token / kBlockTokens * size();
     for (std::size_t i = 0; i < size(); ++i)
-      best[i] = std::max(best[i],
-                         -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale);
+      values.push_back(
+          std::max(0.0F, -kernels().inner_product_f32(rows_.data() + i * dim_, row, dim_) * scale));
   }
-  return blocks;
+  return values;
 }
 
-double QuestionTokens::weigh_blocks(std::span<const float> blocks) const {
+double QuestionTokens::total_weight() const {
+  double weight = 0;
+  for (const float one : weights_) weight += static_cast<double>(one);
+  return weight;
+}
+
+double QuestionTokens::weigh_best(std::span<const float> blocks) const {
   double sum = 0;
   for (std::size_t i = 0; i < size(); ++i) {
     float best = 0;
@@ -90,31 +93,52 @@ double QuestionTokens::weigh_blocks(std::span<const float> blocks) const {
   return sum;
 }
 
-float QuestionTokens::match(std::span<const float> blocks) const {
-  double weight = 0;
-  for (const float one : weights_) weight += static_cast<double>(one);
+float QuestionTokens::match(std::span<const float> values) const {
+  const double weight = total_weight();
   if (weight <= 0) return 0;
-  const double whole = weigh_blocks(blocks);
+  std::vector<float> blocks;  // of each the best
+  const std::size_t block = kBlockTokens * size();
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    const std::size_t place = at / block * size() + at % size();
+    if (place == blocks.size())
+      blocks.push_back(values[at]);
+    else
+      blocks[place] = std::max(blocks[place], values[at]);
+  }
+  const double whole = weigh_best(blocks);
   const std::size_t stretch = kStretchBlocks * size();
   double best = blocks.size() < stretch ? whole : 0;
   for (std::size_t at = 0; at + stretch <= blocks.size(); at += size())
-    best = std::max(best, weigh_blocks(blocks.subspan(at, stretch)));
+    best = std::max(best, weigh_best(std::span(blocks).subspan(at, stretch)));
   return static_cast<float>((kStretchShare * best + (1 - kStretchShare) * whole) / weight);
 }
 
-std::vector<std::span<const float>> split_rows(const TokenRows& tokens, std::size_t dim,
-                                               std::size_t texts) {
+double QuestionTokens::match_within(const TokenLikeness& text, std::size_t begin,
+                                    std::size_t end) const {
+  std::vector<float> values;
+  for (std::size_t token = 0; token < text.starts.size(); ++token)
+    if (text.starts[token] >= begin && text.starts[token] < end)
+      append(values, std::span(text.values).subspan(token * size(), size()));
+  const double weight = total_weight();
+  return weight > 0 ? weigh_best(values) / weight : 0;
+}
+
+std::vector<TokenRows> split_rows(const TokenRows& tokens, std::size_t dim, std::size_t texts) {
   std::uint64_t sum = 0;
   for (const std::uint32_t count : tokens.counts) sum += count;
   expect(
       tokens.counts.size() == texts && sum <= tokens.rows.size() && sum * dim == tokens.rows.size(),
       Reason::kInvalidArgument, "expected the vectors of all tokens of each text");
+  expect(tokens.starts.empty() || tokens.starts.size() == sum, Reason::kInvalidArgument,
+         "expected where each token begins, or nothing of the kind");
   check_values(tokens.rows);
-  std::vector<std::span<const float>> split;
-  std::span<const float> left = tokens.rows;
+  std::vector<TokenRows> split;
+  TokenRows left = tokens;
   for (const std::uint32_t count : tokens.counts) {
-    split.push_back(left.first(count * dim));
-    left = left.subspan(count * dim);
+    const std::size_t places = left.starts.empty() ? 0 : count;
+    split.push_back({left.rows.first(count * dim), {}, left.starts.first(places)});
+    left.rows = left.rows.subspan(count * dim);
+    left.starts = left.starts.subspan(places);
   }
   return split;
 }

@@ -12,7 +12,14 @@ namespace gossamer {
 // Vectors of tokens, end to end: of one text after another.
 struct TokenRows {
   std::span<const float> rows;
-  std::span<const std::uint32_t> counts;  // of each text
+  std::span<const std::uint32_t> counts;       // of each text
+  std::span<const std::uint32_t> starts = {};  // bytes of its text; none where nobody knows
+};
+
+// The tokens of a text: how like each is to every token of the question, and where it begins.
+struct TokenLikeness {
+  std::vector<float> values;
+  std::vector<std::uint32_t> starts;
 };
 
 // The tokens of a question, which those of texts are compared with: for each the likeness to the
@@ -36,15 +43,18 @@ class QuestionTokens {
   // hold each of the terms. All count alike until then.
   void weigh(std::string_view question, std::span<const std::string> terms,
              std::span<const std::uint64_t> chunks_with, std::uint64_t chunks);
-  // The likeness of each token to the nearest one in each block of a text, block after block; the
-  // rows of its tokens are scaled to unit length on the way.
+  // The likeness to every token of the question, token of the text after token; nothing is less
+  // alike than what has nothing in common. Rows are scaled to unit length on the way.
   std::vector<float> compare(std::span<const float> rows) const;
-  // How well a text matches, by what compare() gave: their mean by weight.
-  float match(std::span<const float> blocks) const;
+  // How well a text matches, by what compare() gave: the mean by weight.
+  float match(std::span<const float> values) const;
+  // The same of the tokens that begin within so many bytes, wherever the others are.
+  double match_within(const TokenLikeness& text, std::size_t begin, std::size_t end) const;
 
  private:
-  // What blocks hold together, by weight.
-  double weigh_blocks(std::span<const float> blocks) const;
+  double total_weight() const;
+  // What the question's tokens find in some blocks, or tokens, by weight.
+  double weigh_best(std::span<const float> blocks) const;
 
   std::size_t dim_ = 0;
   std::vector<float> rows_;  // of unit length
@@ -52,9 +62,8 @@ class QuestionTokens {
   std::vector<float> weights_;
 };
 
-// Of each text its rows. kInvalidArgument where counts and rows do not fit, kNotFinite for values
-// that are no numbers.
-std::vector<std::span<const float>> split_rows(const TokenRows& tokens, std::size_t dim,
-                                               std::size_t texts);
+// Those of each text. kInvalidArgument where counts, rows and starts do not fit, kNotFinite for
+// values that are no numbers.
+std::vector<TokenRows> split_rows(const TokenRows& tokens, std::size_t dim, std::size_t texts);
 
 }  // namespace gossamer

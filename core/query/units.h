@@ -26,6 +26,7 @@ class Characters {
   std::string_view slice(std::size_t start, std::size_t end) const {
     return text_.substr(starts_[start], starts_[end] - starts_[start]);
   }
+  std::size_t byte_of(std::size_t place) const { return starts_[place]; }
   // The first place from `place` on that is not before a byte of the text.
   std::size_t find(std::size_t byte, std::size_t place) const {
     while (starts_[place] < byte) ++place;

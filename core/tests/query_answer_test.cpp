@@ -65,7 +65,7 @@ TEST_CASE("places are named by what a document counts") {
   Small asked;
 
   const JsonTree letter = hit_of(asked.ask(query_of("landlord writes about rent flat")), 0);
-  CHECK(at(letter, "location").text == "/lib/letters.mbox#7 message 1");
+  CHECK(at(letter, "location").text == "/lib/letters.mbox#7 messages 1-2");
   CHECK(at(letter, "last").integer == 2);
   const JsonTree tea = hit_of(asked.ask(query_of("Green tea is steamed")), 0);
   CHECK(at(tea, "location").text == "tea:3");

@@ -21,7 +21,7 @@ std::string repeat(std::string_view text, int times) {
 
 Snippet choose(std::string_view text, std::string_view question, std::size_t max_lines = 3,
                std::size_t max_characters = 320) {
-  return choose_snippet(text, LexicalQuery(question), max_lines, max_characters);
+  return choose_snippet(text, LexicalQuery(question), nullptr, max_lines, max_characters);
 }
 
 // What is highlighted in a snippet without characters of several bytes.
@@ -77,6 +77,27 @@ TEST_CASE("the best line is the first of several") {
   CHECK(snippet.text == "the rent\nthe lease is due\nlease due");
   CHECK(snippet.line == 2);
   CHECK(snippet.first_line == 0);
+}
+
+TEST_CASE("what a stretch means counts beside its words") {
+  const std::string text = "One apple.\nTwo pears.\nThree plums.\nFour figs.\nFive dates.";
+  const std::size_t figs = text.find("Four"), dates = text.find("Five");
+  // The stretch that holds the line of the figs answers.
+  const auto match = [&](std::size_t begin, std::size_t end) {
+    return begin <= figs && figs < end ? 0.9 : 0.1;
+  };
+  const Relevance relevance(match);
+  const LexicalQuery words("two");
+
+  const Snippet snippet = choose_snippet(text, words, &relevance, 1);
+  const Snippet whole = whole_snippet(text, words, &relevance);
+
+  CHECK(snippet.text == "Four figs.");
+  for (const Snippet& one : {snippet, whole}) {
+    CHECK(one.line == 3);
+    CHECK(one.begin == figs);
+    CHECK(one.end == dates - 1);
+  }
 }
 
 TEST_CASE("of a long line sentences are shown, with a mark where it goes on") {

@@ -189,6 +189,17 @@ TEST_CASE("weights follow what was counted last, for texts that were compared be
   CHECK(rare > axes.tokens.match(likeness));
 }
 
+TEST_CASE("within a stretch only the tokens that begin in it count") {
+  Axes axes({0, 5});
+  const TokenLikeness text{axes.tokens.compare(Rows{1, 0, 0, 1, 0, 0}), {0, 4, 9}};
+
+  CHECK(axes.tokens.match_within(text, 0, 12) == doctest::Approx(1));
+  CHECK(axes.tokens.match_within(text, 0, 4) == doctest::Approx(0.5));
+  CHECK(axes.tokens.match_within(text, 4, 5) == doctest::Approx(0.5));
+  CHECK(axes.tokens.match_within(text, 5, 99) == 0);
+  CHECK(axes.tokens.match_within(text, 4, 4) == 0);
+}
+
 TEST_CASE("a term that everything holds counts as little as what is none, and never less") {
   Axes axes({0, 4});
   axes.tokens.weigh("tea of", std::vector<std::string>{"tea"}, std::vector<std::uint64_t>{1000},
@@ -265,12 +276,18 @@ TEST_CASE("rows of texts are split by their counts") {
   const Rows rows{1, 2, 3, 4, 5, 6};
   const Numbers counts{1, 0, 2};
 
-  const auto split = split_rows({rows, counts}, 2, 3);
+  const Numbers starts{7, 0, 4};
+  const auto numbers = [](auto some) { return std::vector(some.begin(), some.end()); };
+
+  const auto split = split_rows({rows, counts, starts}, 2, 3);
 
   REQUIRE(split.size() == 3);
-  CHECK(Rows(split[0].begin(), split[0].end()) == Rows{1, 2});
-  CHECK(split[1].empty());
-  CHECK(Rows(split[2].begin(), split[2].end()) == Rows{3, 4, 5, 6});
+  CHECK(numbers(split[0].rows) == Rows{1, 2});
+  CHECK(numbers(split[0].starts) == Numbers{7});
+  CHECK(split[1].rows.empty());
+  CHECK(numbers(split[2].rows) == Rows{3, 4, 5, 6});
+  CHECK(numbers(split[2].starts) == Numbers{0, 4});
+  CHECK(split_rows({rows, counts}, 2, 3)[2].starts.empty());
   CHECK(split_rows({{}, {}}, 2, 0).empty());
   CHECK(split_rows({{}, Numbers{0, 0}}, 2, 2).size() == 2);
 }
@@ -292,4 +309,6 @@ TEST_CASE("counts that do not fit rows or texts are refused, and what is no numb
   CHECK(split(rows, {0xFFFFFFFF, 3}, 2) == "invalid argument");
   CHECK(split({}, {0x80000000, 0x80000000}, 2, 0x80000000) == "invalid argument");
   CHECK(split({1, 2, 3, kNan}, {2}, 1) == "not finite");
+  for (const Numbers& starts : {Numbers{0}, Numbers{0, 1, 2}})
+    CHECK(reason_of([&] { split_rows({rows, Numbers{2}, starts}, 2, 1); }) == "invalid argument");
 }

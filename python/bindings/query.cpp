@@ -20,8 +20,8 @@ auto tuple_of(const Snippet& snippet) {
 
 auto choose(const nb::bytes& text, const nb::bytes& words, std::size_t max_lines,
             std::size_t max_characters) {
-  return tuple_of(
-      choose_snippet(text_of(text), LexicalQuery(text_of(words)), max_lines, max_characters));
+  return tuple_of(choose_snippet(text_of(text), LexicalQuery(text_of(words)), nullptr, max_lines,
+                                 max_characters));
 }
 
 auto show_whole(const nb::bytes& text, const nb::bytes& words) {

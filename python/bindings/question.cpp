@@ -242,12 +242,13 @@ void bind_session(nb::module_& m) {
       .def(
           "supply_embeddings",
           [](QuerySession& self, const FloatMatrix& rows, const FloatMatrix& tokens,
-             const NumberRow& counts) {
+             const NumberRow& counts, const NumberRow& starts) {
             const nb::gil_scoped_release release;
             self.supply_embeddings({rows.data(), rows.size()}, {{tokens.data(), tokens.size()},
-                                                                {counts.data(), counts.size()}});
+                                                                {counts.data(), counts.size()},
+                                                                {starts.data(), starts.size()}});
           },
-          nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"))
+          nb::arg("rows"), nb::arg("tokens"), nb::arg("counts"), nb::arg("starts"))
       .def(
           "supply_scores",
           [](QuerySession& self, const FloatRow& scores) {
@@ -292,7 +293,7 @@ std::string hit_of(const PassageReader& reader, std::uint64_t id) {
   const Passage* passage = reader.find(id);
   expect(passage != nullptr, Reason::kWrongState, "the chunk was not read");
   JsonWriter json;
-  write_hit(json, {*passage, {id, 0, 0, 0}, std::nullopt}, 1, LexicalQuery(""), false);
+  write_hit(json, {*passage, {id, 0, 0, 0}, std::nullopt}, 1, Showing{LexicalQuery("")});
   return json.take();
 }
 

@@ -68,6 +68,7 @@ test("tokens have vectors of their own, and a text is their sum", async () => {
 
   assert.deepEqual(made?.rows, await embedder.embed(["two words", "", "another"]));
   assert.deepEqual(made?.counts, Uint32Array.of(2, 0, 1));
+  assert.deepEqual(made?.starts, Uint32Array.of(0, 4, 0));
   assert.equal(made?.tokens.length, 3 * 256);
   assert.deepEqual(made?.tokens.slice(0, 512), asked?.tokens.slice(-512));
   assert.deepEqual(asked?.starts.slice(-2), Uint32Array.of(3, 7));

@@ -47,6 +47,7 @@ test("tokens come without the frame and without prompts", async () => {
   assert.deepEqual(made?.rows, await embedder.embed(["a", "b c"]));
   assert.deepEqual(made?.tokens, Float32Array.of(97, 1, 98, 1, 99, 1));
   assert.deepEqual(made?.counts, Uint32Array.of(1, 2));
+  assert.deepEqual(made?.starts, Uint32Array.of(0, 0, 2));
   assert.deepEqual(asked?.row, await embedder.embedQuestion("a b c d e f g"));
   assert.deepEqual(asked?.tokens, Float32Array.from([97, 98, 99, 100, 101, 102, 103].flatMap((id) => [id, 1])));
   assert.deepEqual(asked?.starts, Uint32Array.of(0, 2, 4, 6, 8, 10, 12));
@@ -58,7 +59,7 @@ test("a model gives no tokens if it names none, or they are no vectors of the in
 
   assert.equal(unnamed.embedTokens, undefined);
   assert.equal(unnamed.embedQuestionTokens, undefined);
-  const none = { tokens: new Float32Array(), counts: new Uint32Array() };
+  const none = { tokens: new Float32Array(), counts: new Uint32Array(), starts: new Uint32Array() };
   assert.deepEqual(await pooled.embedTokens?.(["a"]), { rows: await pooled.embed(["a"]), ...none });
   assert.deepEqual((await pooled.embedQuestionTokens?.("a"))?.starts, new Uint32Array());
 });

@@ -160,6 +160,7 @@ test("vectors of tokens of another size are refused, and the right ones taken af
   refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, counts: made.counts.slice(1) }));
   refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, counts: made.counts.map((n) => n + 1) }));
   refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.slice(1) }));
+  refuses("InvalidArgument", () => session.supplyEmbeddings({ ...made, starts: made.starts.slice(1) }));
   refuses("NotFinite", () => session.supplyEmbeddings({ ...made, tokens: made.tokens.map(() => Infinity) }));
   session.supplyEmbeddings(made);
   await source.supply(session, needOf());

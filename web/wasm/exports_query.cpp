@@ -233,8 +233,9 @@ void session_texts(QuerySession* session, const std::uint8_t* bytes, const doubl
 GOSSAMER_EXPORT(session_embeddings)
 void session_embeddings(QuerySession* session, const float* rows, std::size_t size,
                         const float* tokens, std::size_t tokens_size, const std::uint32_t* counts,
-                        std::size_t count) {
-  session->supply_embeddings({rows, size}, {{tokens, tokens_size}, {counts, count}});
+                        std::size_t count, const std::uint32_t* starts, std::size_t starts_size) {
+  session->supply_embeddings({rows, size},
+                             {{tokens, tokens_size}, {counts, count}, {starts, starts_size}});
 }
 
 GOSSAMER_EXPORT(session_chunks)

@@ -109,7 +109,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "each hit of search, similar": {
         "number": "from 1",
-        "location": "path:line of the line that answers best, or path and page",
+        "location": "path:line of the line that answers best, or path and page, row, slide, ...",
         "path": "absolute path of the file, or the id of a text that a program added",
         "line": "the number in `location`",
         "snippet": "the lines that answer best, or the whole chunk with `--full`",

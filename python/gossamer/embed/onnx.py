@@ -34,6 +34,7 @@ from gossamer.embed.workers import run_each, usable_cpus
 from gossamer.errors import Damaged, InvalidArgument
 from gossamer.models.graph import TOKENS, add_tokens
 from gossamer.models.records import Model
+from gossamer.text.encoding import to_utf8
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -110,6 +111,7 @@ class OnnxEmbedder:
             np.stack([row for row, _ in encoded]),
             np.concatenate(rows),
             np.array([len(one) for one in rows], np.uint32),
+            np.concatenate([self.tokenizer.token_starts(to_utf8(text)) for text in texts]),
         )
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:

@@ -59,8 +59,7 @@ class PackedEmbedder:
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
         """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
         rows = self.embed(texts)  # refuses texts that are too long, before their tokens take memory
-        tokens, counts, _ = self._core.embed_tokens([_bytes(text) for text in texts])
-        return TextVectors(rows, tokens, counts)
+        return TextVectors(rows, *self._core.embed_tokens([_bytes(text) for text in texts]))
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
         """Give the vectors of a question and of its tokens; see `TokenEmbedder`."""

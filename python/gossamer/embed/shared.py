@@ -49,7 +49,7 @@ class _Embedded:
 
     row: Rows
     tokens: Rows = field(default_factory=_no_rows)
-    starts: NDArray[np.uint32] = field(default_factory=_no_starts)  # of a question's tokens
+    starts: NDArray[np.uint32] = field(default_factory=_no_starts)
 
 
 @dataclass(slots=True)
@@ -168,6 +168,7 @@ class SharedEmbedder:
             np.stack([one.row for one in made]),
             np.concatenate([one.tokens for one in made]),
             np.array([len(one.tokens) for one in made], np.uint32),
+            np.concatenate([one.starts for one in made]),
         )
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
@@ -362,8 +363,9 @@ def _embed_texts(embedder: Embedder, texts: Sequence[str], with_tokens: bool) ->
         )
     if made is None:
         return [_Embedded(row) for row in rows]
-    pieces = np.split(made.tokens, np.cumsum(made.counts)[:-1])
-    return [_Embedded(row, tokens) for row, tokens in zip(rows, pieces, strict=True)]
+    ends = np.cumsum(made.counts)[:-1]
+    pieces = zip(rows, np.split(made.tokens, ends), np.split(made.starts, ends), strict=True)
+    return [_Embedded(*piece) for piece in pieces]
 
 
 def _fail(requests: Iterable[_Request], error: BaseException) -> None:

@@ -26,6 +26,7 @@ from gossamer.embed.texts import (
 from gossamer.embed.tokens import QuestionVectors, TextVectors
 from gossamer.errors import Damaged
 from gossamer.models.records import Model
+from gossamer.text.encoding import to_utf8
 from gossamer.text.tokenizer import Tokenizer, WordPiece
 
 __all__ = ["StaticEmbedder"]
@@ -73,11 +74,16 @@ class StaticEmbedder:
 
     def embed_tokens(self, texts: Sequence[str]) -> TextVectors:
         """Give the vectors of texts and of their tokens; see `TokenEmbedder`."""
-        ids = self._ids(texts, 0)
+        ids = self._bare_ids(texts, 0)
+        is_known = [one != self._unknown for one in ids]
+        starts = [self.tokenizer.token_starts(to_utf8(text)) for text in texts]
         return TextVectors(
             self.embed(texts),
-            np.concatenate([self._token_rows(one) for one in ids]),
-            np.array([one.size for one in ids], np.uint32),
+            np.concatenate(
+                [self._token_rows(one[known]) for one, known in zip(ids, is_known, strict=True)]
+            ),
+            np.array([known.sum() for known in is_known], np.uint32),
+            np.concatenate([one[known] for one, known in zip(starts, is_known, strict=True)]),
         )
 
     def embed_question_tokens(self, text: str) -> QuestionVectors:
@@ -92,11 +98,12 @@ class StaticEmbedder:
 
     def _ids(self, texts: Sequence[str], first: int) -> list[Ids]:
         """Ids of the tokens that count; special tokens never do."""
+        return [ids[ids != self._unknown] for ids in self._bare_ids(texts, first)]
+
+    def _bare_ids(self, texts: Sequence[str], first: int) -> list[Ids]:
         encoded = self.tokenizer.encode(texts)
         bare = [ids[self._before : len(ids) - self._after] for ids in encoded]
         check_lengths([ids.size for ids in bare], self.max_tokens, first)
-        if self._unknown is not None:
-            bare = [ids[ids != self._unknown] for ids in bare]
         return bare
 
     def _vectors(self, ids: list[Ids]) -> Rows:

@@ -22,6 +22,7 @@ class TextVectors:
     rows: Rows
     tokens: Rows
     counts: Numbers  # how many tokens each text has
+    starts: Numbers  # the byte of its text at which each token begins; empty if nobody knows
 
 
 @dataclass(frozen=True, slots=True)

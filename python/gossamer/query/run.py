@@ -253,9 +253,9 @@ class _Question:
                 made = self._vectors.embed_tokens(ids, need["texts"])
             else:
                 rows = self._vectors.embed(ids, need["texts"])
-                made = TextVectors(rows, rows[:0], _NO_NUMBERS)
+                made = TextVectors(rows, rows[:0], _NO_NUMBERS, _NO_NUMBERS)
         with self._stages.time("codes"):
-            self._session.supply_embeddings(made.rows, made.tokens, made.counts)
+            self._session.supply_embeddings(made.rows, made.tokens, made.counts, made.starts)
 
     def _supply_scores(self, need: Need) -> None:
         reranker, texts = self._query.reranker, need["texts"]

@@ -46,6 +46,7 @@ export interface TextVectors {
   readonly rows: Float32Array;
   readonly tokens: Float32Array;
   readonly counts: Uint32Array; // how many tokens each text has; empty where none are given
+  readonly starts: Uint32Array; // the byte of its text at which each token begins
 }
 
 /** The vector of a question, those of its tokens, and the byte at which each token begins. */
@@ -188,8 +189,8 @@ function sessionAt(core: Core, session: number): QuerySession {
       void core.call("session_vectors", session, states, states.length, rows, rows.length),
     search: () => core.call("session_search", session),
     finishRows: () => void core.call("session_finish_rows", session),
-    supplyEmbeddings: ({ rows, tokens, counts }) =>
-      lendArrays(core, "session_embeddings", [session], [rows, tokens, counts]),
+    supplyEmbeddings: ({ rows, tokens, counts, starts }) =>
+      lendArrays(core, "session_embeddings", [session], [rows, tokens, counts, starts]),
     answer: () => readJson(core, core.call("session_answer", session)),
     free: freed(core, "session_free", session),
   };

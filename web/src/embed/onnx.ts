@@ -91,7 +91,9 @@ export async function onnxEmbedder(options: OnnxOptions): Promise<Embedder> {
   const embedTexts = async (texts: readonly string[], signal?: AbortSignal): Promise<TextVectors> => {
     const encoded = await encodeAll(settings.textPrompt, texts, signal);
     const rows = joinRows(encoded.map(({ row }) => row));
-    return { rows, ...tokensOf(encoded) };
+    const made = tokensOf(encoded);
+    const starts = (made.counts.length > 0 ? texts : []).flatMap((text) => [...pieceStarts([text], tokenStarts)]);
+    return { rows, ...made, starts: Uint32Array.from(starts) };
   };
   const embedPieces = async (text: string, signal?: AbortSignal): Promise<QuestionVectors> => {
     const pieces = cutIntoPieces(text, tokenStarts, maxTokens);

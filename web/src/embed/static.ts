@@ -33,8 +33,13 @@ export function staticEmbedder(model: StaticModel): Embedder {
     embedQuestion,
     async embedTokens(texts, signal) {
       const rows = await embed(texts, signal);
-      const found = texts.map((text) => model.embedTokens(text).tokens);
-      return { rows, tokens: joinRows(found), counts: Uint32Array.from(found, (rows) => rows.length / model.dim) };
+      const found = texts.map((text) => model.embedTokens(text));
+      return {
+        rows,
+        tokens: joinRows(found.map(({ tokens }) => tokens)),
+        counts: Uint32Array.from(found, ({ starts }) => starts.length),
+        starts: Uint32Array.from(found.flatMap(({ starts }) => [...starts])),
+      };
     },
     embedQuestionTokens: async (text, signal) => ({
       row: await embedQuestion(text, signal),
