@@ -73,7 +73,7 @@ def best_documents(index: Index, mode: str, question: str) -> list[str]:
     """The first CUT documents; more chunks are asked for where several are of one document."""
     k = CUT
     while True:
-        hits = index.search(question, k, mode=mode)
+        hits = index.search(question, k, mode=mode, distinct=False, per_file=0)
         found = _first_documents(hit.source for hit in hits)
         if len(found) == CUT or len(hits) < k:
             return found

@@ -25,14 +25,18 @@ std::string location_of(const Passage& passage, std::int64_t line, std::int64_t 
   return last > line ? where + '-' + std::to_string(last) : where;
 }
 
-void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
-  const std::string& unit = passage.chunk.document->document.unit;
+void write_line(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
   const bool is_placed = passage.first > 0;
   const std::int64_t line = is_placed ? passage.number_at(snippet.begin) : 0;
   const std::int64_t last =
       is_placed ? passage.number_at(std::max(snippet.end, snippet.begin + 1) - 1) : 0;
-  json.key("unit").text(unit).key("first").number(passage.first).key("last").number(passage.last);
   json.key("line").number(line).key("location").text(location_of(passage, line, last));
+}
+
+void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
+  json.key("unit").text(passage.chunk.document->document.unit);
+  json.key("first").number(passage.first).key("last").number(passage.last);
+  write_line(json, passage, snippet);
 }
 
 void write_snippet(JsonWriter& json, const Snippet& snippet) {
@@ -94,6 +98,21 @@ Snippet snippet_of(const Hit& hit, const Showing& showing) {
                           : choose_snippet(body, showing.words, relevance);
 }
 
+void write_places(JsonWriter& json, const char* name, std::span<const Hit> places, const Hit& hit,
+                  const Snippet& snippet, const Showing& showing) {
+  json.key(name).begin_array();
+  for (const Hit& place : places) {
+    const Passage& passage = place.passage;
+    json.begin_object().key("id").number(passage.chunk.id);
+    json.key("path").text(passage.chunk.document->path);
+    // Where the text is the same, so is its best line.
+    const bool is_same = passage.body == hit.passage.body;
+    write_line(json, passage, is_same ? snippet : snippet_of(place, showing));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showing& showing) {
@@ -110,6 +129,8 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showi
   write_reasons(json, hit);
   write_metadata(json, document.document.metadata);
   write_snippet(json, snippet);
+  write_places(json, "also", hit.also, hit, snippet, showing);
+  write_places(json, "more", hit.more, hit, snippet, showing);
   json.key("text").text(passage.body).end_object();
 }
 
@@ -168,6 +189,7 @@ void QuerySession::write_explanation(JsonWriter& json) const {
   json.key("codes_touched").number(std::uint64_t{counters.codes_touched});
   json.key("rounds").number(std::uint64_t{counters.rounds});
   json.key("candidates").number(std::uint64_t{candidates_.size()});
+  json.key("copies").number(std::uint64_t{copies_.count()});
   json.key("chunks_scored").number(std::uint64_t{scores_.size()});
   json.key("out_of_reach").number(std::uint64_t{meaning_ ? meaning_->out_of_reach() : 0});
   write_absent(json);

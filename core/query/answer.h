@@ -18,6 +18,8 @@ struct Hit {
   FusedChunk rank;
   std::optional<float> distance;
   const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
+  std::vector<Hit> also = {};             // copies of it elsewhere
+  std::vector<Hit> more = {};             // of the same document, which left room for others
 };
 
 // What hits are shown by.

@@ -39,10 +39,10 @@ MeaningSearch::MeaningSearch(const Index& vectors, PassageReader& reader,
 
 void MeaningSearch::begin(const Query& query, const Scope& scope) {
   const bool wants_candidates = query.reranks_best() || query.rescores;
-  k_ = wants_candidates ? std::max(query.k, query.candidates()) : query.k;
+  k_ = (wants_candidates ? std::max(query.k, query.candidates()) : query.k) + scope.spare;
   depth_ = scope.depth + query.k;
-  wants_more_ = query.mode == QueryMode::kHybrid;
-  is_measuring_ = false;
+  wants_more_ = query.mode == QueryMode::kHybrid || query.per_file > 0;
+  is_measuring_ = ranks_below_ = false;
   ids_.clear();
   distances_.clear();
   estimates_.clear();
@@ -70,6 +70,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
 }
 
 void MeaningSearch::search_by_codes() {
+  ranks_below_ = true;
   for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_)) {
     ids_.push_back(hit.id);
     estimates_[hit.id] = hit.distance;
@@ -248,7 +249,8 @@ void MeaningSearch::finish() {
   }
   counters_ = search_->counters();
   stage_ = Stage::kOver;
-  if (!(wants_more_ || !out_of_reach_.empty()) || !vectors_.codebook()) return;
+  ranks_below_ = (wants_more_ || !out_of_reach_.empty()) && vectors_.codebook() != nullptr;
+  if (!ranks_below_) return;
   std::vector<std::uint64_t> more = search_->estimated(depth_);
   if (more.empty()) {
     counters_.codes_touched += vectors_.node_count();

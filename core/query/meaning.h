@@ -66,6 +66,8 @@ class MeaningSearch {
 
   // Once it is over.
   std::span<const std::uint64_t> ids() const { return ids_; }
+  // Whether the ranking may go on below.
+  bool is_cut() const { return ids_.size() >= (ranks_below_ ? depth_ : k_); }
   // Exact; nothing for what was not looked at.
   std::optional<float> distance_of(std::uint64_t id) const;
   // The same, or by its code where only that was looked at.
@@ -94,7 +96,8 @@ class MeaningSearch {
   Stage stage_ = Stage::kOver;
   std::vector<float> question_;
   std::size_t k_ = 0, depth_ = 0;
-  bool wants_more_ = false;  // ranks below the k-th
+  bool wants_more_ = false;   // ranks below the k-th
+  bool ranks_below_ = false;  // has done so
   bool is_measuring_ = false;
   std::vector<std::uint64_t> measured_;
   QuestionTokens tokens_;

@@ -37,6 +37,7 @@ bool* option_of(Query& query, std::string_view name) {
   if (name == "reads_rows") return &query.reads_rows;
   if (name == "rescores") return &query.rescores;
   if (name == "is_plain") return &query.is_plain;
+  if (name == "is_distinct") return &query.is_distinct;
   return name == "reranks" ? &query.reranks : nullptr;
 }
 
@@ -47,13 +48,17 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
     if (!value.is(Kind::kText)) refuse(name, "a text");
     return std::string(value.text);
   };
+  const auto count = [&] {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(whole_number(name, value), SIZE_MAX));
+  };
   if (name == "question") {
     query.question = text();
   } else if (name == "highlight") {
     query.highlight = text();
   } else if (name == "k") {
-    query.k =
-        static_cast<std::size_t>(std::min<std::uint64_t>(whole_number(name, value), SIZE_MAX));
+    query.k = count();
+  } else if (name == "per_file") {
+    query.per_file = count();
   } else if (name == "recall") {
     if (!value.is(Kind::kReal) && !value.is(Kind::kInteger)) refuse(name, "a number");
     query.recall = value.is(Kind::kReal) ? value.real : static_cast<double>(value.integer);

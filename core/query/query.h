@@ -33,6 +33,9 @@ struct Query {
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's
   bool shows_whole = false;              // snippets are whole chunks
+  bool is_distinct = false;              // passages that say the same are one hit
+  // Hits of one document, unless nothing else is among the best; 0 for any number.
+  std::size_t per_file = 0;
   bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
 
   static constexpr double kUsualRecall = 0.90;

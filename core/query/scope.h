@@ -17,6 +17,8 @@ struct Scope {
   std::shared_ptr<const std::vector<bool>> chunks;
   // How far down a ranking a chunk may stand and still gain from another one.
   std::size_t depth = 100;
+  // How many more than an answer needs are ranked exactly, as some are copies of others.
+  std::size_t spare = 0;
 
   bool holds_all() const { return !allowed && stale.empty() && excluded.empty() && !chunks; }
   bool holds(const ChunkLayout::Document& document) const {

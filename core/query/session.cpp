@@ -33,7 +33,8 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       test_(question_.requirements, terms_, side()),
       exact_(question_.text),
       reader_(collection),
-      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
+      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical),
+      copies_(question_.text) {
   expect(is_text(question_.text), Reason::kInvalidArgument, "the question is no UTF-8");
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   const double recall = query_.recall.value_or(Query::kUsualRecall);
@@ -53,6 +54,11 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
 void QuerySession::begin() {
   stage_ = Stage::kRank;
   hits_.clear();
+  hits_of_.clear();
+  held_back_.clear();
+  copies_ = CopyFinder(question_.text);
+  sifted_.clear();
+  left_out_.clear();
   next_ = 0;
   scope_.chunks = nullptr;
   is_checked_ = is_sure_ = false;
@@ -126,12 +132,14 @@ void QuerySession::advance() {
   while (stage_ == Stage::kCheck && reader_.is_over()) take_checked();
   if (stage_ == Stage::kRank && is_checked_ && is_ranked()) {
     fuse_rankings();
-    begin_measuring();
+    begin_sifting();
   }
+  while (stage_ == Stage::kSift && reader_.is_over()) take_sifted();
   if (stage_ == Stage::kMeasure && is_ranked()) begin_weighing();
   if (stage_ == Stage::kWeigh && reader_.is_over()) finish_weighing();
   if (stage_ == Stage::kScore && reader_.is_over()) finish_scoring();
   while (stage_ == Stage::kRead && reader_.is_over()) take_hits();
+  if (stage_ == Stage::kPlaces && reader_.is_over()) finish_places();
 }
 
 std::span<const std::uint64_t> QuerySession::meaning_ids() const {
@@ -144,11 +152,7 @@ void QuerySession::fuse_rankings() { fused_ = fuse(meaning_ids(), by_words_.ids)
 // Asks for what tells which of the best are better.
 void QuerySession::begin_measuring() {
   stage_ = Stage::kMeasure;
-  candidates_.clear();
-  if (!query_.reranks_best()) return;
-  for (const FusedChunk& chunk : fused_)
-    if (chunk.best_rank() <= query_.candidates()) candidates_.push_back(chunk.id);
-  if (!meaning_) return;
+  if (!meaning_ || candidates_.empty()) return;
   if (query_.words != WordSource::kNone)
     meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with,
                              collection_.catalogue().counts().chunks);
@@ -186,40 +190,6 @@ void QuerySession::finish_weighing() {
 bool QuerySession::is_stale(std::uint64_t id) const {
   const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
   return chunk && reader_.stale().contains(collection_.layout().document_of(*chunk).source);
-}
-
-void QuerySession::read_next() {
-  const std::size_t end = std::min(fused_.size(), next_ + query_.k);
-  batch_.assign(fused_.begin() + static_cast<std::ptrdiff_t>(next_),
-                fused_.begin() + static_cast<std::ptrdiff_t>(end));
-  next_ = end;
-  std::vector<std::uint64_t> ids;
-  for (const FusedChunk& chunk : batch_) ids.push_back(chunk.id);
-  reader_.begin(ids, true);
-}
-
-// Takes the best until k of them are there, leaving out those whose text has changed.
-void QuerySession::take_hits() {
-  for (const FusedChunk& chunk : batch_) {
-    if (hits_.size() == query_.k) break;
-    const Passage* passage = reader_.find(chunk.id);
-    if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
-    hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
-                     meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
-                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr});
-  }
-  if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
-    stage_ = Stage::kOver;
-  } else if (next_ < fused_.size()) {
-    read_next();
-  } else {
-    // What was found to be stale leaves its place to others. Where that happens again, more is read
-    // each time: all the sources of a large index may be stale.
-    if (!scope_.stale.empty() && depth() < collection_.catalogue().counts().chunks)
-      scope_.depth *= 2;
-    scope_.stale = reader_.stale();
-    begin();
-  }
 }
 
 std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {

@@ -11,6 +11,7 @@
 
 #include "query/answer.h"
 #include "query/collection.h"
+#include "query/copies.h"
 #include "query/exact_words.h"
 #include "query/fusion.h"
 #include "query/meaning.h"
@@ -86,7 +87,18 @@ class QuerySession {
   std::string answer() const;
 
  private:
-  enum class Stage { kRank, kPairs, kCheck, kMeasure, kWeigh, kScore, kRead, kOver };
+  enum class Stage {
+    kRank,
+    kPairs,
+    kCheck,
+    kSift,
+    kMeasure,
+    kWeigh,
+    kScore,
+    kRead,
+    kPlaces,
+    kOver
+  };
   enum class Words { kNone, kTexts, kHost, kPostings, kUnsure, kReady };
 
   // How words were folded where they are counted.
@@ -121,6 +133,13 @@ class QuerySession {
   // Goes as far as it can with what is there.
   void advance();
   bool is_ranked() const;
+  // Chooses what is ranked again: of each ranking as many as an answer needs, each passage once.
+  void begin_sifting();
+  void sift_next();
+  void take_sifted();
+  void finish_sifting();
+  std::uint32_t reach_of(std::uint32_t FusedChunk::* rank) const;
+  bool is_copy(std::uint64_t id);
   void begin_measuring();
   void begin_weighing();
   void finish_weighing();
@@ -134,6 +153,12 @@ class QuerySession {
   bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
+  void take_hit(const FusedChunk& chunk);
+  std::size_t best_count() const;
+  void fill_up();
+  void look_deeper();
+  void begin_places();
+  void finish_places();
   std::optional<std::size_t> allowed_count() const;
 
   void write_explanation(JsonWriter& json) const;
@@ -161,6 +186,10 @@ class QuerySession {
   bool has_vectors_;
   std::unique_ptr<MeaningSearch> meaning_;  // once there is the vector of the question
 
+  CopyFinder copies_;
+  std::vector<FusedChunk> to_sift_;
+  std::set<std::uint64_t> sifted_;
+  std::vector<FusedChunk> left_out_;       // copies, and what is stale
   std::vector<std::uint64_t> candidates_;  // that are ranked again
   std::vector<FusedChunk> fused_;
   std::vector<Held> held_;  // by number of chunk, where something is required
@@ -173,6 +202,8 @@ class QuerySession {
   std::size_t next_ = 0;                   // of these, the first that was not read
   std::vector<FusedChunk> batch_;
   std::vector<Hit> hits_;
+  std::map<std::size_t, std::size_t> hits_of_;  // how many, by row of document
+  std::vector<Hit> held_back_;                  // further ones of these documents
 };
 
 }  // namespace gossamer

@@ -262,7 +262,7 @@ void QuerySession::finish_pairs() {
     by_words_.chunks_with.resize(word_terms_.size());
   }
   fuse_rankings();
-  if (!must_check()) return begin_measuring();
+  if (!must_check()) return begin_sifting();
   // Those that are nearest by meaning need not hold it.
   if (postings_ && query_.mode == QueryMode::kSemantic)
     fused_ = fuse(meaning_ids(), postings_->rank(depth(), scope_.chunks.get()).ids);
@@ -345,7 +345,7 @@ void QuerySession::finish_checking() {
   by_words_.scores = std::move(left.scores);
   if (!checked_.empty()) return rank_checked();
   fused_.clear();
-  begin_measuring();
+  begin_sifting();
 }
 
 // Ranks what was found to hold what is required, and nothing else.

@@ -216,8 +216,10 @@ class Index(ChangeableIndex):
         after: str | None = None,
         before: str | None = None,
         full: bool = False,
+        distinct: bool = True,
+        per_file: int = 2,
     ) -> Results:
-        """Find the k best chunks for a question: always min(k, what the filters let through).
+        """Find the k best chunks for a question; fewer where no more differ or pass the filters.
 
         `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
         best of both rankings are read, embedded and ranked again by what they say (`rerank`;
@@ -234,6 +236,10 @@ class Index(ChangeableIndex):
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
         globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
         whole chunks.
+
+        Passages that say the same are one hit, which tells where else they stand (`also`), unless
+        `distinct` is False. A document has at most `per_file` hits as long as there are others
+        among the best (0: any number); the first names what was held back (`more`).
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
@@ -243,7 +249,19 @@ class Index(ChangeableIndex):
         if reranker is not None:
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
-            Query(question, k, mode, recall, reranks, filter, plain, full=full, reranker=scorer)
+            Query(
+                question,
+                k,
+                mode,
+                recall,
+                reranks,
+                filter,
+                plain,
+                full=full,
+                reranker=scorer,
+                distinct=distinct,
+                per_file=per_file,
+            )
         )
 
     @_asks

@@ -12,6 +12,7 @@ __all__ = [
     "ChunkSpan",
     "Document",
     "Hit",
+    "Place",
     "RemoteChunk",
     "Span",
     "Value",
@@ -57,6 +58,16 @@ class ChunkSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where else something stands."""
+
+    id: int  # of the chunk
+    path: str  # the file's path, or the id of a text
+    line: int  # (or page, ...) that answers best
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One answer: where it stands and what it says."""
 
@@ -83,6 +94,8 @@ class Hit:
     metadata: Mapping[str, Value]
     snippet: str  # the lines that answer best
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
+    also: tuple[Place, ...]  # where else the same is said
+    more: tuple[Place, ...]  # in the same document, below what is shown of it
     text: str
 
     @property

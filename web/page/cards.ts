@@ -34,17 +34,19 @@ const PROSE = new Set([
 /** The card of a hit, as an item of the list. */
 export function makeCard(hit: Hit, readContext: ReadContext): Card {
   let shown = hit;
+  let known: readonly string[] = [];
   const place = `context-${hit.id}`;
   const context = make("div", { class: "context", id: place });
   context.hidden = true;
   const snippet = make("p", { class: "text snippet" });
+  const places = make("div", { class: "places" });
   const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "Why it was found" });
   const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
   const button = makeButton({ ...location, title: hit.location }, "", () => toggle());
   const head = make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit));
   const title = hit.title ? [make("p", { class: "title" }, make("bdi", {}, hit.title))] : [];
   const kind = { class: PROSE.has(hit.kind) ? "card" : "card code" };
-  const article = make("article", kind, head, ...title, snippet, context, ranks);
+  const article = make("article", kind, head, ...title, snippet, context, places, ranks);
   const toggle = () => {
     const isOpen = button.getAttribute("aria-expanded") !== "true";
     button.setAttribute("aria-expanded", String(isOpen));
@@ -62,14 +64,33 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
     shown = next;
     const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights);
     snippet.replaceChildren(...text);
+    places.replaceChildren(...makePlaces(next, known));
     ranks.replaceChildren(...makeRanks(next));
   };
   update(hit);
-  const locate = (roots: readonly string[]) => button.replaceChildren(makeLocation(hit, roots));
+  const locate = (roots: readonly string[]) => {
+    known = roots;
+    button.replaceChildren(makeLocation(hit.source, hit.location, roots));
+    places.replaceChildren(...makePlaces(shown, roots));
+  };
   return { id: hit.id, element: make("li", {}, article), button, update, locate };
 }
 
-function makeLocation({ source, location }: Hit, roots: readonly string[]): HTMLElement {
+/** Where else it stands, and what more the document has: closed at first. */
+function makePlaces({ also, more }: Hit, roots: readonly string[]): HTMLElement[] {
+  const kinds = [
+    { said: `Also in ${also.length === 1 ? "1 other" : `${also.length} others`}`, places: also },
+    { said: `${more.length} more in this file`, places: more },
+  ];
+  return kinds
+    .filter(({ places }) => places.length > 0)
+    .map(({ said, places }) => {
+      const items = places.map(({ path, location }) => make("li", {}, makeLocation(path, location, roots)));
+      return make("details", {}, make("summary", {}, said), make("ul", {}, ...items));
+    });
+}
+
+function makeLocation(source: string, location: string, roots: readonly string[]): HTMLElement {
   const near = nearPath(source, roots);
   const cut = Math.max(near.lastIndexOf("/"), near.lastIndexOf("\\")) + 1;
   const rest = location.startsWith(source) ? location.slice(source.length) : "";

@@ -20,8 +20,9 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 }
 
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  const { snippet, highlights, reranker = null } = hit; // servers of earlier releases have no reranker
-  return { ...hit, source: path, reranker, highlights: spansInUtf16(snippet, highlights) };
+  // Servers of earlier releases have less to say.
+  const { snippet, highlights, reranker = null, also = [], more = [] } = hit;
+  return { ...hit, source: path, reranker, also, more, highlights: spansInUtf16(snippet, highlights) };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {
@@ -39,6 +40,7 @@ export function explanationOf(said: ExplanationRecord): Explanation {
     chunksAsked: number("chunks_asked"),
     rounds: number("rounds"),
     candidates: number("candidates"),
+    copies: number("copies"),
     bytesFetched: 0,
     lexicalTerms: numbers("lexical_terms"),
     stages: numbers("stages"),

@@ -26,6 +26,14 @@ export interface ChunkSpan {
   readonly context: readonly Span[]; // in the same text, outermost first
 }
 
+/** Where else something stands. */
+export interface Place {
+  readonly id: number;
+  readonly path: string;
+  readonly line: number;
+  readonly location: string;
+}
+
 /** One answer: where it stands and what it says. */
 export interface Hit {
   readonly id: number;
@@ -51,6 +59,8 @@ export interface Hit {
   readonly reranker: number | null; // what a reranking model says of it, where a server has one
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
+  readonly also: readonly Place[]; // where else the same is said
+  readonly more: readonly Place[]; // in the same document, below what is shown of it
 }
 
 /** Where the vectors of a search came from, and what it cost. */
@@ -66,6 +76,7 @@ export interface Explanation {
   readonly chunksAsked: number; // whose vectors came from the server
   readonly rounds: number;
   readonly candidates: number; // of both rankings, that were ranked again
+  readonly copies: number; // that were left out, as another passage says the same
   readonly bytesFetched: number; // over the network, for this search
   readonly lexicalTerms: Readonly<Record<string, number>>; // chunks that hold each term
   readonly stages: Readonly<Record<string, number>>; // milliseconds
@@ -85,6 +96,8 @@ export interface SearchOptions {
   readonly mode?: Mode; // "hybrid"
   readonly rerank?: Rerank; // "auto"
   readonly recall?: number; // 0.9, or what codes choose where the best of both rankings are ranked again
+  readonly distinct?: boolean; // passages that say the same are one hit; true
+  readonly perFile?: number; // hits of a document while there are others among the best; 2, 0 for any number
   readonly plain?: boolean; // quotes, signs and fields of the question are text
   // All of these must hold, as in Python.
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
@@ -95,7 +108,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "plain">;
+export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "plain" | "distinct" | "perFile">;
 
 /** How far a long job is. */
 export interface Progress {

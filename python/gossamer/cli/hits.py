@@ -13,6 +13,7 @@ from gossamer.records import Hit, Span
 __all__ = ["ResultsRecord", "record_results", "show_results"]
 
 # What a ranking is called by what it goes by.
+_MOST_NAMED = 4
 _RANKINGS = {"semantic": "meaning", "lexical": "words"}
 
 
@@ -45,12 +46,33 @@ def _absence(found: ResultsRecord) -> str:
 
 
 def _show_hit(output: Output, hit: Hit) -> None:
-    place = near_path(hit.path) + hit.location[len(hit.path) :]
+    place = _near(hit.path, hit.location)
     title = [("  ", ""), (hit.title, "title")] if hit.title else []
     output.line(f"{hit.number}. ", (place, "path"), *title)
     output.line((_why(hit), "quiet"), indent=3)
     output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
+    _show_places(output, hit)
     output.line()
+
+
+def _show_places(output: Output, hit: Hit) -> None:
+    """Say where else it stands, and what more the document has."""
+    if hit.also:
+        named = [_near(place.path, place.location) for place in hit.also]
+        others = "1 other" if len(named) == 1 else f"{len(named)} others"
+        output.line((f"also in {others}: {_listed(named)}", "quiet"), indent=3)
+    if hit.more:
+        named = [place.location[len(place.path) :].lstrip(": ") for place in hit.more]
+        output.line((f"more in this file: {_listed(named)}", "quiet"), indent=3)
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _near(path: str, location: str) -> str:
+    return near_path(path) + location[len(path) :]
 
 
 def _why(hit: Hit) -> str:

@@ -80,6 +80,20 @@ count_option = click.option(
 @click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")
 @click.option("--before", metavar="DATE", help="Only files changed before.")
 @click.option("--plain", is_flag=True, help="Take quotes, + and - in the question for text.")
+@click.option(
+    "--per-file",
+    default=2,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Hits of one document, as long as there are others among the best; 0 for any number.",
+)
+@click.option(
+    "--group",
+    type=click.Choice(["file"]),
+    help="One hit of each document, with the places of further ones.",
+)
+@click.option("--copies", is_flag=True, help="Show copies of a passage as hits of their own.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
 @model_option
@@ -91,6 +105,9 @@ def command(
     /,
     question: tuple[str, ...],
     full: bool,
+    per_file: int,
+    group: str | None,
+    copies: bool,
     explain: bool,
     as_json: bool,
     model: str,
@@ -106,7 +123,8 @@ def command(
     from gossamer.cli.hits import record_results, show_results
 
     asked = " ".join(question)
-    results = session.open_index(model).search(asked, full=full, **options)
+    shown = {"full": full, "distinct": not copies, "per_file": 1 if group else per_file}
+    results = session.open_index(model).search(asked, **shown, **options)
     found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
     if not found.hits:

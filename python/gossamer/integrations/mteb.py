@@ -174,7 +174,15 @@ class GossamerSearch:
             return {}  # nothing to look for: no document answers it
         asked = count
         while True:
-            hits = index.search(question, asked, mode=self.mode, recall=self.recall, plain=True)
+            hits = index.search(
+                question,
+                asked,
+                mode=self.mode,
+                recall=self.recall,
+                plain=True,
+                distinct=False,
+                per_file=0,
+            )
             scores = _document_scores(hits)
             if len(scores) >= count or len(hits) < asked:
                 return dict(list(scores.items())[:count])

@@ -6,8 +6,9 @@ The core asks for what it needs and compares it: a text that is not what was ind
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from gossamer import _core
 from gossamer.errors import GossamerError, UnknownId, Unreachable
 from gossamer.query.remote import RemoteChunks
 from gossamer.query.texts import TextSource
-from gossamer.records import Hit, RemoteChunk
+from gossamer.records import Hit, Place, RemoteChunk
 from gossamer.store import Snapshot
 from gossamer.store.catalogue import decode_name
 
@@ -128,6 +129,9 @@ def read_hit(record: dict[str, object]) -> Hit:
     """Make a hit of what the core says of it."""
     spans: Sequence[Sequence[int]] = record["highlights"]  # type: ignore[assignment]
     record["highlights"] = tuple((start, end) for start, end in spans)
+    for name in ("also", "more"):
+        places: Sequence[Mapping[str, Any]] = record[name]  # type: ignore[assignment]
+        record[name] = tuple(Place(**place) for place in places)
     return Hit(**record)  # type: ignore[arg-type]
 
 

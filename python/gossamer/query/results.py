@@ -10,7 +10,7 @@ from gossamer.records import Hit
 
 __all__ = ["Explanation", "Results", "ResultsRecord", "record_chunk", "record_results"]
 
-_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights")
+_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights", "also", "more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Explanation:
     chunks_asked: int = 0  # whose vectors came from the server that the index follows
     rounds: int = 0  # how often vectors were asked for
     candidates: int = 0  # of both rankings, that were ranked again
+    copies: int = 0  # that were left out, as another passage says the same
     reranker: str = ""  # the model that scored the best of them; "" if none did
     chunks_scored: int = 0  # by it
     lexical_bytes: int = 0  # text that was read for words

@@ -56,6 +56,8 @@ class Query:
     highlight: str | None = None  # words to mark in hits, where they are not the question's
     full: bool = False  # snippets are whole chunks
     reranker: Reranker | None = None  # scores the best at last
+    distinct: bool = False  # passages that say the same are one hit
+    per_file: int = 0  # hits of one document, unless nothing else is among the best; 0: any number
 
     def to_bytes(self, words: str) -> bytes:
         """Write it as the core reads it, with what ranks by words."""
@@ -69,6 +71,8 @@ class Query:
             "excluded": self.excluded,
             "words": words,
             "shows_whole": self.full,
+            "is_distinct": self.distinct,
+            "per_file": self.per_file,
         }
         if self.recall is not None:
             fields["recall"] = self.recall
@@ -101,6 +105,8 @@ def run_query(
     """
     if query.k < 1:
         raise InvalidArgument(f"k must be at least 1, got {query.k}")
+    if query.per_file < 0:
+        raise InvalidArgument(f"per_file must be 0 (any number) or more, got {query.per_file}")
     if query.mode not in MODES:
         raise InvalidArgument(f"mode must be one of {', '.join(MODES)}, got {query.mode!r}")
     with snapshot.explaining_damage():

@@ -124,6 +124,11 @@ class Search(_Request):
     before: Annotated[Date | None, Field(description="Only files changed before.")] = None
     plain: Annotated[bool, Field(description="Quotes, + and - in the question are text.")] = False
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
+    distinct: Annotated[bool, Field(description="Passages that say the same are one hit.")] = True
+    per_file: Annotated[
+        StrictInt,
+        Field(ge=0, description="Hits of a document while there are others; 0 for any number."),
+    ] = 2
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
 
 

@@ -68,6 +68,8 @@ async def search_by_address(
     before: models.Date | None = None,
     plain: bool = False,
     full: bool = False,
+    distinct: bool = True,
+    per_file: Annotated[int, Query(ge=0)] = 2,
     explain: bool = True,
 ) -> Response:
     """Find the chunks that answer a question best: the same as POST, for a browser or curl."""
@@ -84,6 +86,8 @@ async def search_by_address(
         before=before,
         plain=plain,
         full=full,
+        distinct=distinct,
+        per_file=per_file,
         explain=explain,
     )
     return await _search(service, asked)
@@ -211,6 +215,8 @@ async def _search(service: Service, asked: models.Search) -> Response:
             before=asked.before,
             plain=asked.plain,
             full=asked.full,
+            distinct=asked.distinct,
+            per_file=asked.per_file,
         )
 
     return await _find(service, find, asked.question, explain=asked.explain)

@@ -24,6 +24,8 @@ export interface Query {
   readonly recall?: number | undefined; // what is usual without it
   readonly filter?: object | undefined; // what the core's filters take
   readonly isPlain?: boolean; // quotes, signs and fields of the question are text
+  readonly isDistinct?: boolean; // passages that say the same are one hit
+  readonly perFile?: number; // hits of a document; 0 for any number
   readonly excluded?: readonly number[]; // chunks that are no answers
   readonly highlight?: string; // words to mark in hits, where they are not the question's
   readonly vector?: Float32Array | undefined;
@@ -86,7 +88,8 @@ class Question {
   private constructor(snapshot: Snapshot, query: Query, collection: Collection, words: Words) {
     const { target, cache, model, server, vectorSource } = snapshot;
     const { parts, notes } = target;
-    const { question, mode, rerank, recall, filter, isPlain = false, excluded = [], highlight, signal } = query;
+    const { question, mode, rerank, recall, filter, excluded = [], highlight, signal } = query;
+    const { isPlain = false, isDistinct = false, perFile = 0 } = query;
     this.#snapshot = snapshot;
     this.#query = query;
     this.#collection = collection;
@@ -105,7 +108,8 @@ class Question {
     const k = Math.min(query.k, Math.max(1, collection.counts.chunks));
     const by = words === null ? "texts" : words === "none" ? "none" : "postings";
     const reranks = rerank !== "none";
-    const rest = { is_plain: isPlain, reranks, excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
+    const shown = { is_plain: isPlain, is_distinct: isDistinct, per_file: perFile, highlight };
+    const rest = { reranks, excluded, words: by, reads_rows: isRead(vectorSource), ...shown };
     this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
   }
 
@@ -289,14 +293,17 @@ function filtersOf({ question, filter, isPlain }: Query, collection: Collection)
 }
 
 /** Checks what a search is asked; InvalidArgument for what no search can answer. */
-export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "rerank" | "recall">): void {
-  const { question, k, mode, rerank = "auto", recall = 1 } = query;
+export function checkQuery(query: Omit<Query, "vector" | "signal">): void {
+  const { question, k, mode, rerank = "auto", recall = 1, perFile = 0 } = query;
   if (typeof question !== "string" || !/[\p{L}\p{N}]/u.test(question)) {
     const got = JSON.stringify(question);
     throw new GossamerError("InvalidArgument", `a question needs a word or a number, got ${got}`);
   }
   if (!Number.isSafeInteger(k) || k < 1) {
     throw new GossamerError("InvalidArgument", `k must be at least 1, got ${k}`);
+  }
+  if (!Number.isSafeInteger(perFile) || perFile < 0) {
+    throw new GossamerError("InvalidArgument", `perFile must be 0 (any number) or more, got ${perFile}`);
   }
   checkName("mode", mode, ["hybrid", "semantic", "lexical"]);
   checkName("rerank", rerank, ["auto", "none"]);

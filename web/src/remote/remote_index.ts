@@ -28,8 +28,8 @@ export class RemoteIndex {
 
   /** The chunks that answer a question best. */
   async search(question: string, options: SearchOptions = {}): Promise<Results> {
-    const { k = 10, filter, signal, ...rest } = options;
-    const body = JSON.stringify({ question, k, ...rest, where: filter });
+    const { k = 10, filter, perFile, signal, ...rest } = options;
+    const body = JSON.stringify({ question, k, ...rest, where: filter, per_file: perFile });
     const headers = { "Content-Type": "application/json" };
     const sent = { method: "POST", body, headers, signal: signal ?? null };
     return resultsOf((await this.#connection.ask("v1/search", sent)) as ServerResults);

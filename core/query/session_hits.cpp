@@ -1,0 +1,168 @@
+// How each thing is shown once: copies of a passage are one hit, and the hits of one document leave
+// room for those of others.
+
+#include <algorithm>
+
+#include "base/append.h"
+#include "query/session.h"
+
+namespace gossamer {
+namespace {
+
+// How many chunks are read, at most, to tell which of the best are copies.
+constexpr std::size_t kMostSifted = 256;
+
+}  // namespace
+
+void QuerySession::begin_sifting() {
+  stage_ = Stage::kSift;
+  candidates_.clear();
+  if (!query_.reranks_best()) return begin_measuring();
+  sift_next();
+}
+
+// How far down a ranking candidates stand: what is left out makes room for as many.
+std::uint32_t QuerySession::reach_of(std::uint32_t FusedChunk::* rank) const {
+  const std::size_t least = query_.candidates();
+  std::uint32_t reach = 0;
+  for (std::size_t room = least; reach < room;) {
+    reach = static_cast<std::uint32_t>(room);
+    room = least;
+    for (const FusedChunk& chunk : left_out_) room += chunk.*rank > 0 && chunk.*rank <= reach;
+  }
+  return reach;
+}
+
+void QuerySession::sift_next() {
+  const std::uint32_t by_meaning = reach_of(&FusedChunk::by_meaning),
+                      by_words = reach_of(&FusedChunk::by_words);
+  to_sift_.clear();
+  std::vector<std::uint64_t> ids;
+  for (const FusedChunk& chunk : fused_) {
+    const bool is_best = (chunk.by_meaning > 0 && chunk.by_meaning <= by_meaning) ||
+                         (chunk.by_words > 0 && chunk.by_words <= by_words);
+    if (!is_best || sifted_.size() == kMostSifted || !sifted_.insert(chunk.id).second) continue;
+    to_sift_.push_back(chunk);
+    ids.push_back(chunk.id);
+  }
+  if (to_sift_.empty()) return finish_sifting();
+  if (!query_.is_distinct) return;
+  reader_.begin(ids, false);
+  reader_.take_away();  // what only a server has is not worth the way
+}
+
+void QuerySession::take_sifted() {
+  for (const FusedChunk& chunk : to_sift_) {
+    if (is_copy(chunk.id) || is_stale(chunk.id))
+      left_out_.push_back(chunk);
+    else
+      candidates_.push_back(chunk.id);
+  }
+  sift_next();
+}
+
+void QuerySession::finish_sifting() {
+  std::set<std::uint64_t> left_out;
+  for (const FusedChunk& chunk : left_out_) left_out.insert(chunk.id);
+  std::erase_if(fused_, [&](const FusedChunk& chunk) { return left_out.contains(chunk.id); });
+  begin_measuring();
+}
+
+// Whether a passage that was read says what one before it says.
+bool QuerySession::is_copy(std::uint64_t id) {
+  const Passage* passage = query_.is_distinct ? reader_.find(id) : nullptr;
+  return passage != nullptr && copies_.add(id, passage->body) != id;
+}
+
+// The first of the ranking: among these a document leaves room for others.
+std::size_t QuerySession::best_count() const {
+  const std::size_t count = candidates_.empty() ? query_.candidates() : candidates_.size();
+  return std::min(fused_.size(), std::max(count, query_.k));
+}
+
+void QuerySession::read_next() {
+  const std::size_t most = next_ < best_count() ? best_count() : fused_.size();
+  const std::size_t end = std::min(most, next_ + query_.k);
+  batch_.assign(fused_.begin() + static_cast<std::ptrdiff_t>(next_),
+                fused_.begin() + static_cast<std::ptrdiff_t>(end));
+  next_ = end;
+  std::vector<std::uint64_t> ids;
+  for (const FusedChunk& chunk : batch_) ids.push_back(chunk.id);
+  reader_.begin(ids, true);
+}
+
+// Takes the best until k of them are there, leaving out those whose text has changed.
+void QuerySession::take_hits() {
+  for (const FusedChunk& chunk : batch_)
+    if (hits_.size() < query_.k) take_hit(chunk);
+  if (next_ >= best_count()) fill_up();
+  if (hits_.size() == query_.k) return begin_places();
+  if (next_ < fused_.size()) return read_next();
+  look_deeper();
+}
+
+void QuerySession::take_hit(const FusedChunk& chunk) {
+  const Passage* passage = reader_.find(chunk.id);
+  if ((passage == nullptr && !reader_.is_out_of_reach(chunk.id)) || is_copy(chunk.id)) return;
+  Hit hit{passage ? *passage : reader_.without_text(chunk.id), chunk,
+          meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
+          meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr};
+  const bool leaves_room = query_.per_file > 0 && next_ <= best_count();
+  if (leaves_room && hits_of_[hit.passage.chunk.document->row]++ >= query_.per_file)
+    held_back_.push_back(std::move(hit));
+  else
+    hits_.push_back(std::move(hit));
+}
+
+// Where the best give no more, further hits of the same documents are better than those below.
+void QuerySession::fill_up() {
+  std::size_t taken = 0;
+  for (; taken < held_back_.size() && hits_.size() < query_.k; ++taken) {
+    Hit& hit = held_back_[taken];
+    const auto behind = std::find_if(hits_.begin(), hits_.end(),
+                                     [&](const Hit& other) { return hit.rank < other.rank; });
+    hits_.insert(behind, std::move(hit));
+  }
+  held_back_.erase(held_back_.begin(), held_back_.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
+// What was found to be stale, or a copy, leaves its place to others.
+void QuerySession::look_deeper() {
+  const bool is_cut = by_words_.ids.size() >= depth() || (meaning_ && meaning_->is_cut());
+  const bool has_copies = copies_.count() > 0 && is_cut;
+  if (reader_.stale() == scope_.stale && !has_copies) return begin_places();
+  // Where that happens again, more is read each time: all the sources of a large index may be
+  // stale.
+  const bool is_all = depth() >= collection_.catalogue().counts().chunks;
+  if (has_copies || (!scope_.stale.empty() && !is_all)) {
+    scope_.spare += query_.k + scope_.spare;
+    scope_.depth *= 2;
+  }
+  scope_.stale = reader_.stale();
+  begin();
+}
+
+// Where else a hit stands is to be cited too.
+void QuerySession::begin_places() {
+  stage_ = Stage::kPlaces;
+  std::vector<std::uint64_t> ids;
+  for (const Hit& hit : hits_) append(ids, copies_.copies_of(hit.rank.id));
+  reader_.begin(ids, true);
+  reader_.take_away();
+}
+
+void QuerySession::finish_places() {
+  for (Hit& hit : hits_) {
+    for (const std::uint64_t id : copies_.copies_of(hit.rank.id))
+      if (const Passage* passage = reader_.find(id))
+        hit.also.push_back({*passage, {id, 0, 0, 0}, std::nullopt});
+    // The first hit of a document tells of all that were held back.
+    for (Hit& more : held_back_)
+      if (more.passage.chunk.document == hit.passage.chunk.document)
+        hit.more.push_back(std::move(more));
+    std::erase_if(held_back_, [](const Hit& one) { return one.passage.chunk.document == nullptr; });
+  }
+  stage_ = Stage::kOver;
+}
+
+}  // namespace gossamer
