@@ -105,7 +105,6 @@ def command(
     /,
     question: tuple[str, ...],
     full: bool,
-    per_file: int,
     group: str | None,
     copies: bool,
     explain: bool,
@@ -123,8 +122,9 @@ def command(
     from gossamer.cli.hits import record_results, show_results
 
     asked = " ".join(question)
-    shown = {"full": full, "distinct": not copies, "per_file": 1 if group else per_file}
-    results = session.open_index(model).search(asked, **shown, **options)
+    if group:
+        options["per_file"] = 1
+    results = session.open_index(model).search(asked, full=full, distinct=not copies, **options)
     found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
     if not found.hits:
