@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
-from gossamer.errors import GossamerError, InvalidArgument
+from gossamer.errors import InvalidArgument
 from gossamer.files import absolute
 from gossamer.filters import combine
 from gossamer.model import IndexModel, Share
@@ -28,8 +28,9 @@ from gossamer.store.check import Finding, check
 from gossamer.store.folder import read_manifest
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
+from gossamer.update.answer import answer
 from gossamer.update.create import create_index
-from gossamer.update.index import ChangeableIndex
+from gossamer.update.index import ChangeableIndex, asks
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateReport
 from gossamer.update.session import UpdateSession
@@ -42,25 +43,6 @@ if TYPE_CHECKING:
     from gossamer.sync.send import PushReport
 
 __all__ = ["Index"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _asks(ask: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
-    """Let a question be asked once more if the file at the address was replaced meanwhile."""
-
-    @wraps(ask)
-    def ask_twice(index: Index, /, *args: P.args, **options: P.kwargs) -> T:
-        snapshot = index._current[0]
-        try:
-            return ask(index, *args, **options)
-        except GossamerError:
-            if not snapshot.is_lost:
-                raise
-            return ask(index, *args, **options)
-
-    return ask_twice
 
 
 class Index(ChangeableIndex):
@@ -199,7 +181,7 @@ class Index(ChangeableIndex):
         """Remember on this machine that the index is trusted in this place, as it is now."""
         accept(self.folder, read_manifest(self.folder))
 
-    @_asks
+    @asks
     def search(
         self,
         question: str,
@@ -216,6 +198,7 @@ class Index(ChangeableIndex):
         after: str | None = None,
         before: str | None = None,
         full: bool = False,
+        update: str = "never",
     ) -> Results:
         """Find the k best chunks for a question: always min(k, what the filters let through).
 
@@ -234,6 +217,9 @@ class Index(ChangeableIndex):
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
         globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
         whole chunks.
+
+        `update="auto"` brings up to 20 files that changed up to date first, in about two seconds
+        and unless another process changes the index; "always" all there is, as `add_paths()` does.
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
@@ -243,10 +229,11 @@ class Index(ChangeableIndex):
         if reranker is not None:
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
-            Query(question, k, mode, recall, reranks, filter, plain, full=full, reranker=scorer)
+            Query(question, k, mode, recall, reranks, filter, plain, full=full, reranker=scorer),
+            update,
         )
 
-    @_asks
+    @asks
     def similar(
         self,
         place: int | str,
@@ -281,7 +268,7 @@ class Index(ChangeableIndex):
             ),
         )
 
-    @_asks
+    @asks
     def get(self, id: int) -> Hit:
         """Give a chunk by its id; UnknownId if it is gone or its text has changed.
 
@@ -290,7 +277,7 @@ class Index(ChangeableIndex):
         snapshot = self.snapshot
         return Passages(snapshot, _server_of(snapshot)).hit(id)
 
-    @_asks
+    @asks
     def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of the text before and after it."""
         snapshot = self.snapshot
@@ -382,7 +369,10 @@ class Index(ChangeableIndex):
         """Verify everything in the folder; nothing if all is well."""
         return check(self.folder, deep, trust=self.trust)
 
-    def _run(self, query: Query) -> Results:
+    def _run(self, query: Query, update: str = "never") -> Results:
+        return answer(self, partial(self._ask, query), update)
+
+    def _ask(self, query: Query) -> Results:
         snapshot, model = self.now()
         results = run_query(snapshot, model, query, _server_of(snapshot))
         snapshot.save_hot()

@@ -107,6 +107,15 @@ class Applier:
             self._remove_chunks(ids)
         self.changes.write_large()
 
+    def new_texts(self, prepared: Prepared) -> list[str]:
+        """Give the texts of a source that `apply` would embed, unless the journal has them."""
+        if prepared.is_same:
+            return []
+        names = prepared.names
+        known = self._reusable(prepared.source, names)
+        texts = zip(names, prepared.texts(), strict=True)
+        return [text for name, text in texts if name not in known]
+
     def _embed_and_add(self, some: Sequence[_Fresh], on_embedded: Callable[[int], None]) -> None:
         needed = {one.name: one for one in some}
         made = self._vectors_of(needed, on_embedded)
