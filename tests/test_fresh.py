@@ -19,6 +19,7 @@ from gossamer.index import Index
 from gossamer.readers import Limits
 from gossamer.store import begin
 from gossamer.update import answer, compare, fresh, prepare
+from gossamer.update import run as update_run
 
 LONG_AGO = 10**9
 FERRY = "The harbour is closed.\n\nThe ferry leaves at nine.\n"
@@ -177,18 +178,34 @@ def test_a_folder_that_was_renamed_is_not_embedded_again(index, notes, embedder)
     assert index.check() == []
 
 
-def test_a_copy_is_not_embedded_again_but_under_another_name(index, notes, embedder):
+def test_a_copy_is_embedded_again_only_under_another_name(index, notes, embedder):
     before = len(embedder.embedded)
-    (notes / "copy").mkdir()
-    for path in list(notes.glob("*.txt")):
-        shutil.copy(path, notes.with_name("copies.txt") if path.name == "ferry.txt" else path)
-    shutil.copytree(notes, notes.with_name("again"))
+    shutil.copytree(notes, notes.with_name("copies"))
+    (notes.with_name("copies") / "ferry.txt").rename(notes.with_name("copies") / "boat.txt")
 
-    report = index.add_paths([notes.with_name("again"), notes.with_name("copies.txt")])
+    report = index.add_paths([notes.with_name("copies")])
 
-    # The name of a file without a title is embedded with its text.
-    assert (report.chunks_reused, report.chunks_embedded) == (3, 1)
-    assert len(embedder.embedded) == before + 1
+    # Of a file without a title the name is embedded with the text.
+    assert (report.chunks_reused, report.chunks_embedded) == (2, 1)
+    assert embedder.embedded[before:] == [f"boat.txt\n{FERRY.strip()}"]
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "all"}])
+def test_what_a_file_said_before_it_changed_is_reused_as_long_as_it_is_there(
+    embedder, notes, tmp_path, monkeypatch, options
+):
+    monkeypatch.setattr(update_run, "_CHUNKS_AT_ONCE", 1)  # each file is put in by itself
+    index = Index.create(tmp_path / "index", **options)
+    index.add_paths([notes])
+    shutil.copy(notes / "ferry.txt", notes / "a.txt")
+    shutil.copy(notes / "ferry.txt", notes / "z.txt")
+    edit(notes)
+
+    report = index.add_paths()
+
+    assert (report.added, report.updated) == (2, 1)
+    assert index.check() == []
+    assert index.search("harbour closed nine", k=1)[0].text == FERRY.strip()
 
 
 # What is left for `add`
