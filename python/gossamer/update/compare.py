@@ -18,7 +18,7 @@ from gossamer.store.records import is_at_or_below
 __all__ = ["Difference", "Known", "compare_files", "find_files", "part_gone", "tell_gone"]
 
 # Of the time between questions no more than this share goes into looking at files.
-_LOOKING = 1 / 20
+_LOOKING = 1 / 40
 
 
 @dataclass(frozen=True, slots=True)
