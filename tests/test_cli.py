@@ -129,7 +129,7 @@ def test_adding_again_changes_nothing(copy: Run) -> None:
 def test_a_changed_file_is_noticed_and_mended(copy: Run) -> None:
     Path("notes/lease.md").write_text("# Lease\n\nIt ended in June.\n", encoding="utf-8")
 
-    stale = copy("search", "lease")
+    stale = copy("search", "--update", "never", "lease")
     status = copy("status")
     added = copy("add", "--json")
     found = copy("search", "--mode", "lexical", "lease")

@@ -412,7 +412,7 @@ def test_a_page_whose_text_is_stored_is_not_cited_once_its_file_is_gone(index, n
     results = Index.open(index.folder).search("whales sing", k=1)
 
     assert results[0].source != page.as_posix()
-    assert results.stale == (page.as_posix(),)
+    assert (results.stale, results.gone) == ((), (page.as_posix(),))
 
 
 def test_a_file_that_became_shorter_is_stale_by_words_alone(index, notes):

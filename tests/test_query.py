@@ -90,18 +90,18 @@ def test_a_page_that_goes_after_it_was_cited_is_cited_no_more(index, notes):
 
     found = index.search("ferry at noon", k=3)
     assert all("ferry" not in hit.text for hit in found)
-    assert found.stale == ((notes / "ferry.html").as_posix(),)
+    assert found.gone == ((notes / "ferry.html").as_posix(),)
 
 
 def test_a_file_that_was_away_for_one_question_is_fresh_when_it_is_back(index, notes):
     path = notes / "bread.txt"
     shutil.move(path, notes / "aside")
-    assert index.search("banana bread", k=1).stale == (path.as_posix(),)
+    assert index.search("banana bread", k=1).gone == (path.as_posix(),)
 
     shutil.move(notes / "aside", path)
 
     found = index.search("banana bread", k=1)
-    assert found.stale == ()
+    assert (found.stale, found.gone) == ((), ())
     assert found[0].source == path.as_posix()
 
 

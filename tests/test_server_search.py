@@ -242,3 +242,48 @@ class TestTitles:
         Index.create(tmp_path / "index")
         with serve(tmp_path) as client:
             assert client.get("/v1/titles").json() == {"titles": []}
+
+
+# Files that changed
+
+
+def change(folder: Path) -> str:
+    path = folder / "files" / "lease.md"
+    path.write_text("# Lease\n\nNow it ends.\n\nThe zeppelin mast is let.\n", encoding="utf-8")
+    return path.as_posix()
+
+
+def test_a_changed_file_is_brought_up_to_date_if_the_client_says_so(
+    client: TestClient, folder: Path
+) -> None:
+    path = change(folder)
+
+    before = client.post("/v1/search", json={"question": "lease zeppelin mast"}).json()
+    found = client.post("/v1/search", json={"question": "zeppelin mast", "update": "auto"}).json()
+
+    assert (before["updated"], before["stale"]) == ([], [path])
+    assert (found["updated"], found["stale"], found["gone"]) == ([path], [], [])
+    assert found["hits"][0]["location"] == f"{path}:5"
+
+
+def test_a_question_changes_no_server_that_is_read_only_and_never_by_its_address(
+    folder: Path, client: TestClient
+) -> None:
+    change(folder)
+    with serve(folder, read_only=True) as other:
+        said = other.post("/v1/search", json={"question": "zeppelin", "update": "auto"})
+        assert "read-only" in problem(said, 403, "read_only")
+        assert other.post("/v1/search", json={"question": "zeppelin"}).status_code == 200
+
+    assert client.get("/v1/search", params={"q": "zeppelin", "update": "auto"}).status_code == 422
+    said = client.post("/v1/search", json={"question": "zeppelin", "update": "always"})
+    assert said.status_code == 422
+
+
+def test_what_is_gone_is_said(client: TestClient, folder: Path) -> None:
+    (folder / "files").rename(folder / "moved")
+
+    found = client.post("/v1/search", json={"question": "lease"}).json()
+
+    assert (found["stale"], found["gone"]) == ([], [(folder / "files").as_posix()])
+    assert "gossamer remove" in found["notes"][0]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Self, Unpack
 
-from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.files import absolute
 from gossamer.filters import combine
 from gossamer.model import IndexModel, Share
 from gossamer.places import is_address
 from gossamer.progress import ProgressCallback
+from gossamer.query.options import SearchOptions, query_of
 from gossamer.query.passages import Passages
 from gossamer.query.places import passage_at
 from gossamer.query.remote import RemoteChunks
 from gossamer.query.results import Results
-from gossamer.query.run import Query, check_rerank, run_query
+from gossamer.query.run import Query, run_query
 from gossamer.records import Hit
 from gossamer.rerankers import KeptRerankers, Reranker
 from gossamer.status import IndexStatus, read_status
@@ -28,8 +28,9 @@ from gossamer.store.check import Finding, check
 from gossamer.store.folder import read_manifest
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
+from gossamer.update.answer import answer
 from gossamer.update.create import create_index
-from gossamer.update.index import ChangeableIndex
+from gossamer.update.index import ChangeableIndex, asks
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateReport
 from gossamer.update.session import UpdateSession
@@ -42,25 +43,6 @@ if TYPE_CHECKING:
     from gossamer.sync.send import PushReport
 
 __all__ = ["Index"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _asks(ask: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
-    """Let a question be asked once more if the file at the address was replaced meanwhile."""
-
-    @wraps(ask)
-    def ask_twice(index: Index, /, *args: P.args, **options: P.kwargs) -> T:
-        snapshot = index._current[0]
-        try:
-            return ask(index, *args, **options)
-        except GossamerError:
-            if not snapshot.is_lost:
-                raise
-            return ask(index, *args, **options)
-
-    return ask_twice
 
 
 class Index(ChangeableIndex):
@@ -199,72 +181,20 @@ class Index(ChangeableIndex):
         """Remember on this machine that the index is trusted in this place, as it is now."""
         accept(self.folder, read_manifest(self.folder))
 
-    @_asks
-    def search(
-        self,
-        question: str,
-        k: int = 5,
-        *,
-        mode: str = "hybrid",
-        rerank: str = "auto",
-        reranker: str | Reranker | None = None,
-        plain: bool = False,
-        recall: float | None = None,
-        where: str | Mapping[str, object] | None = None,
-        paths: Sequence[str] = (),
-        types: Sequence[str] = (),
-        after: str | None = None,
-        before: str | None = None,
-        full: bool = False,
-        distinct: bool = True,
-        per_file: int = 2,
-    ) -> Results:
+    @asks
+    def search(self, question: str, k: int = 5, **options: Unpack[SearchOptions]) -> Results:
         """Find the k best chunks for a question; fewer where no more differ or pass the filters.
 
-        `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
-        best of both rankings are read, embedded and ranked again by what they say (`rerank`;
-        "none" adds up places instead). `recall` is the share of the truly nearest chunks to find
-        by meaning: 0.90 unless the best are ranked again, where codes choose them.
-
-        `reranker` scores the best at last, in any mode, and they are ordered by that alone: an
-        ONNX cross-encoder in a folder, one that was fetched from a hub (ORGANISATION/NAME), the
-        address of a server's /v1/rerank, or an object with a `name` and `score(question, texts)`.
-        It is kept for the life of this object.
+        `options` are those of `SearchOptions`: `mode`, `rerank`, `reranker`, `plain`, `recall`,
+        `where`, `paths`, `types`, `after`, `before`, `full`, `distinct`, `per_file`, `update`.
 
         In the question `"exact phrase"`, `+word`, `-word`, `path:`, `type:` and `title:` say what
-        a hit must hold or be; what of it is nowhere is in `absent`. With `plain` they are text.
-        `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
-        globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
-        whole chunks.
-
-        Passages that say the same are one hit, which tells where else they stand (`also`), unless
-        `distinct` is False. A document has at most `per_file` hits as long as there are others
-        among the best (0: any number); the first names what was held back (`more`).
+        a hit must hold or be; what of it is nowhere is in `absent`.
         """
-        if not any(map(str.isalnum, question)):
-            raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
-        condition = combine(where=where, paths=paths, types=types, after=after, before=before)
-        filter, reranks = None if condition is None else condition.key, check_rerank(rerank)
-        scorer = None
-        if reranker is not None:
-            scorer = self._rerankers.get(reranker, self._current[1].threads)
-        return self._run(
-            Query(
-                question,
-                k,
-                mode,
-                recall,
-                reranks,
-                filter,
-                plain,
-                full=full,
-                reranker=scorer,
-                distinct=distinct,
-                per_file=per_file,
-            )
-        )
+        query = query_of(question, k, options, self._load_reranker)
+        return self._run(query, options.get("update", "never"))
 
-    @_asks
+    @asks
     def similar(
         self,
         place: int | str,
@@ -299,7 +229,7 @@ class Index(ChangeableIndex):
             ),
         )
 
-    @_asks
+    @asks
     def get(self, id: int) -> Hit:
         """Give a chunk by its id; UnknownId if it is gone or its text has changed.
 
@@ -308,7 +238,7 @@ class Index(ChangeableIndex):
         snapshot = self.snapshot
         return Passages(snapshot, _server_of(snapshot)).hit(id)
 
-    @_asks
+    @asks
     def context(self, id: int, margin: int = 600) -> tuple[str, Hit, str]:
         """Give a chunk with up to `margin` bytes of the text before and after it."""
         snapshot = self.snapshot
@@ -400,7 +330,13 @@ class Index(ChangeableIndex):
         """Verify everything in the folder; nothing if all is well."""
         return check(self.folder, deep, trust=self.trust)
 
-    def _run(self, query: Query) -> Results:
+    def _load_reranker(self, place: str | Reranker) -> Reranker:
+        return self._rerankers.get(place, self._current[1].threads)
+
+    def _run(self, query: Query, update: str = "never") -> Results:
+        return answer(self, partial(self._ask, query), update)
+
+    def _ask(self, query: Query) -> Results:
         snapshot, model = self.now()
         results = run_query(snapshot, model, query, _server_of(snapshot))
         snapshot.save_hot()

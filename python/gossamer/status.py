@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.sources.folder import as_stored_time
 from gossamer.store import Catalogue, Manifest, Snapshot, Status
 from gossamer.store.manifest import Json
+from gossamer.update.compare import Difference, compare_files
 
 __all__ = ["IndexStatus", "bytes_by_part", "read_status", "record_status"]
 
@@ -74,7 +74,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
     statuses = catalogue.tables["status"]
     is_indexed = statuses == Status.INDEXED
     is_elsewhere = bool(manifest.origin) or not snapshot.is_trusted
-    changed, missing = (0, 0) if is_elsewhere else _look_at_files(snapshot)
+    differ = Difference() if is_elsewhere else compare_files(snapshot)
     return IndexStatus(
         name=snapshot.name,
         folder=snapshot.place,
@@ -92,8 +92,8 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         chunks=catalogue.chunk_count,
         text_bytes=manifest.counts.get("text_bytes", 0),
         bytes_by_part=_bytes_by_part(snapshot),
-        changed_files=changed,
-        missing_files=missing,
+        changed_files=len(differ.changed),
+        missing_files=len(differ.gone),
         is_trusted=snapshot.is_trusted,
         follows=_follows(snapshot.folder, manifest),
         remote=snapshot.remote,
@@ -127,26 +127,6 @@ def _count_words(catalogue: Catalogue, column: str, rows: NDArray[np.bool_]) -> 
     """Count how often each word stands in a column of these sources, the most frequent first."""
     numbers = Counter(catalogue.tables[column][rows].tolist())
     return {catalogue.words[number]: count for number, count in numbers.most_common()}
-
-
-def _look_at_files(snapshot: Snapshot) -> tuple[int, int]:
-    """Count the indexed files that are not as they were, and those that are gone.
-
-    Files of an index that was imported are on no disk: their folders are but names.
-    """
-    changed = missing = 0
-    catalogue = snapshot.catalogue
-    tables = catalogue.tables
-    is_here = np.array([os.path.isabs(word) for word in catalogue.words])
-    (rows,) = np.nonzero(is_here[tables["root"]] & (tables["status"] == Status.INDEXED))
-    for row in rows[catalogue.are_below(rows, snapshot.manifest.roots)].tolist():
-        try:
-            found = os.stat(catalogue.paths[row])
-        except (OSError, ValueError):
-            missing += 1
-            continue
-        changed += (found.st_size, as_stored_time(found.st_mtime_ns)) != catalogue.stat_of(row)
-    return changed, missing
 
 
 def _bytes_by_part(snapshot: Snapshot) -> dict[str, int]:

@@ -109,6 +109,12 @@ test("a mark at the end of a text ends there", async () => {
   assert.deepEqual(hits[0]?.highlights, [[0, 2]]);
 });
 
+test("what was brought up to date first is said", async () => {
+  answerWith(json({ ...FOUND, notes: ["b is gone"], updated: ["a", "b"] }));
+
+  assert.deepEqual((await makeIndex().search("plankton")).notes, ["2 changed files were brought up to date", "b is gone"]);
+});
+
 test("files that changed are named, and what mends it", async () => {
   answerWith(json({ ...FOUND, notes: [], stale: ["a", "b", "c", "d", "e", "f", "g"] }));
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gossamer.store import Manifest
     from gossamer.update.report import UpdateReport
 
-__all__ = ["command", "describe_changes", "walk_options", "walk_options_from"]
+__all__ = ["bring_up_to_date", "command", "describe_changes", "walk_options", "walk_options_from"]
 
 _SHOWN_PROBLEMS = 10
 # Options that are chosen once, when an index is made, and what each is called.
@@ -117,14 +117,30 @@ def command(
     walk = walk_options_from(options, bool(paths))
     chosen = {name: value for name, value in options.items() if value is not None}
     index = _open_or_create(session, chosen, has_paths=bool(paths))
-    with show_update(session.output) as progress:
-        try:
-            report = index.add_paths(paths or None, wait_s=wait, progress=progress, **walk)
-        except KeyboardInterrupt:
-            raise _Stopped from None
+    report = _add(session.output, index, paths or None, wait_s=wait, **walk)
     _show_report(session.output, index, report, as_json)
     if report.emptied and not as_json:
         _ask_about_emptied(session.output, index, report, wait)
+
+
+def bring_up_to_date(output: Output, index: Index) -> None:
+    """Bring all that was added up to date, before something else is done."""
+    report = _add(output, index)
+    if not report.is_nothing:
+        output.note(f"{describe_changes(report)} in {duration(report.seconds)}")
+    if report.problems:
+        count = counted(len(report.problems), "path")
+        output.note((f"{count} could not be updated; `gossamer add` names them", "warning"))
+
+
+def _add(
+    output: Output, index: Index, paths: Sequence[Path] | None = None, **options: Any
+) -> UpdateReport:
+    with show_update(output) as progress:
+        try:
+            return index.add_paths(paths, progress=progress, **options)
+        except KeyboardInterrupt:
+            raise _Stopped from None
 
 
 class _Stopped(click.ClickException):

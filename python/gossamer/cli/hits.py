@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from gossamer.cli.output import Column, Output, Piece
-from gossamer.cli.words import counted, near_path, size
+from gossamer.cli.words import counted, duration, near_path, size
 from gossamer.query.results import ResultsRecord, record_results
 from gossamer.records import Hit, Span
 
@@ -32,11 +32,21 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
         output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
     if is_explained:
         _show_explanation(output, found)
+    if found.updated:
+        output.note(_update(found))
     for note in found.notes:
         output.note((note, "warning"))
     if found.stale:
         changed = counted(len(found.stale), "file")
         output.note((f"{changed} changed since the last update; run `gossamer add`", "warning"))
+
+
+def _update(found: ResultsRecord) -> str:
+    stages = found.explanation["stages"]
+    assert isinstance(stages, dict)
+    files = counted(len(found.updated), "changed file")
+    were = "was" if len(found.updated) == 1 else "were"
+    return f"{files} {were} brought up to date ({duration(stages['update'] / 1e3)})"
 
 
 def _absence(found: ResultsRecord) -> str:

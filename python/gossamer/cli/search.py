@@ -96,6 +96,14 @@ count_option = click.option(
 @click.option("--copies", is_flag=True, help="Show copies of a passage as hits of their own.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
+@click.option(
+    "--update",
+    type=click.Choice(["auto", "never", "always"]),
+    default="auto",
+    show_default=True,
+    help="Bring up to 20 changed files up to date first, within 2 seconds; none; or all that was "
+    "added, new files too.",
+)
 @model_option
 @as_json_option
 @common_options()
@@ -104,6 +112,7 @@ def command(
     session: Session,
     /,
     question: tuple[str, ...],
+    update: str,
     full: bool,
     group: str | None,
     copies: bool,
@@ -117,14 +126,23 @@ def command(
     '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
 
+    Files that changed since they were added are brought up to date before the answer, if they are
+    few and no other process changes the index (`--update`).
+
     Exit code 1 if nothing was found.
     """
+    from gossamer.cli.add import bring_up_to_date
     from gossamer.cli.hits import record_results, show_results
 
     asked = " ".join(question)
+    index = session.open_index(model)
+    if update == "always":
+        bring_up_to_date(session.output, index)
+        update = "auto"  # says what is gone
     if group:
         options["per_file"] = 1
-    results = session.open_index(model).search(asked, full=full, distinct=not copies, **options)
+    options |= {"full": full, "distinct": not copies, "update": update}
+    results = index.search(asked, **options)
     found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
     if not found.hits:

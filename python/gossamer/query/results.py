@@ -43,6 +43,10 @@ class Results(Sequence[Hit]):
     explanation: Explanation
     # Files whose text is not what was indexed: their hits were dropped, `add` mends it.
     stale: tuple[str, ...] = ()
+    # Files that were brought up to date before this was answered.
+    updated: tuple[str, ...] = ()
+    # Files that are not there any more, and folders that were added and are not there.
+    gone: tuple[str, ...] = ()
     took_ms: float = 0.0
     # What else to know of this answer: a server that was away, texts that are not here.
     notes: tuple[str, ...] = ()
@@ -75,6 +79,8 @@ class ResultsRecord:
     took_ms: float
     hits: tuple[Hit, ...]
     stale: tuple[str, ...]
+    updated: tuple[str, ...]
+    gone: tuple[str, ...]
     notes: tuple[str, ...]
     absent: tuple[str, ...]
     explanation: Mapping[str, object]
@@ -97,6 +103,8 @@ def record_results(question: str, results: Results) -> ResultsRecord:
             for hit in results
         ),
         stale=results.stale,
+        updated=results.updated,
+        gone=results.gone,
         notes=results.notes,
         absent=results.absent,
         explanation=explanation,

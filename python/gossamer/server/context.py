@@ -17,7 +17,16 @@ from gossamer.server.service import Service
 if TYPE_CHECKING:
     from gossamer.sync.offer import Offer
 
-__all__ = ["TOKEN", "ChangingRoute", "Route", "Served", "check_count", "check_question", "offer_of"]
+__all__ = [
+    "TOKEN",
+    "ChangingRoute",
+    "Route",
+    "Served",
+    "check_count",
+    "check_may_change",
+    "check_question",
+    "offer_of",
+]
 
 # Says in the schema that a token is sent, and how. Whether it is right is checked before any route.
 TOKEN = Depends(
@@ -61,11 +70,16 @@ class ChangingRoute(Route):
         answer = super().get_route_handler()
 
         async def answer_unless_read_only(request: Request) -> Response:
-            if _service_of(request).options.read_only:
-                raise ReadOnly("this server is read-only; changes are made where its index is")
+            check_may_change(_service_of(request))
             return await answer(request)
 
         return answer_unless_read_only
+
+
+def check_may_change(service: Service) -> None:
+    """Refuse what would change the index of a server that is read-only."""
+    if service.options.read_only:
+        raise ReadOnly("this server is read-only; changes are made where its index is")
 
 
 def check_count(service: Service, items: Sized) -> None:

@@ -87,6 +87,7 @@ T = TypeVar("T")
 Items = Annotated[list[T], Field(fail_fast=True, min_length=1, max_length=MOST_ITEMS)]
 ModeName = Literal["hybrid", "semantic", "lexical"]
 RerankName = Literal["auto", "none"]
+UpdateName = Literal["never", "auto"]
 ChunkId = Annotated[StrictInt, Field(ge=0, le=_MOST_ID)]
 
 
@@ -130,6 +131,9 @@ class Search(_Request):
         Field(ge=0, description="Hits of a document while there are others; 0 for any number."),
     ] = 2
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
+    update: Annotated[
+        UpdateName, Field(description="Bring a few files up to date first that have changed.")
+    ] = "never"
 
 
 class Similar(_Request):

@@ -15,7 +15,14 @@ from gossamer.query.results import Results, ResultsRecord, record_chunk, record_
 from gossamer.records import Hit
 from gossamer.server import models
 from gossamer.server.answers import json_answer
-from gossamer.server.context import TOKEN, Route, Served, check_question, offer_of
+from gossamer.server.context import (
+    TOKEN,
+    Route,
+    Served,
+    check_may_change,
+    check_question,
+    offer_of,
+)
 from gossamer.server.documents import answers
 from gossamer.server.service import Service
 from gossamer.status import record_status
@@ -39,7 +46,7 @@ Id = Annotated[int, Path(description="The id of a chunk, as hits have it.")]
     "/search",
     summary="Find the places that answer a question",
     response_model=ResultsRecord,
-    responses=answers(400, 413, 422),
+    responses=answers(400, 403, 413, 422),
 )
 async def search(service: Served, asked: models.Search) -> Response:
     """Find the chunks that answer a question best, by meaning and by words, with their places."""
@@ -199,25 +206,12 @@ def _titles(index: Index) -> list[str]:
 async def _search(service: Service, asked: models.Search) -> Response:
     _check_hits(service, asked.k)
     check_question(service, asked.question)
+    if asked.update != "never":
+        check_may_change(service)
 
     def find() -> Results:
-        return service.index.search(
-            asked.question,
-            asked.k,
-            mode=asked.mode,
-            rerank=asked.rerank,
-            reranker=service.reranker,
-            recall=asked.recall,
-            where=asked.where,
-            paths=asked.paths,
-            types=asked.types,
-            after=asked.after,
-            before=asked.before,
-            plain=asked.plain,
-            full=asked.full,
-            distinct=asked.distinct,
-            per_file=asked.per_file,
-        )
+        options = asked.model_dump(exclude={"question", "k", "explain"})
+        return service.index.search(asked.question, asked.k, reranker=service.reranker, **options)
 
     return await _find(service, find, asked.question, explain=asked.explain)
 

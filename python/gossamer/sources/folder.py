@@ -12,7 +12,7 @@ from gossamer.sources.ignore import IgnoreRules
 from gossamer.sources.junk import folder_reason, is_junk
 from gossamer.sources.rules import Rules
 
-__all__ = ["FoundFile", "Report", "WalkOptions", "as_stored_time", "walk", "walk_each"]
+__all__ = ["Bounds", "FoundFile", "Report", "WalkOptions", "as_stored_time", "walk", "walk_each"]
 
 # Told of what is left out though a user might expect it: the path and why.
 Report = Callable[[Path, str], None]
@@ -50,7 +50,7 @@ def walk(roots: Sequence[Path], options: WalkOptions, report: Report) -> Iterato
     A file that is itself a root is always given. Nothing is raised for what the disk holds:
     folders that cannot be read, files that vanish and names that are not Unicode go to `report`.
     """
-    bounds = _Bounds(roots)
+    bounds = Bounds(roots)
     return _run([(_Walk(options, report, bounds), sorted(_absolute(roots), key=str))])
 
 
@@ -67,7 +67,7 @@ def walk_each(
     Folders with nothing in them, not even what is left out, go to `empty`. Links may lead below
     `other_roots` too, which are not walked.
     """
-    bounds = _Bounds([*roots, *other_roots])
+    bounds = Bounds([*roots, *other_roots])
     given: set[str] = set()
     return _run(
         [
@@ -95,7 +95,7 @@ def _absolute(roots: Sequence[Path]) -> set[Path]:
     return {Path(os.path.abspath(root)) for root in roots}
 
 
-class _Bounds:
+class Bounds:
     """The folders and files that were named, without links: what is in them is meant to be read."""
 
     def __init__(self, roots: Iterable[Path]) -> None:
@@ -121,7 +121,7 @@ class _Walk:
         self,
         options: WalkOptions,
         report: Report,
-        bounds: _Bounds,
+        bounds: Bounds,
         unreadable: Report = lambda *_: None,
         empty: Callable[[Path], None] = lambda _: None,
         given: set[str] | None = None,

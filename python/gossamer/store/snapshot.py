@@ -138,15 +138,17 @@ class Snapshot:
         )
 
     @cached_property
+    def core(self) -> _core.Catalogue:
+        """The catalogue as the core looks things up in it."""
+        catalogue = self.catalogue
+        if isinstance(catalogue, SegmentCatalogue):
+            return catalogue.core
+        return _core.Catalogue.of_list(catalogue.listing)
+
+    @cached_property
     def collection(self) -> _core.Collection:
         """What questions are asked of: the catalogue, and the folders that may be read."""
-        catalogue = self.catalogue
-        core = (
-            catalogue.core
-            if isinstance(catalogue, SegmentCatalogue)
-            else _core.Catalogue.of_list(catalogue.listing)
-        )
-        return _core.Collection(core, [encode_name(root) for root in self._roots])
+        return _core.Collection(self.core, [encode_name(root) for root in self._roots])
 
     def _map(self, kind: str) -> list[NDArray[np.uint8]]:
         paths = [check_size(self.folder, entry) for entry in self.manifest.files_of(kind)]

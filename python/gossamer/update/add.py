@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -26,9 +24,9 @@ from gossamer.update.plan import plan_update
 from gossamer.update.prepare import GivenText, Prepared, hash_of_given, version_of_reading
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work
-from gossamer.update.session import UpdateSession
+from gossamer.update.session import UpdateSession, open_session
 
-__all__ = ["PathsToAdd", "add_paths", "add_texts", "remove_sources"]
+__all__ = ["PathsToAdd", "add_paths", "add_texts", "forget_notes", "remove_sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ def add_paths(
     everything is kept.
     """
     _check_roots(to_add.given or ())
-    with _session(writer, model) as (session, report):
+    with open_session(writer, model) as (session, report):
         are_all = to_add.given is None
         given = [Path(root) for root in session.roots] if to_add.given is None else to_add.given
         session.choose_roots(given, to_add.options, are_new=to_add.are_options_new)
@@ -79,7 +77,7 @@ def add_paths(
         if session.is_complete:
             writer.forget_journal()
         done = {file.path.as_posix() for file in looked.found}
-        _forget_notes(writer.folder, session.snapshot.catalogue, stale, done)
+        forget_notes(writer.folder, session.snapshot.catalogue, stale, done)
     return report
 
 
@@ -94,7 +92,7 @@ def add_texts(
 
     Each batch is a commit of its own.
     """
-    with _session(writer, model) as (session, report):
+    with open_session(writer, model) as (session, report):
         for batch in batches:
             given = {text.id: text for text in batch}
             catalogue = session.snapshot.catalogue
@@ -120,7 +118,7 @@ def remove_sources(
     Each name is an id to try ("" for none), and the path that it is if no text has that id. Names
     of nothing are passed over.
     """
-    with _session(writer, model) as (session, report):
+    with open_session(writer, model) as (session, report):
         catalogue = segments_of(session.snapshot)
         found = {id: row for id, _ in names if (row := catalogue.find_text(id)) is not None}
         paths = [path for id, path in names if id not in found]
@@ -130,18 +128,6 @@ def remove_sources(
         if rows or session.has_new_settings:
             session.run(Work([], gone=[catalogue.source(row) for row in sorted(rows)]), watcher)
     return report
-
-
-@contextmanager
-def _session(writer: Writer, model: IndexModel) -> Iterator[tuple[UpdateSession, UpdateReport]]:
-    report = UpdateReport()
-    started = time.monotonic()
-    session = UpdateSession(writer, model, report)
-    try:
-        yield session, report
-    finally:
-        session.close()
-        report.seconds = time.monotonic() - started
 
 
 def _check_roots(roots: Sequence[Path]) -> None:
@@ -184,7 +170,7 @@ def _is_indexed(catalogue: Catalogue, text: GivenText) -> bool:
     return is_read_alike and known.content_hash == hash_of_given(text)
 
 
-def _forget_notes(folder: Path, catalogue: Catalogue, stale: set[str], done: set[str]) -> None:
+def forget_notes(folder: Path, catalogue: Catalogue, stale: set[str], done: set[str]) -> None:
     """Forget what searches noted of files that were read now or are not indexed any more."""
     if stale:
         kept = {path for path in stale - done if catalogue.find_path(path) is not None}

@@ -70,8 +70,6 @@ class Applier:
         self._words = words
         self._report = report
         self.restart()
-        # Sources that are gone, by content: a file that was moved finds its codes there.
-        self._moved: dict[int, SourceRecord] = {}
 
     def restart(self) -> None:
         """Go on after a commit."""
@@ -79,6 +77,8 @@ class Applier:
         self._catalogue = segments_of(self._writer.snapshot)
         self.changes = self._writer.changes(self._vectors.codebook)
         self._vectors.begin(self.changes, self._catalogue)
+        self._by_content: dict[int, list[int]] | None = None
+        self._replaced: set[int] = set()  # rows whose chunks were taken out since the last commit
 
     def remove(self, sources: Sequence[SourceRecord]) -> None:
         """Take sources out; call it after `apply`, which may still use what they hold."""
@@ -88,24 +88,31 @@ class Applier:
         self.changes.remove_sources(rows)
         self._report.removed += len(rows)
 
-    def expect_moved(self, sources: Sequence[SourceRecord]) -> None:
-        """Name sources whose files are gone: the same content elsewhere need not be embedded."""
-        self._moved = {source.content_hash: source for source in sources if source.content_hash}
-
     def apply(self, wave: Sequence[Prepared], on_embedded: Callable[[int], None]) -> None:
         """Embed what is new in these sources and put them in."""
         fresh: list[_Fresh] = []
-        old_ids = []
+        old_rows = []
         for prepared in wave:
             if prepared.is_same:
                 self._touch(prepared)
             else:
-                old_ids.append(self._put(prepared, fresh))
+                old_rows.append(self._put(prepared, fresh))
         for start in range(0, len(fresh), _CHUNKS_AT_ONCE):
             self._embed_and_add(fresh[start : start + _CHUNKS_AT_ONCE], on_embedded)
-        for ids in old_ids:
-            self._remove_chunks(ids)
+        for row in old_rows:
+            if row is not None:
+                self._remove_chunks(self._catalogue.chunks_of(row))
+                self._replaced.add(row)
         self.changes.write_large()
+
+    def new_texts(self, prepared: Prepared) -> list[str]:
+        """Give the texts of a source that `apply` would embed, unless the journal has them."""
+        if prepared.is_same:
+            return []
+        names = prepared.names
+        known = self._reusable(prepared.source, names)
+        texts = zip(names, prepared.texts(), strict=True)
+        return [text for name, text in texts if name not in known]
 
     def _embed_and_add(self, some: Sequence[_Fresh], on_embedded: Callable[[int], None]) -> None:
         needed = {one.name: one for one in some}
@@ -116,11 +123,13 @@ class Applier:
     def _reusable(self, source: SourceRecord, names: Sequence[bytes]) -> dict[bytes, int]:
         """Chunks of the same source that say the same: the id each has now, by hash.
 
-        32 bits tell the chunks of one file apart; more than one file is never compared.
+        Those of a new source are looked for in one of the same content: a file, or a whole root,
+        that was moved or copied. 32 bits tell the chunks of one file apart; more than one file is
+        never compared.
         """
         row = self._row_of(source)
-        if row is None and source.content_hash in self._moved:
-            row = self._row_of(self._moved[source.content_hash])
+        if row is None and source.root:
+            row = self._row_like(source)
         if row is None:
             return {}
         ids = self._catalogue.chunks_of(row)
@@ -129,6 +138,18 @@ class Applier:
         by_check = dict(zip(self._catalogue.checks(ids).tolist(), ids.tolist(), strict=True))
         found = {name: by_check.get(_check(name)) for name in names}
         return {name: id for name, id in found.items() if id is not None}
+
+    def _row_like(self, source: SourceRecord) -> int | None:
+        """Give a file of the same content, of the same name if there is one."""
+        if self._by_content is None:
+            self._by_content = {}
+            for row in range(self._catalogue.source_count):
+                *_, content_hash = self._catalogue.core.source(row)
+                self._by_content.setdefault(content_hash, []).append(row)
+        rows = self._by_content.get(source.content_hash, []) if source.content_hash else []
+        found = [row for row in rows if row not in self._replaced]
+        named = (row for row in found if self._catalogue.source(row).name == source.name)
+        return next(named, found[0] if found else None)
 
     def _vectors_of(
         self, needed: Mapping[bytes, _Fresh], on_embedded: Callable[[int], None]
@@ -153,10 +174,9 @@ class Applier:
             on_embedded(len(batch))
         return made
 
-    def _put(self, prepared: Prepared, fresh: list[_Fresh]) -> NDArray[np.int64]:
-        """Put a source in, and what is to be embedded of it to `fresh`; give its old chunks."""
+    def _put(self, prepared: Prepared, fresh: list[_Fresh]) -> int | None:
+        """Put a source in, and what is to be embedded of it to `fresh`; give its old row."""
         row = self._row_of(prepared.source)
-        old_ids = np.zeros(0, np.int64) if row is None else self._catalogue.chunks_of(row)
         was_indexed = row is not None and self._status_of(row) == Status.INDEXED
         names = prepared.names
         known = self._reusable(prepared.source, names)
@@ -178,7 +198,7 @@ class Applier:
                 fresh.append(_Fresh(id, name, document, number))
         self._add_words(ids, prepared)
         self._count(prepared.source, row is not None, was_indexed, len(moved_from))
-        return old_ids
+        return row
 
     def _add_words(self, ids: NDArray[np.int64], prepared: Prepared) -> None:
         if self._words is None:

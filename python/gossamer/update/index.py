@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from gossamer.chunking import Chunker
-from gossamer.errors import InvalidArgument, WrongState
+from gossamer.errors import GossamerError, InvalidArgument, WrongState
 from gossamer.files import absolute
 from gossamer.model import IndexModel
 from gossamer.progress import silent
@@ -20,6 +21,7 @@ from gossamer.sources.folder import WalkOptions
 from gossamer.store import Snapshot, Writer, begin, open_index
 from gossamer.store.folder import read_manifest
 from gossamer.update.add import PathsToAdd, add_paths, add_texts, remove_sources
+from gossamer.update.compare import Known
 from gossamer.update.given import in_batches
 from gossamer.update.prepare import GivenText
 from gossamer.update.report import UpdateReport, Watcher
@@ -28,7 +30,27 @@ from gossamer.update.together import add_texts_together
 if TYPE_CHECKING:
     from gossamer.update.adopt import AdoptReport
 
-__all__ = ["ChangeableIndex"]
+__all__ = ["ChangeableIndex", "asks"]
+
+Asked = TypeVar("Asked", bound="ChangeableIndex")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def asks(ask: Callable[Concatenate[Asked, P], T]) -> Callable[Concatenate[Asked, P], T]:
+    """Let a question be asked once more if the file at the address was replaced meanwhile."""
+
+    @wraps(ask)
+    def ask_twice(index: Asked, /, *args: P.args, **options: P.kwargs) -> T:
+        snapshot = index._current[0]
+        try:
+            return ask(index, *args, **options)
+        except GossamerError:
+            if not snapshot.is_lost:
+                raise
+            return ask(index, *args, **options)
+
+    return ask_twice
 
 
 class ChangeableIndex:
@@ -37,6 +59,7 @@ class ChangeableIndex:
     def __init__(self, snapshot: Snapshot, model: IndexModel) -> None:
         self._current = (snapshot, model)
         self._lock = Lock()
+        self.known = Known()
 
     @property
     def folder(self) -> Path:
@@ -103,7 +126,7 @@ class ChangeableIndex:
         """
         given = None if paths is None else [absolute(path) for path in paths]
         to_add = PathsToAdd(given, options, reset_options, limits or Limits(), chunker)
-        with self._begin_change("add", wait_s) as writer:
+        with self.begin_change("add", wait_s) as writer:
             if prepare is not None:
                 prepare()
             return add_paths(writer, self.model, to_add, progress or silent)
@@ -132,7 +155,7 @@ class ChangeableIndex:
         """
         batches = in_batches(texts)
         first = next(batches)  # what is wrong with them is said before anything is done
-        with self._begin_change("add", wait_s) as writer:
+        with self.begin_change("add", wait_s) as writer:
             given = chain([first], batches)
             return add_texts(writer, self.model, given, progress or silent, chunker)
 
@@ -147,7 +170,7 @@ class ChangeableIndex:
 
         No id may be in two groups. It takes hardly longer than one group alone.
         """
-        with self._begin_change("add", wait_s) as writer:
+        with self.begin_change("add", wait_s) as writer:
             return add_texts_together(writer, self.model, groups, progress or silent)
 
     def remove(
@@ -161,7 +184,7 @@ class ChangeableIndex:
         if not all(os.fspath(name) for name in names):
             raise InvalidArgument("a name to remove is the id of a text or a path, not empty")
         known = [(name if isinstance(name, str) else "", absolute(name)) for name in names]
-        with self._begin_change("remove", wait_s) as writer:
+        with self.begin_change("remove", wait_s) as writer:
             return remove_sources(writer, self.model, known, silent)
 
     def adopt(
@@ -183,7 +206,7 @@ class ChangeableIndex:
         snapshot = open_index(folder, trust=trust)
         if not snapshot.is_trusted:
             raise snapshot.refusal("it is not put into another one")
-        with self._begin_change("adopt", wait_s) as writer:
+        with self.begin_change("adopt", wait_s) as writer:
             return adopt_index(writer, snapshot)
 
     @contextmanager
@@ -194,7 +217,7 @@ class ChangeableIndex:
             yield writer
 
     @contextmanager
-    def _begin_change(self, command: str, wait_s: float) -> Iterator[Writer]:
+    def begin_change(self, command: str, wait_s: float = 0) -> Iterator[Writer]:
         """Open the index for changes of its own; WrongState if it follows a server's."""
         with self._begin(command, wait_s) as writer:
             if writer.snapshot is not None and (origin := writer.snapshot.manifest.origin):

@@ -52,7 +52,6 @@ def run_update(
     progress = UpdateProgress("embedding", 0, work.count, 0, work.size)
     watcher(progress)
     committed_at, is_committed = time.monotonic(), False
-    applier.expect_moved(work.gone)
     for wave in _waves(work_ahead(work.items, _prepare, _weight, _BYTES_AHEAD)):
         applier.apply([source for source, _ in wave], _counter(progress, watcher))
         _advance(progress, wave)

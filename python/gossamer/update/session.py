@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,16 +22,29 @@ from gossamer.store.writer import Recoded
 from gossamer.update.apply import Applier
 from gossamer.update.growing import GrowingVectors
 from gossamer.update.hubs import HubVectors
-from gossamer.update.prepare import Preparer
+from gossamer.update.prepare import Prepared, Preparer
 from gossamer.update.report import UpdateReport, Watcher
 from gossamer.update.run import Work, run_update
 from gossamer.update.walk_settings import as_settings, from_settings, merge_settings
 from gossamer.update.words import GrowingWords
 from gossamer.vectors.vector_index import VectorIndex
 
-__all__ = ["UpdateSession"]
+__all__ = ["UpdateSession", "open_session"]
 
 Floats = NDArray[np.float32]
+
+
+@contextmanager
+def open_session(writer: Writer, model: IndexModel) -> Iterator[tuple[UpdateSession, UpdateReport]]:
+    """Begin an update; give what does it, and the report of what it did."""
+    report = UpdateReport()
+    started = time.monotonic()
+    session = UpdateSession(writer, model, report)
+    try:
+        yield session, report
+    finally:
+        session.close()
+        report.seconds = time.monotonic() - started
 
 
 class UpdateSession:
@@ -114,6 +129,19 @@ class UpdateSession:
     def run(self, work: Work, watcher: Watcher) -> None:
         """Do the work and commit, now and then on the way and at the end."""
         run_update(self._applier, work, self.commit, watcher, must_commit=self.has_new_settings)
+
+    def new_texts(self, prepared: Prepared) -> list[str]:
+        """Give the texts of a source that would have to be embedded."""
+        return self._applier.new_texts(prepared)
+
+    def put(self, prepared: Prepared) -> None:
+        """Embed what is new in one source and put it in, without a commit."""
+        self._applier.apply([prepared], lambda _: None)
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether there is anything to commit."""
+        return not self._applier.changes.is_empty
 
     def commit(self, is_last: bool, *, is_compact: bool = False) -> None:
         """Make what was done so far the state of the index."""

@@ -41,6 +41,7 @@ export interface ServerResults {
   readonly took_ms: number;
   readonly hits: readonly HitRecord[];
   readonly stale: readonly string[];
+  readonly updated?: readonly string[]; // as below
   readonly notes: readonly string[];
   readonly absent?: readonly string[]; // servers of earlier releases do not say it
   readonly explanation: ExplanationRecord;
@@ -55,9 +56,15 @@ export function resultsOf(said: ServerResults): Results {
     hits: said.hits.map(hitOf),
     absent: said.absent ?? [],
     explanation: explanationOf(said.explanation),
-    notes: [...said.notes, ...staleNotes(said.stale)],
+    notes: [...updateNotes(said.updated ?? []), ...said.notes, ...staleNotes(said.stale)],
     tookMs: said.took_ms,
   };
+}
+
+/** That the answer is of files as they are now. */
+function updateNotes(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  return [paths.length === 1 ? "1 changed file was brought up to date" : `${paths.length} changed files were brought up to date`];
 }
 
 /** That hits are missing, and what mends it. */
