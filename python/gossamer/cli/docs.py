@@ -29,6 +29,8 @@ More examples:
 
     gossamer search "retry with backoff" --type python --path 'src/**' -k 10
     gossamer search "rent" --mode lexical --after 2024-01-01 --json | jq '.hits[].location'
+    gossamer search --format vimgrep "retry with backoff"      # for an editor's list of places
+    gossamer search -l0 "lease" | xargs -0 grep -n landlord    # the files alone
     gossamer similar notes/lease.md:7          # what else is like this place
     gossamer --index work add ~/work --keep hot:50MB
     gossamer watch                             # keep the index up to date until Ctrl-C
@@ -49,6 +51,11 @@ never broken.
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
+
+`--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns count bytes
+from 1, and point at the first word of the question in the line that answers best. What has no lines (pages,
+slides, messages) is cited as line 1, with its place before the text; where the text was taken out of a file,
+such as HTML, the column is 1. In Vim: `:cexpr system('gossamer search --format vimgrep lease')`.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none

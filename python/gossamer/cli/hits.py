@@ -5,32 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from gossamer.cli.answers import Answer
+from gossamer.cli.formats import Format, print_paths, print_vimgrep
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, near_path, size
-from gossamer.query.results import ResultsRecord, record_results
+from gossamer.query.results import ResultsRecord
 from gossamer.records import Hit, Span
 
-__all__ = ["ResultsRecord", "record_results", "show_results"]
+__all__ = ["as_json", "show_results"]
 
 # What a ranking is called by what it goes by.
 _RANKINGS = {"semantic": "meaning", "lexical": "words"}
 
 
-def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explained: bool) -> None:
+def show_results(
+    output: Output, answer: Answer, format: Format, is_explained: bool = False
+) -> None:
     """Print what was found."""
-    if as_json:
-        output.json(asdict(found))
+    found = answer.found
+    if format.name == "json":
+        output.json(as_json(answer))
         return
+    if format.name == "vimgrep":
+        print_vimgrep(output, answer)
+    elif format.name == "paths":
+        print_paths(output, found.hits, format.end)
+    else:
+        _show_hits(output, answer, is_explained)
+    _show_notes(output, found)
+
+
+def as_json(answer: Answer) -> dict[str, object]:
+    """Give an answer as programs read it."""
+    return asdict(answer.found)
+
+
+def _show_hits(output: Output, answer: Answer, is_explained: bool) -> None:
+    found = answer.found
     if found.absent and found.hits:
         nearest = "other words" if found.mode == "lexical" else "meaning"
         output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
     for hit in found.hits:
         _show_hit(output, hit)
-    if not found.hits:
-        output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
     if is_explained:
         _show_explanation(output, found)
+
+
+def _show_notes(output: Output, found: ResultsRecord) -> None:
+    if not found.hits:
+        output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
     for note in found.notes:
         output.note((note, "warning"))
     if found.stale:

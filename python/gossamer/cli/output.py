@@ -6,6 +6,7 @@ Answers go to standard output; notes, progress and errors to standard error.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -58,6 +59,19 @@ class Output:
     def line(self, *pieces: Piece | str, indent: int = 0) -> None:
         """Print a line; in a terminal a long one goes on below, indented alike."""
         self._write(sys.stdout, pieces, indent)
+
+    def path(self, path: str, rest: str = "", end: str = "\n") -> None:
+        """Print a path for programs, with what is said of it: its own bytes, unless a person sees.
+
+        It cannot be taken for an option.
+        """
+        path = f".{os.sep}{path}" if path.startswith("-") else path
+        if self.is_terminal:
+            print(_escaped(path) + printable(rest), end=end, file=sys.stdout)
+            return
+        sys.stdout.flush()
+        sys.stdout.buffer.write(os.fsencode(path) + (rest + end).encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
 
     def note(self, *pieces: Piece | str) -> None:
         """Say something beside the answer, unless only answers are wanted."""

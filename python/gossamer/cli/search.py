@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import click
 
 from gossamer.cli.failures import ExitCode
+from gossamer.cli.formats import Format, format_options
 from gossamer.cli.session import (
     Session,
-    as_json_option,
     common_options,
     model_option,
     pass_session,
@@ -83,7 +83,7 @@ count_option = click.option(
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
 @model_option
-@as_json_option
+@format_options
 @common_options()
 @pass_session
 def command(
@@ -92,7 +92,7 @@ def command(
     question: tuple[str, ...],
     full: bool,
     explain: bool,
-    as_json: bool,
+    format: Format,
     model: str,
     **options: Any,
 ) -> None:
@@ -103,11 +103,13 @@ def command(
 
     Exit code 1 if nothing was found.
     """
-    from gossamer.cli.hits import record_results, show_results
+    from gossamer.cli.answers import Asked, answer_of_one
+    from gossamer.cli.hits import show_results
 
     asked = " ".join(question)
-    results = session.open_index(model).search(asked, full=full, **options)
-    found = record_results(asked, results)
-    show_results(session.output, found, as_json, explain)
-    if not found.hits:
+    index = session.open_index(model)
+    results = index.search(asked, full=full, **options)
+    answer = answer_of_one(Asked(session.index, index), asked, results)
+    show_results(session.output, answer, format, explain)
+    if not answer.found.hits:
         raise SystemExit(ExitCode.NO)
