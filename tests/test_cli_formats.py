@@ -96,7 +96,7 @@ def test_each_file_is_listed_once_and_as_it_is_called(
 
 def test_a_name_moves_no_cursor(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "notes")
-    monkeypatch.setattr(output, "_is_terminal", lambda file: True)
+    monkeypatch.setattr(output, "_is_terminal", lambda _: True)
 
     assert run(home, "search", "-l", "-k", "1", "axolotl").stdout == "two\\nlines.md\n"
 

@@ -19,6 +19,7 @@ _COMMANDS = {
     "add": "add",
     "search": "search",
     "status": "status",
+    "open": "open_",
     "show": "show",
     "similar": "similar",
     "remove": "remove",

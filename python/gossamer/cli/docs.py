@@ -31,6 +31,7 @@ More examples:
     gossamer search "rent" --mode lexical --after 2024-01-01 --json | jq '.hits[].location'
     gossamer search --format vimgrep "retry with backoff"      # for an editor's list of places
     gossamer search -l0 "lease" | xargs -0 grep -n landlord    # the files alone
+    gossamer open 2                            # the second hit, in your editor at the line
     gossamer similar notes/lease.md:7          # what else is like this place
     gossamer --index work add ~/work --keep hot:50MB
     gossamer watch                             # keep the index up to date until Ctrl-C
@@ -46,16 +47,25 @@ never broken.
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
 | `GOSSAMER_RERANKER` | the reranking model of `search` and `serve` when `--reranker` is not given |
+| `VISUAL`, `EDITOR` | what `open` shows a text in, with arguments: `code --reuse-window` |
+| `GOSSAMER_VIEWER` | what `open` shows a page of a PDF in: `okular -p {page} {path}` |
 | `GOSSAMER_API_KEY` | the key of a server that embeds or reranks |
 | `GOSSAMER_API_HOST` | the host that the key is for; `http://HOST` if it may go by plain http |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
-`--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns count bytes
-from 1, and point at the first word of the question in the line that answers best. What has no lines (pages,
-slides, messages) is cited as line 1, with its place before the text; where the text was taken out of a file,
-such as HTML, the column is 1. In Vim: `:cexpr system('gossamer search --format vimgrep lease')`.
+`--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns
+count bytes from 1, and point at the first word of the question in the line that answers best. What
+has no lines (pages, slides, messages) is cited as line 1, with its place before the text; where the
+text was taken out of a file, such as HTML, the column is 1. In Vim:
+`:cexpr system('gossamer search --format vimgrep lease')`.
+
+`gossamer open 2` opens the second hit of the last `search` or `similar` that printed numbers: its
+index is asked again, and must be trusted. Editors that are told the line: vi, Vim, Neovim, nano,
+Emacs, Kakoune, micro, gedit and the like; VS Code, Cursor, Windsurf; Zed, Sublime Text, Helix;
+JetBrains' IDEs; Kate, TextMate, Notepad++. Others get the file alone. Web pages open in a browser
+where no editor is named. No shell reads the path.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none

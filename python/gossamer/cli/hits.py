@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from gossamer.cli.answers import Answer
 from gossamer.cli.formats import Format, print_paths, print_vimgrep
+from gossamer.cli.last_search import remember
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, near_path, size
 from gossamer.query.results import ResultsRecord
@@ -21,8 +22,10 @@ _RANKINGS = {"semantic": "meaning", "lexical": "words"}
 def show_results(
     output: Output, answer: Answer, format: Format, is_explained: bool = False
 ) -> None:
-    """Print what was found."""
+    """Print what was found; what is numbered is remembered for `gossamer open`."""
     found = answer.found
+    if format.name in ("text", "json"):
+        remember(answer)
     if format.name == "json":
         output.json(as_json(answer))
         return
