@@ -232,8 +232,8 @@ class Index(ChangeableIndex):
         In the question `"exact phrase"`, `+word`, `-word`, `path:`, `type:` and `title:` say what
         a hit must hold or be; what of it is nowhere is in `absent`. With `plain` they are text.
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
-        globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
-        whole chunks.
+        globs, `types` kinds of files, `after` and `before` dates of mails, chats and other files,
+        such as "2024-05-31", "7d", "last week". With `full` snippets are whole chunks.
         """
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
