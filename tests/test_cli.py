@@ -620,6 +620,7 @@ def test_records_of_hits_are_plain_data(run: Run) -> None:
     found = run("search", "--mode", "lexical", "lease", "due", "--json")
     hit = json.loads(found.stdout)["hits"][0]
 
+    assert hit.pop("index") == "default"
     record = Hit(**hit)
     assert asdict(record) == hit
     assert (record.line, record.unit) == (7, "line")

@@ -28,6 +28,7 @@ _INTRODUCTION = """\
 More examples:
 
     gossamer search "retry with backoff" --type python --path 'src/**' -k 10
+    gossamer search "roof" --type mail --since 'last month'
     gossamer search "rent" --mode lexical --after 2024-01-01 --json | jq '.hits[].location'
     gossamer search --format vimgrep "retry with backoff"      # for an editor's list of places
     gossamer search -l0 "lease" | xargs -0 grep -n landlord    # the files alone
@@ -55,6 +56,11 @@ never broken.
 | `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
 
+`--since` and `--before` take dates as they are written (2024, 2024-05, 2024-05-31) or said: `12h`,
+`7d`, `3 weeks`, `2 months`, `today`, `yesterday`, `monday`, `last week`, `this month`, `last year`,
+which mean the beginning of the first day. Mails and chats that have a date count by it, a chat
+`--since` by its last message and `--before` by its first; all else by the time of the file.
+
 `--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns
 count bytes from 1, and point at the first word of the question in the line that answers best. What
 has no lines (pages, slides, messages) is cited as line 1, with its place before the text; where the
@@ -66,6 +72,11 @@ index is asked again, and must be trusted. Editors that are told the line: vi, V
 Emacs, Kakoune, micro, gedit and the like; VS Code, Cursor, Windsurf; Zed, Sublime Text, Helix;
 JetBrains' IDEs; Kate, TextMate, Notepad++. Others get the file alone. Web pages open in a browser
 where no editor is named. No shell reads the path.
+
+`search -i work -i notes` and `search --all` ask several indexes and make one list. Scores of two
+indexes do not compare, so the best hit of each comes first, in the order the indexes were named,
+then the second of each. An index that cannot be asked is a note, unless none can. The id of a hit
+is one of its own index: `show 12 -i work`; `open` knows whose it is.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none
@@ -122,7 +133,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "stale": "paths of files whose text is not what was indexed; they are never hits",
         "notes": "what else to know: a server that did not answer, texts that are not kept here",
         "absent": "what was to be found to the letter and is nowhere: phrases, +words, names",
-        "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...",
+        "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...; of "
+        "several indexes one for each, by its name",
     },
     "each hit of search, similar": {
         "number": "from 1",
@@ -131,6 +143,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "line": "the number in `location`",
         "snippet": "the lines that answer best, or the whole chunk with `--full`",
         "highlights": "words of the question in `snippet`: pairs of characters, from and to",
+        "index": "name, folder or address of its index, for `--index`",
         **_HIT_KEYS,
     },
     "show": {

@@ -40,7 +40,8 @@ def show_results(
 
 def as_json(answer: Answer) -> dict[str, object]:
     """Give an answer as programs read it."""
-    return asdict(answer.found)
+    hits = [{**asdict(hit), "index": answer.asked_for(hit).name} for hit in answer.found.hits]
+    return {**asdict(answer.found), "hits": hits}
 
 
 def _show_hits(output: Output, answer: Answer, is_explained: bool) -> None:
@@ -50,9 +51,13 @@ def _show_hits(output: Output, answer: Answer, is_explained: bool) -> None:
         output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
     for hit in found.hits:
-        _show_hit(output, hit)
+        _show_hit(output, hit, answer.asked_for(hit).name if answer.is_joint else "")
     if is_explained:
-        _show_explanation(output, found)
+        several = found.explanation if answer.is_joint else {"": found.explanation}
+        for name, explanation in several.items():
+            _show_explanation(output, name, explanation)
+        output.line((f"time in all  {found.took_ms:,.1f} ms", "quiet"))
+        output.line()
 
 
 def _show_notes(output: Output, found: ResultsRecord) -> None:
@@ -71,10 +76,12 @@ def _absence(found: ResultsRecord) -> str:
     return f"no {where} contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
-def _show_hit(output: Output, hit: Hit) -> None:
+def _show_hit(output: Output, hit: Hit, index: str) -> None:
+    """Print a hit, with its index where several were asked."""
     place = near_path(hit.path) + hit.location[len(hit.path) :]
     title = [("  ", ""), (hit.title, "title")] if hit.title else []
-    output.line(f"{hit.number}. ", (place, "path"), *title)
+    of_index = [(f"[{index}] ", "quiet")] if index else []
+    output.line(f"{hit.number}. ", *of_index, (place, "path"), *title)
     output.line((_why(hit), "quiet"), indent=3)
     output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
     output.line()
@@ -105,18 +112,19 @@ def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:
     return [*pieces, (text[at:], "")]
 
 
-def _show_explanation(output: Output, found: ResultsRecord) -> None:
-    said = dict(found.explanation)
+def _show_explanation(output: Output, index: str, explanation: object) -> None:
+    assert isinstance(explanation, dict)
+    said = dict(explanation)
     stages = said.pop("stages")
     terms = said.pop("lexical_terms")
     assert isinstance(stages, dict)
     assert isinstance(terms, dict)
     if not said["reranker"]:
         del said["reranker"], said["chunks_scored"]
-    rows = [(name.replace("_", " "), _shown(name, value)) for name, value in said.items()]
+    rows = [("index", index)] if index else []
+    rows += [(name.replace("_", " "), _shown(name, value)) for name, value in said.items()]
     rows += [("lexical terms", ", ".join(f"{term} ({n:,})" for term, n in terms.items()))]
     rows += [(f"time: {name}", f"{ms:,.1f} ms") for name, ms in stages.items()]
-    rows += [("time in all", f"{found.took_ms:,.1f} ms")]
     output.table([Column("", style="quiet"), Column("", may_fold=True)], rows)
     output.line()
 

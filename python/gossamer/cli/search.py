@@ -77,8 +77,18 @@ count_option = click.option(
     "otherwise codes choose what is ranked again]",
 )
 @filter_options
-@click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")
-@click.option("--before", metavar="DATE", help="Only files changed before.")
+@click.option(
+    "--since",
+    "--after",
+    "after",
+    metavar="WHEN",
+    help="Only mails and chats dated, and other files changed, since then: 7d, 12h, yesterday, "
+    "monday, '3 weeks', 'last month', 2024-05-31, 2024.",
+)
+@click.option("--before", metavar="WHEN", help="Only those before then.")
+@click.option(
+    "--all", "wants_all", is_flag=True, help="Ask all indexes of `gossamer list` together."
+)
 @click.option("--plain", is_flag=True, help="Take quotes, + and - in the question for text.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
 @click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
@@ -90,7 +100,6 @@ def command(
     session: Session,
     /,
     question: tuple[str, ...],
-    full: bool,
     explain: bool,
     format: Format,
     model: str,
@@ -101,15 +110,13 @@ def command(
     '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
 
-    Exit code 1 if nothing was found.
+    Several indexes are asked together with '-i work -i notes' or --all: the best of each come
+    first, then the second best. Exit code 1 if nothing was found.
     """
-    from gossamer.cli.answers import Asked, answer_of_one
+    from gossamer.cli.answers import ask
     from gossamer.cli.hits import show_results
 
-    asked = " ".join(question)
-    index = session.open_index(model)
-    results = index.search(asked, full=full, **options)
-    answer = answer_of_one(Asked(session.index, index), asked, results)
+    answer = ask(session, " ".join(question), model, **options)
     show_results(session.output, answer, format, explain)
     if not answer.found.hits:
         raise SystemExit(ExitCode.NO)
