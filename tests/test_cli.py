@@ -419,7 +419,8 @@ def test_help_imports_nothing_heavy() -> None:
         "import sys; from gossamer.cli import cli\n"
         "try: cli(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([name for name in ('numpy', 'onnxruntime', 'rich') if name in sys.modules])"
+        "print([name for name in ('numpy', 'onnxruntime', 'prompt_toolkit', 'rich')"
+        " if name in sys.modules])"
     )
 
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gossamer.cli.answers import Answer
     from gossamer.records import Hit
 
-__all__ = ["Format", "format_options", "print_paths", "print_vimgrep"]
+__all__ = ["Format", "best_line", "format_options", "print_paths", "print_vimgrep"]
 
 # Of a line that a chunk begins within: no editor is asked for a column behind that.
 _MOST_BEFORE = 1 << 16
@@ -95,7 +95,7 @@ def print_vimgrep(output: Output, answer: Answer) -> None:
 
 
 def _vimgrep(answer: Answer, hit: Hit) -> str:
-    start, line = _best_line(hit)
+    start, line = best_line(hit)
     if hit.unit != "line":
         return f"1:1:{hit.location[len(hit.path) :].strip(' ,#:')}: {line.strip()}"
     at = _find_line(hit, line)
@@ -111,7 +111,7 @@ def _vimgrep(answer: Answer, hit: Hit) -> str:
     return f"{hit.line}:{column}:{before}{hit.text[at:].partition(chr(10))[0]}".rstrip("\r")
 
 
-def _best_line(hit: Hit) -> tuple[int, str]:
+def best_line(hit: Hit) -> tuple[int, str]:
     """Give the line of the snippet with the most words of the question, and where it begins."""
     lines, at = [], 0
     for line in hit.snippet.split("\n"):
