@@ -419,7 +419,8 @@ def test_help_imports_nothing_heavy() -> None:
         "import sys; from gossamer.cli import cli\n"
         "try: cli(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([name for name in ('numpy', 'onnxruntime', 'rich') if name in sys.modules])"
+        "print([name for name in ('numpy', 'onnxruntime', 'prompt_toolkit', 'rich')"
+        " if name in sys.modules])"
     )
 
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -620,6 +621,7 @@ def test_records_of_hits_are_plain_data(run: Run) -> None:
     found = run("search", "--mode", "lexical", "lease", "due", "--json")
     hit = json.loads(found.stdout)["hits"][0]
 
+    assert hit.pop("index") == "default"
     record = Hit(**hit)
     assert asdict(record) == hit
     assert (record.line, record.unit) == (7, "line")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -377,7 +377,9 @@ def test_everything_asked_for_must_hold():
     assert both.matches(FIELDS)
     for change in ({"lang": "de"}, {"path": "/x"}, {"type": "pdf", "extension": ".pdf"}):
         assert not both.matches({**FIELDS, **change})
-    assert both.names == {"lang", "path", "type", "extension", "modified"}
+    assert both.names == {
+        *("lang", "path", "type", "extension", "date", "last_date", "modified"),
+    }
 
 
 @pytest.mark.parametrize("kind", ["markdown", "md", ".md", "MD"])
@@ -398,9 +400,29 @@ def test_after_is_the_first_day_that_counts_and_before_the_first_that_does_not()
     assert before.matches({"modified": "2024-05-16T23:59:59"})
 
 
+def test_mails_and_chats_count_by_their_own_dates():
+    chat = {"type": "chat", "date": "2019-03-01T10:00:00", "modified": "2024-05-17T09:30:00"}
+    long = {**chat, "last_date": "2019-04-01T10:00:00"}
+    after, before = combine(after="2019-03-15"), combine(before="2019-03-15")
+
+    assert after is not None
+    assert before is not None
+    assert [one.matches(chat) for one in (after, before)] == [False, True]
+    assert [one.matches(long) for one in (after, before)] == [True, True]
+    assert after.matches({**chat, "type": "markdown"})
+
+
+def test_words_are_dates_as_of_now():
+    found = combine(after="2 days")
+
+    assert found is not None
+    assert found.matches({"modified": datetime.now(UTC).isoformat()})
+    assert not found.matches({"modified": (datetime.now(UTC) - timedelta(days=4)).isoformat()})
+
+
 def test_a_date_that_is_none_is_refused():
     with pytest.raises(InvalidArgument, match="expected a date"):
-        combine(after="yesterday")
+        combine(after="someday")
 
 
 def test_a_compiled_filter_is_taken_as_it_is():

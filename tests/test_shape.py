@@ -28,6 +28,7 @@ LAYERS = (
     "progress",
     "web",
     "text",
+    "dates",
     "filters",
     "lexical",
     "vectors",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "filters/expression.h"
 #include "filters/refuse.h"
@@ -15,7 +16,7 @@ using Kind = JsonValue::Kind;
 constexpr std::array<std::string_view, 6> kParts{"where", "paths", "ignores_case",
                                                  "types", "after", "before"};
 // Numbers of symbols.
-constexpr std::size_t kEqual = 0, kLess = 1, kGreaterEqual = 4, kIn = 6;
+constexpr std::size_t kEqual = 0, kIn = 6;
 
 // Their number if it is none of them.
 std::size_t find_symbol(std::string_view written) {
@@ -58,7 +59,7 @@ void Filter::read_part(std::string_view part, std::size_t place) {
   if (part == "where") return read_where(place);
   if (part == "paths") return read_paths(place);
   if (part == "types") return read_types(place);
-  if (part != "ignores_case") read_day(place, part == "after" ? kGreaterEqual : kLess);
+  if (part != "ignores_case") read_day(place, part == "after");
 }
 
 void Filter::read_where(std::size_t place) {
@@ -135,10 +136,19 @@ std::vector<std::size_t> Filter::read_texts(std::size_t place, std::string_view 
   return texts;
 }
 
-void Filter::read_day(std::size_t place, std::size_t symbol) {
-  if (date_of(value(place).text).size == 0)
-    refuse({"expected a date such as 2024-05-31 or 2024, not '", value(place).text, "'"});
-  add_condition("modified", symbol, place);
+void Filter::read_day(std::size_t place, bool is_after) {
+  const std::string_view day = value(place).text;
+  if (date_of(day).size == 0)
+    refuse({"expected a date such as 2024-05-31 or 2024, not '", day, "'"});
+  // No date has quotes in it.
+  const std::string is_dated = "(type in ['mail', 'chat'] and date != none)";
+  const std::string order = (is_after ? " >= '" : " < '") + std::string(day) + "'";
+  const std::string own =
+      is_after ? "(date" + order + " or last_date" + order + ")" : "date" + order;
+  std::string& text = days_[is_after ? 0 : 1];
+  text = is_dated + " and " + own + " or not " + is_dated + " and modified" + order;
+  std::string escapes;  // there are none
+  parse_expression(text, conditions_, escapes);
 }
 
 bool Filter::is_wanted_type(const JsonValue* given) const {

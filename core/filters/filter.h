@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -27,8 +28,9 @@ class Filter {
   //   paths         patterns; ~ and . were resolved by the host
   //   ignores_case  whether these take small letters for large ones
   //   types         kinds of documents or extensions of their files
-  //   after         the first day (or month, year, minute) that counts
-  //   before        the first that does not
+  //   after         the first day (or month, year, minute) that counts: of mails and chats that
+  //                 have dates by `date` or `last_date`, of all else by the time of the file
+  //   before        the first that does not, by `date` or the time of the file
   // kInvalidArgument for anything malformed, and says where.
   static Filter read(std::string_view given) { return Filter(given); }
 
@@ -52,12 +54,13 @@ class Filter {
   void read_paths(std::size_t place);
   void read_types(std::size_t place);
   std::vector<std::size_t> read_texts(std::size_t place, std::string_view name) const;
-  void read_day(std::size_t place, std::size_t symbol);
+  void read_day(std::size_t place, bool is_after);
   bool is_wanted_type(const JsonValue* given) const;
 
   std::string given_;
   Json asked_;
-  std::string texts_;  // of an expression
+  std::string texts_;                // of an expression
+  std::array<std::string, 2> days_;  // expressions of after and before
   Conditions conditions_;
   PathPatterns paths_;
   std::vector<std::size_t> types_;

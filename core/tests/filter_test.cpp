@@ -212,10 +212,32 @@ TEST_CASE("everything asked for must hold, and each field is named once") {
   CHECK(!lets_through(R"({"before":"2024-05-17"})"));
   CHECK(lets_through(R"({"where":null,"paths":[],"types":[]})"));
   const Filter filter = Filter::read(all);
-  CHECK(filter.names() ==
-        std::vector<std::string_view>{"lang", "path", "type", "extension", "modified"});
+  CHECK(filter.names() == std::vector<std::string_view>{"lang", "path", "type", "extension", "date",
+                                                        "last_date", "modified"});
   CHECK(filter.asks_for("type"));
   CHECK(!filter.asks_for("year"));
+}
+
+TEST_CASE("mails and chats count by their own dates, all else by the time of the file") {
+  const std::string_view mail = R"({"type":"mail","date":"2019-03-01","modified":"2024-05-17"})",
+                         chat = R"({"type":"chat","date":"2019-03-01","last_date":"2019-04-01",
+                                    "modified":"2024-05-17"})",
+                         bare = R"({"type":"mail","modified":"2024-05-17"})",
+                         page = R"({"type":"html","date":"2019-03-01","modified":"2024-05-17"})";
+  const std::string_view after = R"({"after":"2019-03-15"})", before = R"({"before":"2019-03-15"})";
+
+  CHECK(!lets_through(after, mail));
+  CHECK(lets_through(before, mail));
+  // A conversation goes on from one date to the other.
+  CHECK(lets_through(after, chat));
+  CHECK(lets_through(before, chat));
+  CHECK(!lets_through(R"({"after":"2019-04-02"})", chat));
+  CHECK(!lets_through(R"({"before":"2019-03-01"})", chat));
+  for (const std::string_view file : {bare, page}) {
+    CHECK(lets_through(after, file));
+    CHECK(!lets_through(before, file));
+  }
+  CHECK(lets_through(R"({"after":"2019-03","before":"2019-03-02"})", mail));
 }
 
 TEST_CASE("a text within a long one is found in time that does not grow with both") {

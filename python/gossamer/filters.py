@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from gossamer import _core
+from gossamer.dates import resolve
 from gossamer.errors import InvalidArgument
 from gossamer.records import Value
 
@@ -63,15 +64,14 @@ def combine(
 ) -> Filter | None:
     """Make one filter of everything a search was asked to hold to; None where that is nothing.
 
-    `types` are kinds of documents or extensions of their files. `after` is the first day (or
-    month, year, minute) that counts, `before` the first that does not.
-    """
+        `types` are kinds of documents or extensions of their files. `after` is the first day (or
+    XX"""
     given = {
         "where": None if where is None else _where(where),
         **_paths(paths),
         "types": list(types) or None,
-        "after": after,
-        "before": before,
+        "after": None if after is None else resolve(after),
+        "before": None if before is None else resolve(before),
     }
     asked = {name: value for name, value in given.items() if value is not None}
     return _read(asked) if asked else None

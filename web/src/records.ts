@@ -103,7 +103,9 @@ export interface SearchOptions {
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
   readonly paths?: readonly string[]; // patterns: `notes/**/*.md`; `!` before one leaves out
   readonly types?: readonly string[]; // kinds of documents or extensions of their files
-  readonly after?: string; // the first day (month, year, minute) that counts: 2024-05-31
+  // The first day (month, year, minute) that counts, 2024-05-31: of mails and chats by their own
+  // dates, of other files by their times.
+  readonly after?: string;
   readonly before?: string; // the first that does not
   readonly signal?: AbortSignal;
 }

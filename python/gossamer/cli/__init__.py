@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from gossamer.cli.failures import explained, harmless_usage
+from gossamer.cli.failures import ExitCode, explained, harmless_usage
 from gossamer.cli.session import Session, common_options
 
 __all__ = ["cli", "main"]
@@ -19,6 +19,7 @@ _COMMANDS = {
     "add": "add",
     "search": "search",
     "status": "status",
+    "open": "open_",
     "show": "show",
     "similar": "similar",
     "remove": "remove",
@@ -69,7 +70,11 @@ def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> N
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @common_options(is_top=True)
 @click.option(
     "--version",
@@ -79,16 +84,27 @@ def _print_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> N
     callback=_print_version,
     help="Show the version and exit.",
 )
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Search your own files by meaning and by words, with almost nothing on disk.
 
     \b
       gossamer add ~/notes ~/papers              # make or update the index
       gossamer search "when is the lease due"    # path:line and the words that answer
       gossamer status                            # what is indexed, and what it takes
+      gossamer                                   # type and see, in a terminal
 
     The options below may also stand after the name of a command.
     """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = ctx.ensure_object(Session)
+    if not session.output.is_interactive:
+        session.output.line(ctx.get_help())
+        ctx.exit(ExitCode.FAILED)
+    from gossamer.cli.finder import find
+
+    find(session)
 
 
 def main() -> None:

@@ -25,10 +25,17 @@ _INTRODUCTION = """\
     gossamer search "when is the lease due"    # path:line and the words that answer
     gossamer status                            # what is indexed, and what it takes
 
+`gossamer` alone, in a terminal, searches as one types: by words at once, by meaning at a pause, with
+the text around the hit that is looked at. Enter opens it, F1 shows the keys.
+
 More examples:
 
     gossamer search "retry with backoff" --type python --path 'src/**' -k 10
+    gossamer search "roof" --type mail --since 'last month'
     gossamer search "rent" --mode lexical --after 2024-01-01 --json | jq '.hits[].location'
+    gossamer search --format vimgrep "retry with backoff"      # for an editor's list of places
+    gossamer search -l0 "lease" | xargs -0 grep -n landlord    # the files alone
+    gossamer open 2                            # the second hit, in your editor at the line
     gossamer similar notes/lease.md:7          # what else is like this place
     gossamer --index work add ~/work --keep hot:50MB
     gossamer watch                             # keep the index up to date until Ctrl-C
@@ -44,11 +51,35 @@ never broken.
 | `GOSSAMER_INDEX` | the index when `--index` is not given; a name or a path |
 | `GOSSAMER_HOME` | where indexes, models and settings live, instead of the user's data folder |
 | `GOSSAMER_RERANKER` | the reranking model of `search` and `serve` when `--reranker` is not given |
+| `VISUAL`, `EDITOR` | what `open` shows a text in, with arguments: `code --reuse-window` |
+| `GOSSAMER_VIEWER` | what `open` shows a page of a PDF in: `okular -p {page} {path}` |
 | `GOSSAMER_API_KEY` | the key of a server that embeds or reranks |
 | `GOSSAMER_API_HOST` | the host that the key is for; `http://HOST` if it may go by plain http |
 | `GOSSAMER_TOKEN` | the token of `serve`, and of `pull` and `push` where none is kept |
 | `GOSSAMER_REMOTE_CACHE` | bytes that are kept of files at addresses, all together; 1GB |
 | `GOSSAMER_DEBUG` | if set, errors show where they were raised |
+
+`--since` and `--before` take dates as they are written (2024, 2024-05, 2024-05-31) or said: `12h`,
+`7d`, `3 weeks`, `2 months`, `today`, `yesterday`, `monday`, `last week`, `this month`, `last year`,
+which mean the beginning of the first day. Mails and chats that have a date count by it, a chat
+`--since` by its last message and `--before` by its first; all else by the time of the file.
+
+`--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns
+count bytes from 1, and point at the first word of the question in the line that answers best. What
+has no lines (pages, slides, messages) is cited as line 1, with its place before the text; where the
+text was taken out of a file, such as HTML, the column is 1. In Vim:
+`:cexpr system('gossamer search --format vimgrep lease')`.
+
+`gossamer open 2` opens the second hit of the last `search` or `similar` that printed numbers: its
+index is asked again, and must be trusted. Editors that are told the line: vi, Vim, Neovim, nano,
+Emacs, Kakoune, micro, gedit and the like; VS Code, Cursor, Windsurf; Zed, Sublime Text, Helix;
+JetBrains' IDEs; Kate, TextMate, Notepad++. Others get the file alone. Web pages open in a browser
+where no editor is named. No shell reads the path.
+
+`search -i work -i notes` and `search --all` ask several indexes and make one list. Scores of two
+indexes do not compare, so the best hit of each comes first, in the order the indexes were named,
+then the second of each. An index that cannot be asked is a note, unless none can. The id of a hit
+is one of its own index: `show 12 -i work`; `open` knows whose it is.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none
@@ -107,7 +138,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "gone": "paths of files, and of folders that were added, that are not there any more",
         "notes": "what else to know: a server that did not answer, texts that are not kept here",
         "absent": "what was to be found to the letter and is nowhere: phrases, +words, names",
-        "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...",
+        "explanation": "strategy, codes touched, chunks embedded, milliseconds by stage, ...; of "
+        "several indexes one for each, by its name",
     },
     "each hit of search, similar": {
         "number": "from 1",
@@ -118,6 +150,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "highlights": "words of the question in `snippet`: pairs of characters, from and to",
         "also": "where else the same is said: id, path, line, location of each",
         "more": "further places in the same document, likewise",
+        "index": "name, folder or address of its index, for `--index`",
         **_HIT_KEYS,
     },
     "show": {

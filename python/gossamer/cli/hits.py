@@ -5,35 +5,68 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from gossamer.cli.answers import Answer
+from gossamer.cli.formats import Format, print_paths, print_vimgrep
+from gossamer.cli.last_search import remember
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, duration, near_path, size
-from gossamer.query.results import ResultsRecord, record_results
+from gossamer.query.results import ResultsRecord
 from gossamer.records import Hit, Span
 
-__all__ = ["ResultsRecord", "record_results", "show_results"]
+__all__ = ["as_json", "show_results"]
 
 # What a ranking is called by what it goes by.
 _MOST_NAMED = 4
 _RANKINGS = {"semantic": "meaning", "lexical": "words"}
 
 
-def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explained: bool) -> None:
-    """Print what was found."""
-    if as_json:
-        output.json(asdict(found))
+def show_results(
+    output: Output, answer: Answer, format: Format, is_explained: bool = False
+) -> None:
+    """Print what was found; what is numbered is remembered for `gossamer open`."""
+    found = answer.found
+    if format.name in ("text", "json"):
+        remember(answer)
+    if format.name == "json":
+        output.json(as_json(answer))
         return
+    if format.name == "vimgrep":
+        print_vimgrep(output, answer)
+    elif format.name == "paths":
+        print_paths(output, found.hits, format.end)
+    else:
+        _show_hits(output, answer, is_explained)
+    _show_notes(output, answer)
+
+
+def as_json(answer: Answer) -> dict[str, object]:
+    """Give an answer as programs read it."""
+    hits = [{**asdict(hit), "index": answer.asked_for(hit).name} for hit in answer.found.hits]
+    return {**asdict(answer.found), "hits": hits}
+
+
+def _show_hits(output: Output, answer: Answer, is_explained: bool) -> None:
+    found = answer.found
     if found.absent and found.hits:
         nearest = "other words" if found.mode == "lexical" else "meaning"
         output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
     for hit in found.hits:
-        _show_hit(output, hit)
+        _show_hit(output, hit, answer.asked_for(hit).name if answer.is_joint else "")
+    if is_explained:
+        several = found.explanation if answer.is_joint else {"": found.explanation}
+        for name, explanation in several.items():
+            _show_explanation(output, name, explanation)
+        output.line((f"time in all  {found.took_ms:,.1f} ms", "quiet"))
+        output.line()
+
+
+def _show_notes(output: Output, answer: Answer) -> None:
+    found = answer.found
     if not found.hits:
         output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
-    if is_explained:
-        _show_explanation(output, found)
     if found.updated:
-        output.note(_update(found))
+        output.note(_update(answer))
     for note in found.notes:
         output.note((note, "warning"))
     if found.stale:
@@ -41,12 +74,14 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
         output.note((f"{changed} changed since the last update; run `gossamer add`", "warning"))
 
 
-def _update(found: ResultsRecord) -> str:
-    stages = found.explanation["stages"]
-    assert isinstance(stages, dict)
-    files = counted(len(found.updated), "changed file")
-    were = "was" if len(found.updated) == 1 else "were"
-    return f"{files} {were} brought up to date ({duration(stages['update'] / 1e3)})"
+def _update(answer: Answer) -> str:
+    updated, said = answer.found.updated, answer.found.explanation
+    ms = sum(
+        one["stages"].get("update", 0.0) for one in (said.values() if answer.is_joint else [said])
+    )  # type: ignore[attr-defined]
+    files = counted(len(updated), "changed file")
+    were = "was" if len(updated) == 1 else "were"
+    return f"{files} {were} brought up to date ({duration(ms / 1e3)})"
 
 
 def _absence(found: ResultsRecord) -> str:
@@ -55,10 +90,12 @@ def _absence(found: ResultsRecord) -> str:
     return f"no {where} contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
-def _show_hit(output: Output, hit: Hit) -> None:
+def _show_hit(output: Output, hit: Hit, index: str) -> None:
+    """Print a hit, with its index where several were asked."""
     place = _near(hit.path, hit.location)
     title = [("  ", ""), (hit.title, "title")] if hit.title else []
-    output.line(f"{hit.number}. ", (place, "path"), *title)
+    of_index = [(f"[{index}] ", "quiet")] if index else []
+    output.line(f"{hit.number}. ", *of_index, (place, "path"), *title)
     output.line((_why(hit), "quiet"), indent=3)
     output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
     _show_places(output, hit)
@@ -110,18 +147,19 @@ def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:
     return [*pieces, (text[at:], "")]
 
 
-def _show_explanation(output: Output, found: ResultsRecord) -> None:
-    said = dict(found.explanation)
+def _show_explanation(output: Output, index: str, explanation: object) -> None:
+    assert isinstance(explanation, dict)
+    said = dict(explanation)
     stages = said.pop("stages")
     terms = said.pop("lexical_terms")
     assert isinstance(stages, dict)
     assert isinstance(terms, dict)
     if not said["reranker"]:
         del said["reranker"], said["chunks_scored"]
-    rows = [(name.replace("_", " "), _shown(name, value)) for name, value in said.items()]
+    rows = [("index", index)] if index else []
+    rows += [(name.replace("_", " "), _shown(name, value)) for name, value in said.items()]
     rows += [("lexical terms", ", ".join(f"{term} ({n:,})" for term, n in terms.items()))]
     rows += [(f"time: {name}", f"{ms:,.1f} ms") for name, ms in stages.items()]
-    rows += [("time in all", f"{found.took_ms:,.1f} ms")]
     output.table([Column("", style="quiet"), Column("", may_fold=True)], rows)
     output.line()
 

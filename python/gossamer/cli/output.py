@@ -6,6 +6,7 @@ Answers go to standard output; notes, progress and errors to standard error.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["Column", "Line", "Output", "Piece", "printable"]
+__all__ = ["Column", "Line", "Output", "Piece", "printable", "printable_path"]
 
 # A stretch of text and what it is: a key of _STYLES, or "" for plain text.
 Piece = tuple[str, str]
@@ -59,6 +60,19 @@ class Output:
         """Print a line; in a terminal a long one goes on below, indented alike."""
         self._write(sys.stdout, pieces, indent)
 
+    def path(self, path: str, rest: str = "", end: str = "\n") -> None:
+        """Print a path for programs, with what is said of it: its own bytes, unless a person sees.
+
+        It cannot be taken for an option.
+        """
+        path = f".{os.sep}{path}" if path.startswith("-") else path
+        if self.is_terminal:
+            print(printable_path(path) + printable(rest), end=end, file=sys.stdout)
+            return
+        sys.stdout.flush()
+        sys.stdout.buffer.write(os.fsencode(path) + (rest + end).encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+
     def note(self, *pieces: Piece | str) -> None:
         """Say something beside the answer, unless only answers are wanted."""
         if not self.is_quiet:
@@ -99,6 +113,11 @@ class Output:
     def is_terminal(self) -> bool:
         """Whether a person sees standard output."""
         return _is_terminal(sys.stdout)
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether a person sees standard output and types, in a terminal that can be drawn on."""
+        return self.is_terminal and _is_terminal(sys.stdin) and os.environ.get("TERM") != "dumb"
 
     @cached_property
     def errors_console(self) -> Console | None:
@@ -167,6 +186,11 @@ def printable(text: str) -> str:
     return text.translate(_HARMLESS)
 
 
+def printable_path(path: str) -> str:
+    """Write what would break a line as in a program's source: a path stays on one line."""
+    return printable(_UNSHOWN.sub(lambda found: repr(found[0])[1:-1], path))
+
+
 def _harmless() -> dict[int, str]:
     """Controls, marks of direction and lone surrogates, and what stands in their place."""
     controls = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -183,12 +207,7 @@ _UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _HARMLESS.keys() - {10})))}]
 
 def _as_piece(piece: Piece | str) -> Piece:
     text, style = (piece, "") if isinstance(piece, str) else piece
-    return (_escaped(text) if style == "path" else printable(text)), style
-
-
-def _escaped(path: str) -> str:
-    """Write what would break a line as in a program's source: a path stays on one line."""
-    return printable(_UNSHOWN.sub(lambda found: repr(found[0])[1:-1], path))
+    return (printable_path(text) if style == "path" else printable(text)), style
 
 
 def _rich_text(pieces: Sequence[Piece]) -> Text:

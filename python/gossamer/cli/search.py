@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import click
 
 from gossamer.cli.failures import ExitCode
+from gossamer.cli.formats import Format, format_options
 from gossamer.cli.session import (
     Session,
-    as_json_option,
     common_options,
     model_option,
     pass_session,
@@ -77,8 +77,18 @@ count_option = click.option(
     "otherwise codes choose what is ranked again]",
 )
 @filter_options
-@click.option("--after", metavar="DATE", help="Only files changed since, 2024-05-31.")
-@click.option("--before", metavar="DATE", help="Only files changed before.")
+@click.option(
+    "--since",
+    "--after",
+    "after",
+    metavar="WHEN",
+    help="Only mails and chats dated, and other files changed, since then: 7d, 12h, yesterday, "
+    "monday, '3 weeks', 'last month', 2024-05-31, 2024.",
+)
+@click.option("--before", metavar="WHEN", help="Only those before then.")
+@click.option(
+    "--all", "wants_all", is_flag=True, help="Ask all indexes of `gossamer list` together."
+)
 @click.option("--plain", is_flag=True, help="Take quotes, + and - in the question for text.")
 @click.option(
     "--per-file",
@@ -105,19 +115,17 @@ count_option = click.option(
     "added, new files too.",
 )
 @model_option
-@as_json_option
+@format_options
 @common_options()
 @pass_session
 def command(
     session: Session,
     /,
     question: tuple[str, ...],
-    update: str,
-    full: bool,
     group: str | None,
     copies: bool,
     explain: bool,
-    as_json: bool,
+    format: Format,
     model: str,
     **options: Any,
 ) -> None:
@@ -129,21 +137,15 @@ def command(
     Files that changed since they were added are brought up to date before the answer, if they are
     few and no other process changes the index (`--update`).
 
-    Exit code 1 if nothing was found.
+    Several indexes are asked together with '-i work -i notes' or --all: the best of each come
+    first, then the second best. Exit code 1 if nothing was found.
     """
-    from gossamer.cli.add import bring_up_to_date
-    from gossamer.cli.hits import record_results, show_results
+    from gossamer.cli.answers import ask
+    from gossamer.cli.hits import show_results
 
-    asked = " ".join(question)
-    index = session.open_index(model)
-    if update == "always":
-        bring_up_to_date(session.output, index)
-        update = "auto"  # says what is gone
     if group:
         options["per_file"] = 1
-    options |= {"full": full, "distinct": not copies, "update": update}
-    results = index.search(asked, **options)
-    found = record_results(asked, results)
-    show_results(session.output, found, as_json, explain)
-    if not found.hits:
+    answer = ask(session, " ".join(question), model, distinct=not copies, **options)
+    show_results(session.output, answer, format, explain)
+    if not answer.found.hits:
         raise SystemExit(ExitCode.NO)

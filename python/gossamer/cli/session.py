@@ -34,6 +34,7 @@ class Session:
     """One run of the command line."""
 
     index: str = _DEFAULT
+    others: tuple[str, ...] = ()  # that were named besides, for commands that take several
     threads: int = 0
     trust: bool = False
     output: Output = field(default_factory=Output)
@@ -44,11 +45,17 @@ class Session:
         return self.index != _DEFAULT
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """All indexes that were named."""
+        return (self.index, *self.others)
+
+    @property
     def folder(self) -> Path:
         """The folder of the index: a path as it is, a name in the usual place."""
         from gossamer.store import default_folder
         from gossamer.store.manifest import MANIFEST
 
+        self._check_one()
         if is_address(self.index):
             raise WrongState(
                 f"{self.index} is an address, and this needs an index on this machine; `search`, "
@@ -66,11 +73,19 @@ class Session:
         """Open the index, with its model from another place if one is given; NoIndex if none."""
         from gossamer.index import Index
 
+        self._check_one()
         if is_address(self.index):
             return Index.open(self.index, model=model, threads=self.threads, trust=self.trust)
         folder = self.folder
         trust = self.settle_trust(folder)
         return Index.open(folder, model=model, threads=self.threads, trust=trust)
+
+    def _check_one(self) -> None:
+        if self.others:
+            raise click.UsageError(
+                f"this command takes one index, and --index names {len(self.names)}: "
+                + ", ".join(self.names)
+            )
 
     def settle_trust(self, folder: Path) -> bool:
         """Accept the index in a folder if --trust says so, or who moved it says so now.
@@ -158,13 +173,15 @@ def _options(is_top: bool) -> list[Callable[[Command], Command]]:
             "-i",
             "--index",
             metavar="NAME|PATH|URL",
+            multiple=True,
+            type=_IndexName(),
             # Only once, or the environment would win over what stands before the command.
             envvar="GOSSAMER_INDEX" if is_top else None,
             expose_value=False,
             hidden=not is_top,
             callback=_set_index,
             help="Which index: a name, a folder with a slash in its path, or, to search, the "
-            "address of an exported file.",
+            "address of an exported file. `search` takes several.",
         ),
         click.option(
             "--threads",
@@ -195,9 +212,16 @@ def _options(is_top: bool) -> list[Callable[[Command], Command]]:
     ]
 
 
-def _set_index(ctx: click.Context, _: click.Parameter, index: str | None) -> None:
-    if index:
-        ctx.ensure_object(Session).index = index
+class _IndexName(click.types.StringParamType):
+    """A name, of which the environment has one, spaces and all."""
+
+    envvar_list_splitter = "\0"
+
+
+def _set_index(ctx: click.Context, _: click.Parameter, indexes: tuple[str, ...]) -> None:
+    if named := tuple(dict.fromkeys(filter(None, indexes))):
+        session = ctx.ensure_object(Session)
+        session.index, session.others = named[0], named[1:]
 
 
 def _set_threads(ctx: click.Context, _: click.Parameter, threads: int | None) -> None:

@@ -12,9 +12,10 @@ from gossamer.cli.words import near_path
 from gossamer.query.results import record_chunk
 
 if TYPE_CHECKING:
+    from gossamer.index import Index
     from gossamer.records import Hit
 
-__all__ = ["command"]
+__all__ = ["command", "show_chunk"]
 
 # More than most lines have; what is too much is cut off again.
 _LINE_BYTES = 400
@@ -34,16 +35,17 @@ _LINE_BYTES = 400
 @pass_session
 def command(session: Session, id: int, lines: int, as_json: bool) -> None:
     """Show the chunk with this ID (search says it), and what stands around it."""
-    before, hit, after = session.open_index().context(id, lines * _LINE_BYTES)
-    before = _last_lines(before, lines)
-    after = _first_lines(after, lines)
+    index = session.open_index()
     if as_json:
+        before, hit, after = _read(index, id, lines)
         session.output.json({**record_chunk(hit), "before": before, "after": after})
         return
-    _show(session.output, before, hit, after)
+    show_chunk(session.output, index, id, lines)
 
 
-def _show(output: Output, before: str, hit: Hit, after: str) -> None:
+def show_chunk(output: Output, index: Index, id: int, lines: int = 3) -> None:
+    """Print a chunk with lines before and after it."""
+    before, hit, after = _read(index, id, lines)
     place = near_path(hit.source) + hit.location[len(hit.source) :]
     end = f"-{hit.last}" if hit.last > hit.first else ""
     title: list[Piece] = [("  ", ""), (hit.title, "title")] if hit.title else []
@@ -52,6 +54,11 @@ def _show(output: Output, before: str, hit: Hit, after: str) -> None:
     output.line((" · ".join(said), "quiet"))
     output.line()
     output.line((before, "quiet"), hit.text, (after, "quiet"))
+
+
+def _read(index: Index, id: int, lines: int) -> tuple[str, Hit, str]:
+    before, hit, after = index.context(id, lines * _LINE_BYTES)
+    return _last_lines(before, lines), hit, _first_lines(after, lines)
 
 
 def _last_lines(text: str, count: int) -> str:

@@ -36,7 +36,8 @@ class SearchOptions(TypedDict, total=False):
     where: str | Mapping[str, object] | None
     paths: Sequence[str]  # globs
     types: Sequence[str]  # kinds of files
-    after: str | None  # the first date of files that counts
+    # The first date that counts, of mails and chats their own: "2024-05-31", "7d", "last week".
+    after: str | None
     before: str | None  # the first that does not
     full: bool  # snippets are whole chunks
     # True (the usual): passages that say the same are one hit, whose `also` says where else.

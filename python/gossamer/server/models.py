@@ -121,8 +121,14 @@ class Search(_Request):
     where: Where = None
     paths: Globs = []
     types: Kinds = []
-    after: Annotated[Date | None, Field(description="Only files changed since, 2024-05-31.")] = None
-    before: Annotated[Date | None, Field(description="Only files changed before.")] = None
+    after: Annotated[
+        Date | None,
+        Field(
+            description="Only mails and chats dated, and other files changed, since then: "
+            "2024-05-31, 2024, 7d, last week."
+        ),
+    ] = None
+    before: Annotated[Date | None, Field(description="Only those before then.")] = None
     plain: Annotated[bool, Field(description="Quotes, + and - in the question are text.")] = False
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
     distinct: Annotated[bool, Field(description="Passages that say the same are one hit.")] = True

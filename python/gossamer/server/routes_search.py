@@ -71,7 +71,7 @@ async def search_by_address(
     ] = None,
     path: Annotated[list[models.Glob], Query(max_length=_MOST, description="Globs.")] = [],  # noqa: B006
     type: Annotated[list[models.Kind], Query(max_length=_MOST, description="Kinds.")] = [],  # noqa: B006
-    after: Annotated[models.Date | None, Query(description="A date such as 2024-05-31.")] = None,
+    after: Annotated[models.Date | None, Query(description="A date: 2024-05-31, 7d.")] = None,
     before: models.Date | None = None,
     plain: bool = False,
     full: bool = False,

@@ -1,0 +1,124 @@
+"""What one index answered, or several together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gossamer.cli.add import bring_up_to_date
+from gossamer.errors import GossamerError, NoIndex
+from gossamer.query.results import Results, ResultsRecord, record_results
+
+if TYPE_CHECKING:
+    from gossamer.cli.session import Session
+    from gossamer.index import Index
+    from gossamer.records import Hit
+
+__all__ = ["Answer", "Asked", "answer_of_one", "ask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An index that was asked."""
+
+    name: str  # as it was called
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, numbered from 1, and which index each of them is of."""
+
+    found: ResultsRecord
+    asked: Sequence[Asked]  # one for each hit
+    names: Sequence[str]  # of the indexes that answered
+    is_joint: bool = False  # several were asked
+
+    def asked_for(self, hit: Hit) -> Asked:
+        """Give the index that a hit is of."""
+        return self.asked[hit.number - 1]
+
+    def has_own_lines(self, hit: Hit) -> bool:
+        """Whether lines of a hit's text are those of its file: it was not taken out of it."""
+        catalogue = self.asked_for(hit).index.snapshot.catalogue
+        return not catalogue.document(int(catalogue.document_rows([hit.id])[0])).places
+
+    def before(self, hit: Hit, margin: int) -> str:
+        """Give up to `margin` bytes of text before a hit."""
+        return self.asked_for(hit).index.context(hit.id, margin)[0]
+
+
+def ask(
+    session: Session, question: str, model: str, *, k: int, wants_all: bool, **options: Any
+) -> Answer:
+    """Ask the index that was named, or several: one that fails is a note, unless all do."""
+    names = _names(session, wants_all)
+    if len(names) == 1:
+        index = replace(session, index=names[0], others=()).open_index(model)
+        if options.get("update") == "always":
+            bring_up_to_date(session.output, index)
+            options["update"] = "auto"  # says what is gone
+        return answer_of_one(Asked(names[0], index), question, index.search(question, k, **options))
+    answers: list[Answer] = []
+    failures: dict[str, Exception] = {}
+    for name in names:
+        one = replace(session, index=name, others=())
+        try:
+            answers.append(ask(one, question, model, k=k, wants_all=False, **options))
+        except (GossamerError, OSError) as error:
+            failures[name] = error
+    if not answers:
+        raise next(iter(failures.values()))
+    return _join(answers, [f"{name}: {error}" for name, error in failures.items()], k)
+
+
+def answer_of_one(asked: Asked, question: str, results: Results) -> Answer:
+    """Give the answer of an index that was asked alone."""
+    return Answer(record_results(question, results), [asked] * len(results), (asked.name,))
+
+
+def _names(session: Session, wants_all: bool) -> Sequence[str]:
+    if not wants_all:
+        return session.names
+    from gossamer.store import default_folder, list_indexes
+
+    named = session.names if session.is_named else ()
+    names = tuple(dict.fromkeys((*named, *list_indexes())))
+    if not names:
+        raise NoIndex(
+            f"there are no indexes in {default_folder().parent}; `gossamer add FOLDER` makes one"
+        )
+    return names
+
+
+def _order(hit: Hit) -> float:
+    """Say how early a hit of one index stands among those of others.
+
+    Scores of two searches do not compare. Places do: the first of each index, then the second.
+    """
+    return hit.number
+
+
+def _join(answers: Sequence[Answer], problems: Sequence[str], k: int) -> Answer:
+    """Make one answer of those of several indexes; of equals that of the first comes first."""
+    placed = [(hit, answer.asked_for(hit)) for answer in answers for hit in answer.found.hits]
+    best = sorted(placed, key=lambda one: _order(one[0]))[:k]
+    found = [answer.found for answer in answers]
+    said = [(answer.names[0], answer.found) for answer in answers]
+    joint = ResultsRecord(
+        question=found[0].question,
+        mode=found[0].mode,
+        took_ms=round(sum(one.took_ms for one in found), 1),
+        hits=tuple(replace(hit, number=place) for place, (hit, _) in enumerate(best, 1)),
+        stale=tuple(path for one in found for path in one.stale),
+        updated=tuple(path for one in found for path in one.updated),
+        gone=tuple(path for one in found for path in one.gone),
+        notes=(*problems, *(f"{name}: {note}" for name, one in said for note in one.notes)),
+        absent=tuple(
+            words for words in found[0].absent if all(words in one.absent for one in found)
+        ),
+        explanation={name: one.explanation for name, one in said},
+    )
+    names = tuple(name for name, _ in said)
+    return Answer(joint, [asked for _, asked in best], names, is_joint=True)

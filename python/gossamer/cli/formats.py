@@ -1,0 +1,139 @@
+"""What hits are printed as: text for people, JSON, lines for editors, or paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from gossamer.cli.output import Output
+from gossamer.cli.words import near_path
+
+if TYPE_CHECKING:
+    from gossamer.cli.answers import Answer
+    from gossamer.records import Hit
+
+__all__ = ["Format", "best_line", "format_options", "print_paths", "print_vimgrep"]
+
+# Of a line that a chunk begins within: no editor is asked for a column behind that.
+_MOST_BEFORE = 1 << 16
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Format(NamedTuple):
+    """What is printed."""
+
+    name: str  # text, json, vimgrep or paths
+    end: str = "\n"  # of each path
+
+
+_OPTIONS = [
+    click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(["text", "json", "vimgrep", "paths"]),
+        help="How to print hits: text is the usual, json the same as --json, vimgrep a line "
+        "PATH:LINE:COLUMN:TEXT each for editors, paths the same as -l.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option(
+        "-l",
+        "--files-with-matches",
+        "as_paths",
+        is_flag=True,
+        help="Print only the path of each file that has a hit, best first.",
+    ),
+    click.option(
+        "-0", "--null", "ends_with_null", is_flag=True, help="End each path with a NUL; for xargs."
+    ),
+]
+
+
+def format_options(command: Command) -> Command:
+    """Take --format, --json, -l and -0, and give the command one `format`."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> Any:
+        return command(*args, format=_choose(options), **options)
+
+    for option in reversed(_OPTIONS):
+        run = option(run)
+    return run  # type: ignore[return-value]
+
+
+def _choose(options: dict[str, Any]) -> Format:
+    """Take what was said of the format out of the options."""
+    named, ends_with_null = options.pop("format_name"), options.pop("ends_with_null")
+    is_json, is_paths = options.pop("as_json"), options.pop("as_paths")
+    flags = {"json": is_json, "paths": is_paths}
+    wanted = {name for name, is_wanted in flags.items() if is_wanted} | ({named} - {None})
+    if len(wanted) > 1:
+        raise click.UsageError(f"choose one of the formats {' and '.join(sorted(wanted))}")
+    name = wanted.pop() if wanted else "text"
+    if ends_with_null and name != "paths":
+        raise click.UsageError("-0 ends paths, so it needs -l")
+    if options.get("explain") and name in ("vimgrep", "paths"):
+        raise click.UsageError(f"--explain prints text, which --format {name} has no place for")
+    return Format(name, "\0" if ends_with_null else "\n")
+
+
+def print_paths(output: Output, hits: Iterable[Hit], end: str) -> None:
+    """Print the path of each file once, best first."""
+    for path in dict.fromkeys(hit.path for hit in hits):
+        output.path(near_path(path), end=end)
+
+
+def print_vimgrep(output: Output, answer: Answer) -> None:
+    """Print PATH:LINE:COLUMN:TEXT for each hit, as `rg --vimgrep` does: columns are of bytes.
+
+    What has no lines is cited as line 1, with its page, row or slide before the text.
+    """
+    for hit in answer.found.hits:
+        output.path(near_path(hit.path), f":{_vimgrep(answer, hit)}")
+
+
+def _vimgrep(answer: Answer, hit: Hit) -> str:
+    start, line = best_line(hit)
+    if hit.unit != "line":
+        return f"1:1:{hit.location[len(hit.path) :].strip(' ,#:')}: {line.strip()}"
+    at = _find_line(hit, line)
+    if at is None or not answer.has_own_lines(hit):  # columns of the file are not known
+        return f"{hit.line}:1:{line.strip()}"
+    marks = (first - start for first, _ in hit.highlights if 0 <= first - start < len(line))
+    bare = _bare(line)
+    mark = max(0, next(marks, 0) - line.index(bare))
+    head, _, before = hit.text[:at].rpartition("\n")
+    if not head and at == len(before) and hit.start:
+        before = answer.before(hit, _MOST_BEFORE).rpartition("\n")[2] + before
+    column = len((before + bare[:mark]).encode("utf-8", "replace")) + 1
+    return f"{hit.line}:{column}:{before}{hit.text[at:].partition(chr(10))[0]}".rstrip("\r")
+
+
+def best_line(hit: Hit) -> tuple[int, str]:
+    """Give the line of the snippet with the most words of the question, and where it begins."""
+    lines, at = [], 0
+    for line in hit.snippet.split("\n"):
+        marks = sum(at <= first < at + len(line) for first, _ in hit.highlights)
+        lines.append((marks, -at, line))
+        at += len(line) + 1
+    # That which is cited, where it is here as it is in the file.
+    cited = [one for one in lines if _find_line(hit, one[2]) is not None]
+    _, at, line = max(cited or lines)
+    return -at, line
+
+
+def _find_line(hit: Hit, line: str) -> int | None:
+    """Give where in the chunk the line that is cited holds one of the snippet; None if nowhere."""
+    bare, at, number = _bare(line), 0, hit.first
+    for whole in hit.text.split("\n"):
+        if number == hit.line:
+            return at + whole.index(bare) if bare and bare in whole else None
+        at, number = at + len(whole) + 1, number + 1
+    return None
+
+
+def _bare(line: str) -> str:
+    """Give a line of a snippet without what is not in the file: it may be cut on both sides."""
+    return line.strip("… \t")

@@ -1,0 +1,115 @@
+"""One question to several indexes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gossamer.cli import cli
+
+TEXTS = {
+    "home": {"lease.md": "The lease of the flat is due in March.\n", "cat.md": "The cat sleeps.\n"},
+    "my work": {"rent.md": "The lease of the office is due in June.\n"},
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("several")
+    for index, texts in TEXTS.items():
+        (folder / index).mkdir()
+        for name, text in texts.items():
+            (folder / index / name).write_text(text, encoding="utf-8")
+        added = run_at(folder, "-i", index, "add", folder / index, "--model", "pocket")
+        assert added.exit_code == 0, added.output
+    return folder
+
+
+def run_at(folder: Path, *arguments: str | Path, index: str | None = None) -> Result:
+    environment = {"GOSSAMER_HOME": str(folder / "state"), "GOSSAMER_INDEX": index}
+    return CliRunner().invoke(cli, [str(one) for one in arguments], env=environment)
+
+
+def hits_of(found: Result) -> list[tuple[int, str, str]]:
+    hits = json.loads(found.stdout)["hits"]
+    return [(hit["number"], hit["index"], Path(hit["path"]).name) for hit in hits]
+
+
+def test_the_best_of_each_come_first_in_the_order_they_were_named(library: Path) -> None:
+    def ask(*indexes: str, k: int) -> list[tuple[int, str, str]]:
+        named = [part for index in indexes for part in ("-i", index)]
+        return hits_of(run_at(library, "search", "lease due", "--json", "-k", str(k), *named))
+
+    home, work = (1, "home", "lease.md"), (1, "my work", "rent.md")
+    assert ask("home", "my work", k=5) == [home, (2, *work[1:]), (3, "home", "cat.md")]
+    assert ask("my work", "home", k=2) == [work, (2, *home[1:])]
+    assert ask("my work", "my work", k=1) == [work]
+
+
+def test_all_are_those_of_the_list(library: Path) -> None:
+    every = hits_of(run_at(library, "search", "lease", "--all", "--json"))
+
+    assert {index for _, index, _ in every} == set(TEXTS)
+
+
+def test_text_says_which_index_a_hit_is_of_and_open_knows(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "vi")
+
+    found = run_at(library, "-i", "home", "-i", "my work", "search", "lease due").stdout
+    opened = run_at(library, "open", "2", "--print").stdout
+
+    assert found.startswith(f"1. [home] {library / 'home' / 'lease.md'}:1\n")
+    assert f"2. [my work] {library / 'my work' / 'rent.md'}:1\n" in found
+    assert opened == f"vi +1 '{library / 'my work' / 'rent.md'}'\n"
+    assert "[home]" not in run_at(library, "-i", "home", "search", "lease").stdout
+
+
+def test_one_that_cannot_be_asked_is_a_note_unless_none_can(library: Path) -> None:
+    some = run_at(library, "search", "lease", "-i", "gone", "-i", "home")
+    none = run_at(library, "search", "lease", "-i", "gone", "-i", "lost")
+
+    assert (some.exit_code, none.exit_code) == (0, 3)
+    assert "gone: there is no index" in some.stderr
+    assert "there is no index in" in none.stderr
+
+
+def test_what_is_in_one_of_them_is_not_absent(library: Path) -> None:
+    def absent(question: str) -> list[str]:
+        return json.loads(run_at(library, "search", question, "--all", "--json").stdout)["absent"]
+
+    assert absent('"the office" lease') == []
+    assert absent('"the okapi" lease') == ["the okapi"]
+
+
+def test_explanations_are_of_each(library: Path) -> None:
+    found = run_at(library, "search", "lease", "--all", "--json")
+    shown = run_at(library, "search", "lease", "--all", "--explain").stdout
+
+    assert set(json.loads(found.stdout)["explanation"]) == set(TEXTS)
+    assert shown.count("strategy") == 2
+
+
+def test_a_command_that_takes_one_index_refuses_several(library: Path) -> None:
+    for command in (["status"], ["show", "1"], ["add"], ["similar", "1"], ["trust"]):
+        refused = run_at(library, "-i", "home", "-i", "my work", *command)
+
+        assert refused.exit_code == 2
+        assert "takes one index, and --index names 2: home, my work" in refused.stderr
+
+
+def test_what_follows_the_command_wins_and_a_name_of_the_environment_may_have_spaces(
+    library: Path,
+) -> None:
+    after = run_at(library, "-i", "a", "-i", "b", "search", "-i", "home", "lease", "--json")
+    named = run_at(library, "search", "lease", "--json", index="my work")
+
+    assert {index for _, index, _ in hits_of(after)} == {"home"}
+    assert {index for _, index, _ in hits_of(named)} == {"my work"}
+
+
+def test_without_any_index_all_says_how_to_make_one(tmp_path: Path) -> None:
+    assert "there are no indexes" in run_at(tmp_path, "search", "lease", "--all").stderr
