@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -370,7 +369,7 @@ class Index(ChangeableIndex):
         return check(self.folder, deep, trust=self.trust)
 
     def _run(self, query: Query, update: str = "never") -> Results:
-        return answer(self, partial(self._ask, query), update)
+        return answer(self, query, self._ask, update)
 
     def _ask(self, query: Query) -> Results:
         snapshot, model = self.now()

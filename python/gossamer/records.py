@@ -84,6 +84,7 @@ class Hit:
     snippet: str  # the lines that answer best
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
     text: str
+    is_indexed: bool = True  # else found by words in a file that changed, and `id` is 0
 
     @property
     def source(self) -> str:

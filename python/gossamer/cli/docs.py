@@ -116,6 +116,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "line": "the number in `location`",
         "snippet": "the lines that answer best, or the whole chunk with `--full`",
         "highlights": "words of the question in `snippet`: pairs of characters, from and to",
+        "is_indexed": "false for a passage of a changed file that is not up to date: its id is 0",
         **_HIT_KEYS,
     },
     "show": {
