@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -339,6 +339,92 @@ def test_an_index_of_any_kind_is_brought_up_to_date(embedder, notes, tmp_path, o
     assert index.check() == []
 
 
+# The present text of what is not up to date
+
+
+@pytest.fixture
+def blocked(index: Index, notes: Path) -> Iterator[Index]:
+    """An index that another process changes for as long as the test takes, with a file edited."""
+    edit(notes)
+    with begin(index.folder, "add"):
+        yield index
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_what_cannot_be_brought_up_to_date_is_found_by_its_words(blocked, notes, mode):
+    found = blocked.search("zeppelin mast", k=2, mode=mode, update="auto")
+
+    path = (notes / "ferry.txt").as_posix()
+    assert (found[0].location, found[0].id, found[0].is_indexed) == (f"{path}:5", 0, False)
+    assert found[0].snippet[slice(*found[0].highlights[0])] == "zeppelin"
+    assert [hit.number for hit in found] == list(range(1, len(found) + 1))
+    assert found.notes[-1] == "1 changed file is not up to date: 1 searched by words alone"
+    assert all(hit.is_indexed for hit in found[1:])
+
+
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [("+zeppelin mast", True), ("zeppelin -mast", False), ('"zeppelin mast"', True)],
+)
+def test_what_the_question_requires_holds_of_present_text_too(blocked, question, is_found):
+    found = blocked.search(question, update="auto")
+
+    assert any(not hit.is_indexed for hit in found) == is_found
+
+
+def test_filters_hold_of_present_text_too(blocked, notes):
+    for options, is_found in (
+        ({"paths": ["ferry.*"]}, True),
+        ({"paths": ["museum.*"]}, False),
+        ({"types": ["text"]}, True),
+        ({"types": ["pdf"]}, False),
+    ):
+        found = blocked.search("zeppelin mast", update="auto", **options)
+        assert any(not hit.is_indexed for hit in found) == is_found
+
+
+def test_what_holds_half_of_the_words_stands_last_and_less_is_no_hit(blocked):
+    last = blocked.search("zeppelin sundays", k=2, update="auto")
+    none = blocked.search("step on yeast, flour, salt and water on sundays", k=3, update="auto")
+
+    assert [hit.is_indexed for hit in last] == [True, False]
+    assert all(hit.is_indexed for hit in none)
+
+
+def test_a_passage_that_is_still_as_it_was_is_one_hit(index, notes):
+    write(notes / "museum.txt", "The museum opens at ten on Sundays.\n" + "\n" * 9, LONG_AGO + 1)
+    with begin(index.folder, "add"):
+        found = index.search("museum sundays", update="auto")
+
+    assert [Path(hit.path).name for hit in found].count("museum.txt") == 1
+
+
+def test_more_files_than_there_is_time_for_are_counted(index, notes, monkeypatch):
+    for number in range(23):
+        write(notes / f"many{number:02}.txt", f"Note {number}.\n")
+    index.add_paths()
+    for number in range(23):
+        write(notes / f"many{number:02}.txt", f"Heron {number}.\n", LONG_AGO + number + 1)
+
+    with begin(index.folder, "add"):
+        found = index.search("heron", k=30, update="auto")
+
+    assert sum(not hit.is_indexed for hit in found) == 20
+    assert found.notes[-1] == (
+        "23 changed files are not up to date: 20 searched by words alone, 3 not at all"
+    )
+
+
+def test_an_index_of_words_is_not_asked_of_present_text(embedder, notes, tmp_path):
+    index = Index.create(tmp_path / "index", lexical="fts5")
+    index.add_paths([notes])
+    path = edit(notes)
+    with begin(index.folder, "add"):
+        found = index.search("zeppelin mast", k=1, update="auto")
+
+    assert found[0].location == f"{path}:5"
+
+
 # At the same time, and killed
 
 
@@ -400,6 +486,16 @@ def test_the_command_brings_changed_files_up_to_date_and_says_so(run, notes):
     assert found.stdout.startswith("1. notes/ferry.txt:5")
     assert "1 changed file was brought up to date (" in found.stderr
     assert run("search", "zeppelin").stderr == ""
+
+
+def test_the_command_marks_what_is_not_in_the_index(run, index, notes):
+    edit(notes)
+    with begin(index.folder, "add"):
+        found = run("search", "zeppelin", "mast")
+
+    assert found.stdout.startswith("1. notes/ferry.txt:5")
+    assert "not in the index yet" in found.stdout
+    assert "1 searched by words alone" in found.stderr
 
 
 def test_the_command_leaves_the_index_alone_if_it_is_told_to(run, notes):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -334,7 +333,7 @@ class Index(ChangeableIndex):
         return self._rerankers.get(place, self._current[1].threads)
 
     def _run(self, query: Query, update: str = "never") -> Results:
-        return answer(self, partial(self._ask, query), update)
+        return answer(self, query, self._ask, update)
 
     def _ask(self, query: Query) -> Results:
         snapshot, model = self.now()

@@ -97,6 +97,7 @@ class Hit:
     also: tuple[Place, ...]  # where else the same is said
     more: tuple[Place, ...]  # in the same document, below what is shown of it
     text: str
+    is_indexed: bool = True  # else found by words in a file that changed, and `id` is 0
 
     @property
     def source(self) -> str:

@@ -151,6 +151,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "also": "where else the same is said: id, path, line, location of each",
         "more": "further places in the same document, likewise",
         "index": "name, folder or address of its index, for `--index`",
+        "is_indexed": "false for a passage of a changed file that is not up to date: its id is 0",
         **_HIT_KEYS,
     },
     "show": {

@@ -135,7 +135,9 @@ def _why(hit: Hit) -> str:
         if name == "semantic" and hit.distance is not None:
             likeness = f" (cosine {round(-hit.distance, 2) + 0.0:.2f})"
         parts.append(f"{_RANKINGS.get(name, name)} {rank}{likeness}")
-    return " · ".join([*parts, hit.kind, f"id {hit.id}"])
+    return " · ".join(
+        [*parts, hit.kind, f"id {hit.id}" if hit.is_indexed else "not in the index yet"]
+    )
 
 
 def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:

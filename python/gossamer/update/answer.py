@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.lexical import WORDS
 from gossamer.query.results import Results
+from gossamer.query.run import Query
 from gossamer.sources.folder import FoundFile
 from gossamer.store import Snapshot
 from gossamer.store.segments import SegmentCatalogue
 from gossamer.update.compare import find_files, part_gone, tell_gone
 from gossamer.update.fresh import MOST_FILES, MOST_S, choose_files, update_files
+from gossamer.update.unindexed import add_unindexed
 
 if TYPE_CHECKING:
     from gossamer.update.index import ChangeableIndex
@@ -54,6 +57,21 @@ class _Update:
         self.updated |= new
         return bool(new)
 
+    def search_left(self, query: Query, results: Results) -> Results:
+        """Search by words what is not up to date, as far as there is time."""
+        if not self.left:
+            return results
+        read = 0
+        snapshot, model = self.index.now()
+        with suppress(GossamerError, OSError):  # what it needs of the model was said above
+            results, read = add_unindexed(snapshot, model, query, results, [*self.left.values()])
+        unread = len(self.left) - read
+        self.notes.append(
+            f"{_files(len(self.left), 'is', 'are')} not up to date: {read} searched by words alone"
+            + (f", {unread:,} not at all" if unread else "")
+        )
+        return results
+
     def _update(
         self, snapshot: Snapshot, files: Sequence[FoundFile], until: float
     ) -> dict[str, bool]:
@@ -65,12 +83,13 @@ class _Update:
                     return update_files(writer, self.index.model, files, until)
             except (GossamerError, OSError) as error:
                 said = str(error)
-        count = "1 changed file was" if len(files) == 1 else f"{len(files)} changed files were"
-        self.notes.append(f"{count} not brought up to date: {said}")
+        self.notes.append(f"{_files(len(files), 'was', 'were')} not brought up to date: {said}")
         return {}
 
 
-def answer(index: ChangeableIndex, ask: Callable[[], Results], update: str) -> Results:
+def answer(
+    index: ChangeableIndex, query: Query, ask: Callable[[Query], Results], update: str
+) -> Results:
     """Ask with changed files brought up to date before, as `update` says; tell what is gone.
 
     With "auto" files are looked at first; what only the question finds to be changed is brought
@@ -82,20 +101,25 @@ def answer(index: ChangeableIndex, ask: Callable[[], Results], update: str) -> R
     if update == "always":
         index.add_paths()
     if update == "never" or not _may_change(index.snapshot):
-        return _tell(index.snapshot, ask(), _Update(index), ())
+        return _tell(index.snapshot, ask(query), _Update(index), ())
     seen = index.known.look(index.snapshot)
     looked = time.perf_counter()
     first = _Update(index)
     first.bring(seen.changed)
-    results = ask()
+    results = ask(query)
     late = set(results.stale) - first.updated - first.left.keys()
     if late and first.bring(find_files(index.snapshot, late)):
-        results = ask()
+        results = ask(query)
+    results = first.search_left(query, results)
     results = _tell(index.snapshot, results, first, seen.gone)
     stages = {"look at files": (looked - started) * 1e3, "update": first.seconds * 1e3}
     explanation = replace(results.explanation, stages=stages | dict(results.explanation.stages))
     took_ms = (time.perf_counter() - started) * 1e3
     return replace(results, explanation=explanation, took_ms=took_ms)
+
+
+def _files(count: int, one: str, several: str) -> str:
+    return f"1 changed file {one}" if count == 1 else f"{count:,} changed files {several}"
 
 
 def _tell(snapshot: Snapshot, results: Results, update: _Update, gone: Sequence[str]) -> Results:

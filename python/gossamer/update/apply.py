@@ -25,7 +25,7 @@ from gossamer.update.prepare import Prepared, PreparedDocument
 from gossamer.update.report import UpdateReport
 from gossamer.update.words import GrowingWords
 
-__all__ = ["Applier"]
+__all__ = ["Applier", "check_of"]
 
 Floats = NDArray[np.float32]
 
@@ -136,7 +136,7 @@ class Applier:
         if len(ids) > _MOST_TOLD_APART:
             return {}
         by_check = dict(zip(self._catalogue.checks(ids).tolist(), ids.tolist(), strict=True))
-        found = {name: by_check.get(_check(name)) for name in names}
+        found = {name: by_check.get(check_of(name)) for name in names}
         return {name: id for name, id in found.items() if id is not None}
 
     def _row_like(self, source: SourceRecord) -> int | None:
@@ -181,7 +181,9 @@ class Applier:
         names = prepared.names
         known = self._reusable(prepared.source, names)
         documents = [
-            ChunkedDocument(self._place_text(one), one.spans, [_check(name) for name in one.names])
+            ChunkedDocument(
+                self._place_text(one), one.spans, [check_of(name) for name in one.names]
+            )
             for one in prepared.documents
         ]
         try:
@@ -256,6 +258,6 @@ class Applier:
             report.added += 1
 
 
-def _check(name: bytes) -> int:
+def check_of(name: bytes) -> int:
     """Give what the catalogue keeps of a text's hash."""
     return int.from_bytes(name[:4], "little")
