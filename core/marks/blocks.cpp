@@ -78,8 +78,9 @@ class BlockMarks {
     for (std::size_t start = line.start;;) {
       const std::size_t at = skip(text_, start, is_blank);
       if (at >= line.end || text_[at] != '>') return start;
-      start = has_at(text_, at + 1, ' ') ? at + 2 : at + 1;
-      mask_.drop(line.start, start);
+      const std::size_t next = has_at(text_, at + 1, ' ') ? at + 2 : at + 1;
+      mask_.drop(start, next);
+      start = next;
     }
   }
 
@@ -102,7 +103,7 @@ class BlockMarks {
     if (!is_markdown_) return true;
     std::size_t end = words.end;
     while (end > start && text_[end - 1] == '#') --end;
-    if (end > start && end < words.end && is_blank(text_[end - 1])) mask_.drop(end, words.end);
+    while (end > start && end < words.end && is_blank(text_[end - 1])) mask_.drop(--end, words.end);
     hide_inline(mask_, {start, words.end});
     is_in_list_ = false;
     return true;

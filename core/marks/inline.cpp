@@ -136,8 +136,16 @@ class InlineMarks {
       case '*':
       case '_':
       case '~': return emphasis_.take(paragraph_, at);
+      case 'h': return skip_address(at);
       default: return at + 1;
     }
+  }
+
+  // An address that is no link stays, with all its signs.
+  std::size_t skip_address(std::size_t at) const {
+    const std::string_view rest = text_.substr(at);
+    if (!rest.starts_with("http://") && !rest.starts_with("https://")) return at + 1;
+    return std::min(text_.find_first_of(" \t\r\n<>[]()`*\"", at), text_.size());
   }
 
   std::size_t hide_escape(std::size_t at) {

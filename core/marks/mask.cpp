@@ -49,7 +49,7 @@ Shown Mask::show() const {
     if (begins_section) ++section;
     if (is_left_out) continue;
     is_after_blank = is_blank_line;
-    if (begins_section) shown.begin_section();
+    if (begins_section) shown.begin_section(shown.text().size());
     for (std::size_t i = at, end; i < next; i = end) {
       const auto sign = static_cast<Sign>(signs_[i] & ~kCode);
       for (end = i + 1; end < next && sign == kByte && signs_[end] == signs_[i];) ++end;

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "chunking/scan.h"
 #include "marks/blocks.h"
 #include "marks/mask.h"
 
@@ -20,18 +19,15 @@ constexpr std::array<std::pair<std::string_view, Marks>, 18> kKinds{{
     {"rst", Marks::kRst},       {"text", Marks::kNone},         {"xlsx", Marks::kNone},
 }};
 
-// Code is read from a blank line on.
-Shown show_to_the_letter(std::string_view text, bool is_code) {
+// Code is read from where a line was left empty.
+Shown show_code(std::string_view text) {
   Shown shown(text);
   bool is_after_blank = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(end_of_line(text, at) + 1, text.size());
-    const bool is_empty = skip(text, at, is_space) >= next;
-    if (is_code && is_after_blank && !is_empty) shown.begin_section();
-    shown.add(at, text.substr(at, next - at), is_code);
-    is_after_blank = is_empty;
-    at = next;
+  for (const TextSpan& line : lines_of(text)) {
+    if (is_after_blank && !line.empty()) shown.begin_section(line.start);
+    is_after_blank = line.empty();
   }
+  shown.add(0, text, true);
   return shown;
 }
 
@@ -48,7 +44,7 @@ void Shown::add(std::size_t begin, std::string_view said, bool is_code) {
   if (pieces_.empty() || at - pieces_.back().at != begin - pieces_.back().source)
     pieces_.push_back({at, begin});
   text_ += said;
-  if (!is_code) return;
+  if (!is_code || said.empty()) return;
   const bool goes_on = !code_.empty() && (code_.back().end == at ||
                                           (code_.back().end + 1 == at && text_[at - 1] == '\n'));
   if (goes_on)
@@ -67,8 +63,12 @@ std::size_t Shown::source_of(std::size_t byte) const {
 }
 
 Shown show(std::string_view text, Marks marks) {
-  if (marks == Marks::kNone || marks == Marks::kCode)
-    return show_to_the_letter(text, marks == Marks::kCode);
+  if (marks == Marks::kCode) return show_code(text);
+  if (marks == Marks::kNone) {
+    Shown shown(text);
+    shown.add(0, text, false);
+    return shown;
+  }
   Mask mask(text);
   if (marks == Marks::kRst)
     hide_rst(mask);

@@ -37,7 +37,8 @@ class Shown {
 
   // Appends bytes of the source, or what stands in their place.
   void add(std::size_t begin, std::string_view said, bool is_code);
-  void begin_section() { sections_.push_back(text_.size()); }
+  // At a byte of text(), which may not be there yet.
+  void begin_section(std::size_t at) { sections_.push_back(at); }
 
  private:
   // From a byte of the text on, all stands in the source one by one.

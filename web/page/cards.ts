@@ -60,7 +60,7 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   });
   const update = (next: Hit) => {
     shown = next;
-    const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights);
+    const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights, next.code);
     snippet.replaceChildren(...text);
     ranks.replaceChildren(...makeRanks(next));
   };

@@ -2,7 +2,7 @@
 
 import type { Explanation, Hit, Mode, Span } from "./records.ts";
 
-/** A hit as the core writes it; highlights are in characters. */
+/** A hit as the core writes it; spans are in characters. */
 export type HitRecord = Omit<Hit, "source"> & { readonly path: string };
 
 /** How an answer was found, as the core or a server writes it. */
@@ -20,8 +20,10 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 }
 
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  const { snippet, highlights, reranker = null } = hit; // servers of earlier releases have no reranker
-  return { ...hit, source: path, reranker, highlights: spansInUtf16(snippet, highlights) };
+  // Servers of earlier releases have no reranker, and do not say what is code.
+  const { snippet, reranker = null, code = [] } = hit;
+  const highlights = spansInUtf16(snippet, hit.highlights);
+  return { ...hit, source: path, reranker, highlights, code: spansInUtf16(snippet, code) };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {

@@ -112,8 +112,9 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "location": "path:line of the line that answers best, or path and page, row, slide, ...",
         "path": "absolute path of the file, or the id of a text that a program added",
         "line": "the number in `location`",
-        "snippet": "the lines that answer best, or the whole chunk with `--full`",
+        "snippet": "the lines that answer best, or the whole chunk with `--full`, without marks",
         "highlights": "words of the question in `snippet`: pairs of characters, from and to",
+        "code": "what of `snippet` is code, likewise",
         **_HIT_KEYS,
     },
     "show": {

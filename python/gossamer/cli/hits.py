@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, near_path, size
 from gossamer.query.results import ResultsRecord, record_results
-from gossamer.records import Hit, Span
+from gossamer.records import Hit
 
 __all__ = ["ResultsRecord", "record_results", "show_results"]
 
@@ -49,7 +49,7 @@ def _show_hit(output: Output, hit: Hit) -> None:
     title = [("  ", ""), (hit.title, "title")] if hit.title else []
     output.line(f"{hit.number}. ", (place, "path"), *title)
     output.line((_why(hit), "quiet"), indent=3)
-    output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
+    output.line(*_styled(hit), indent=3)
     output.line()
 
 
@@ -69,13 +69,20 @@ def _why(hit: Hit) -> str:
     return " · ".join([*parts, hit.kind, f"id {hit.id}"])
 
 
-def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:
-    pieces: list[Piece] = []
-    at = 0
-    for start, end in spans:
-        pieces += [(text[at:start], ""), (text[start:end], "match")]
-        at = end
-    return [*pieces, (text[at:], "")]
+def _styled(hit: Hit) -> list[Piece]:
+    """Give the snippet in pieces: the words that match, and what else of it is code."""
+    ends = {0, len(hit.snippet)}.union(*hit.highlights, *hit.code)
+    return [
+        (hit.snippet[start:end], _style_at(hit, start)) for start, end in pairwise(sorted(ends))
+    ]
+
+
+def _style_at(hit: Hit, place: int) -> str:
+    styles = (("match", hit.highlights), ("code", hit.code))
+    for style, spans in styles:
+        if any(start <= place < end for start, end in spans):
+            return style
+    return ""
 
 
 def _show_explanation(output: Output, found: ResultsRecord) -> None:

@@ -10,7 +10,7 @@ from gossamer.records import Hit
 
 __all__ = ["Explanation", "Results", "ResultsRecord", "record_chunk", "record_results"]
 
-_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights")
+_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights", "code")
 
 
 @dataclass(frozen=True, slots=True)
