@@ -55,7 +55,18 @@ LAYERS = (
     "__main__",
 )
 CORE_LAYERS = (
-    *("base", "text", "chunking", "lexical", "distance", "codes", "graph", "vectors", "search"),
+    *(
+        "base",
+        "text",
+        "chunking",
+        "marks",
+        "lexical",
+        "distance",
+        "codes",
+        "graph",
+        "vectors",
+        "search",
+    ),
     *("storage", "index", "store", "filters", "query"),
 )
 MOST_FILE_LINES, MOST_FUNCTION_LINES = 400, 50

@@ -1,8 +1,9 @@
-// Any bytes as a text and as a question: snippets whose highlights rise within them, whose lines
-// are those of the text, and which leave out no word of the question where there is room for all.
+// Any bytes as a text and as a question: snippets whose highlights and code rise within them, whose
+// lines are those of the text, and which leave out no word of the question where there is room for
+// all; and what is shown of a text stands in it, in its order.
 //
-// The first two bytes are how many lines and characters there is room for; a question goes up to
-// the first zero byte, then comes its text.
+// The first two bytes are how many lines and characters there is room for, and how the text is
+// marked up; a question goes up to the first zero byte, then comes its text.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,16 +19,40 @@ using namespace gossamer::fuzz;
 
 namespace {
 
-void check(const Snippet& snippet, std::string_view text) {
+void check_spans(const Snippet::Spans& spans, std::size_t length) {
   std::size_t end = 0;
-  for (const auto& highlight : snippet.highlights) {
-    require(end <= highlight.first && highlight.first < highlight.second, "highlights rise");
-    end = highlight.second;
+  for (const auto& span : spans) {
+    require(end <= span.first && span.first < span.second, "spans rise");
+    end = span.second;
   }
-  require(end <= Characters(snippet.text).size(), "highlights lie within the snippet");
+  require(end <= length, "spans lie within the snippet");
+}
+
+void check(const Snippet& snippet, std::string_view text) {
+  const std::size_t length = Characters(snippet.text).size();
+  check_spans(snippet.highlights, length);
+  check_spans(snippet.code, length);
   const auto breaks = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   require(snippet.first_line <= snippet.line && snippet.line <= breaks,
           "lines are those of the text");
+  require(snippet.begin <= snippet.end && snippet.end <= text.size(), "the best is of the text");
+}
+
+void check_shown(const Shown& shown, std::string_view text, Marks marks) {
+  std::size_t source = 0, at = 0;
+  for (std::size_t byte = 0; byte <= shown.text().size(); ++byte) {
+    require(shown.source_of(byte) >= source, "what is shown stands in its order");
+    source = shown.source_of(byte);
+  }
+  require(source <= text.size(), "what is shown stands in the text");
+  for (const TextSpan& span : shown.code()) {
+    require(at <= span.start && span.start < span.end, "code rises");
+    at = span.end;
+  }
+  require(at <= shown.text().size(), "code lies within what is shown");
+  require(std::is_sorted(shown.sections().begin(), shown.sections().end()), "sections rise");
+  const bool is_to_the_letter = marks == Marks::kNone || marks == Marks::kCode;
+  require(!is_to_the_letter || shown.text() == text, "a text without marks is shown as it is");
 }
 
 void check_small(const Snippet& snippet, std::size_t max_lines, std::size_t max_characters) {
@@ -47,19 +72,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = input.substr(std::min(middle + 1, input.size()));
   const std::size_t max_lines = 1u + data[0] % 8;
   const std::size_t max_characters = 1u + data[1];
+  const auto marks = static_cast<Marks>(data[0] / 8 % 5);
+  const Shown shown = show(text, marks);
+  check_shown(shown, text, marks);
 
-  const Snippet small = choose_snippet(text, words, nullptr, max_lines, max_characters);
+  const Snippet small = choose_snippet(shown, words, nullptr, max_lines, max_characters);
   check(small, text);
   check_small(small, max_lines, max_characters);
 
-  const Snippet whole = whole_snippet(text, words);
+  const Snippet whole = whole_snippet(shown, words);
   check(whole, text);
-  require(whole.text == text, "a whole text is shown as it is");
-  require(whole.highlights.size() == words.find_in(text).size(), "each word is highlighted");
+  require(whole.text == shown.text(), "all that is shown is the whole snippet");
+  require(whole.highlights.size() == words.find_in(shown.text()).size(),
+          "each word is highlighted");
 
-  const Snippet all = choose_snippet(text, words, nullptr, text.size() + 1, text.size() + 1);
+  const Snippet all = choose_snippet(shown, words, nullptr, text.size() + 1, 4 * text.size() + 1);
   check(all, text);
-  require(all.highlights.size() == whole.highlights.size(), "with room for all, all is chosen");
   require(all.line == whole.line, "the best line is the same");
   return 0;
 }

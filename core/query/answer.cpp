@@ -39,12 +39,17 @@ void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippe
   write_line(json, passage, snippet);
 }
 
-void write_snippet(JsonWriter& json, const Snippet& snippet) {
-  json.key("snippet").text(snippet.text).key("highlights").begin_array();
-  for (const auto& [start, end] : snippet.highlights) {
+void write_spans(JsonWriter& json, const char* name, const Snippet::Spans& spans) {
+  json.key(name).begin_array();
+  for (const auto& [start, end] : spans)
     json.begin_array().number(std::uint64_t{start}).number(std::uint64_t{end}).end_array();
-  }
   json.end_array();
+}
+
+void write_snippet(JsonWriter& json, const Snippet& snippet) {
+  json.key("snippet").text(snippet.text);
+  write_spans(json, "highlights", snippet.highlights);
+  write_spans(json, "code", snippet.code);
 }
 
 // Metadata again, as JSON to the letter: it may be a stranger's.
@@ -94,8 +99,9 @@ Snippet snippet_of(const Hit& hit, const Showing& showing) {
   };
   const Relevance by_tokens(match);
   const Relevance* relevance = showing.tokens && hit.tokens ? &by_tokens : nullptr;
-  return showing.is_whole ? whole_snippet(body, showing.words, relevance)
-                          : choose_snippet(body, showing.words, relevance);
+  const Shown shown = show(body, marks_of(hit.passage.chunk.document->document.kind));
+  return showing.is_whole ? whole_snippet(shown, showing.words, relevance)
+                          : choose_snippet(shown, showing.words, relevance);
 }
 
 void write_places(JsonWriter& json, const char* name, std::span<const Hit> places, const Hit& hit,

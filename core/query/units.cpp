@@ -7,6 +7,9 @@ namespace {
 
 // Longer lines are paragraphs: a part of one may be shown.
 constexpr std::size_t kLongLine = 160;
+// So that two units fit into a snippet, whatever they are.
+constexpr std::size_t kLongSentence = 240;
+constexpr std::size_t kLongPiece = 120;
 
 // Whether a sentence may end between two characters.
 bool ends_sentence(char32_t before, char32_t after) {
@@ -34,16 +37,23 @@ class UnitFinder {
   void add_line(std::size_t begin, std::size_t end) {
     const bool is_long = end - begin > std::min(kLongLine, most_);
     std::size_t start = begin;
-    std::size_t space = begin;  // the last one behind `start`, if there is one
     for (std::size_t at = begin + 1; is_long && at < end; ++at) {
-      std::size_t cut = start;
+      if (!ends_sentence(text_[at - 1], text_[at])) continue;
+      add_sentence(begin, start, at);
+      start = at;
+    }
+    add_sentence(begin, start, end);
+  }
+
+  // A long one in pieces, so that an answer in its middle can be shown with what is around it.
+  void add_sentence(std::size_t begin, std::size_t start, std::size_t end) {
+    const std::size_t most = std::min(kLongPiece, most_);
+    std::size_t space = begin;  // the last one behind `start`, if there is one
+    const bool is_long = end - start > std::min(kLongSentence, most_);
+    for (std::size_t at = start + 1; is_long && at < end; ++at) {
       if (text_[at] == U' ') space = at;
-      if (ends_sentence(text_[at - 1], text_[at])) {
-        cut = at;
-      } else if (at - start == most_) {
-        cut = space > start ? space : at;
-      }
-      if (cut == start) continue;
+      if (at - start != most) continue;
+      const std::size_t cut = space > start ? space : at;
       add(begin, start, cut);
       start = cut;
     }

@@ -45,7 +45,7 @@ struct Match {
   std::size_t word;  // its number among the different ones
 };
 
-// A line, or a sentence of a long one, in characters of a text.
+// A line, a sentence of a long one, or a piece of a long sentence, in characters of a text.
 struct Unit {
   std::size_t start;
   std::size_t end;
@@ -57,8 +57,7 @@ struct Unit {
   bool has_match() const { return first_match < stop_match; }
 };
 
-// Divides a text into lines, and long lines into sentences of at most so many characters; without
-// empty ones.
+// Divides a text into units of at most so many characters, without empty ones.
 std::vector<Unit> find_units(const Characters& text, std::span<const Match> matches,
                              std::size_t max_characters);
 

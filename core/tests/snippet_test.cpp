@@ -21,7 +21,8 @@ std::string repeat(std::string_view text, int times) {
 
 Snippet choose(std::string_view text, std::string_view question, std::size_t max_lines = 3,
                std::size_t max_characters = 320) {
-  return choose_snippet(text, LexicalQuery(question), nullptr, max_lines, max_characters);
+  return choose_snippet(show(text, Marks::kNone), LexicalQuery(question), nullptr, max_lines,
+                        max_characters);
 }
 
 // What is highlighted in a snippet without characters of several bytes.
@@ -40,10 +41,10 @@ TEST_CASE("a snippet is where the words of the question are") {
 
   const Snippet snippet = choose(text, "when is the lease due");
 
-  CHECK(snippet.text == "The lease is due in March.\nx\nx");
+  CHECK(snippet.text == "Nothing to see here.\nThe lease is due in March.\nx");
   CHECK(marked(snippet) == Words{"lease", "due"});
   CHECK(snippet.line == 20);
-  CHECK(snippet.first_line == 20);
+  CHECK(snippet.first_line == 19);
 }
 
 TEST_CASE("a rare word draws the snippet more than a common one") {
@@ -66,9 +67,35 @@ TEST_CASE("a text without the words is shown from its beginning") {
   CHECK(snippet.first_line == 2);
 }
 
-TEST_CASE("of equal windows one that is filled is chosen, and begins where the words begin") {
-  CHECK(choose("a\nb\nc\nlease\nd\ne", "lease").text == "lease\nd\ne");
+TEST_CASE("the best line stands in the middle, where there is text on both sides") {
+  CHECK(choose("a\nb\nc\nlease\nd\ne", "lease").text == "c\nlease\nd");
   CHECK(choose("a\nb\nc\nlease", "lease").text == "b\nc\nlease");
+  CHECK(choose("lease\na\nb\nc", "lease").text == "lease\na\nb");
+}
+
+TEST_CASE("what answers in a paragraph of one line stands in the middle of what is shown") {
+  const std::string before = repeat("This goes on and says nothing of it. ", 30);
+  const std::string after = repeat(" That goes on and says no more.", 30);
+  const std::string stream = repeat("words without an end that ", 40);
+  for (const auto& [first, last] : {std::pair(before, after), std::pair(stream, " " + stream)}) {
+    const std::string answer = "The roof was replaced in 1998 by a firm";
+    const Snippet snippet = choose(first + answer + last, "roof replaced", 6, 520);
+
+    const std::size_t at = snippet.text.find(answer);
+    REQUIRE(at != std::string::npos);
+    CHECK(at > 100);
+    CHECK(snippet.text.size() - at - answer.size() > 100);
+  }
+}
+
+TEST_CASE("an answer that goes on from one piece of a sentence to the next is shown whole") {
+  for (std::size_t begin = 600; begin < 760; ++begin) {
+    std::string text = repeat("filler ", 200);
+    const std::string answer = " roof replaced in 1998 by a firm from the town that ";
+    text.replace(begin, answer.size(), answer);
+
+    CHECK(choose(text, "roof replaced", 6, 520).text.find(answer) != std::string::npos);
+  }
 }
 
 TEST_CASE("the best line is the first of several") {
@@ -89,8 +116,8 @@ TEST_CASE("what a stretch means counts beside its words") {
   const Relevance relevance(match);
   const LexicalQuery words("two");
 
-  const Snippet snippet = choose_snippet(text, words, &relevance, 1);
-  const Snippet whole = whole_snippet(text, words, &relevance);
+  const Snippet snippet = choose_snippet(show(text, Marks::kNone), words, &relevance, 1);
+  const Snippet whole = whole_snippet(show(text, Marks::kNone), words, &relevance);
 
   CHECK(snippet.text == "Four figs.");
   for (const Snippet& one : {snippet, whole}) {
@@ -108,7 +135,7 @@ TEST_CASE("of a long line sentences are shown, with a mark where it goes on") {
 
   CHECK(last.text == "… The lease is due in March.");
   CHECK(last.highlights == std::vector<std::pair<std::size_t, std::size_t>>{{6, 11}, {15, 18}});
-  CHECK(middle.text == "… The lease is due in March. More filler. More filler. …");
+  CHECK(middle.text == "… Filler goes here. The lease is due in March. More filler. …");
 }
 
 TEST_CASE("sentences of Chinese and Japanese end without space") {
@@ -153,14 +180,14 @@ TEST_CASE("what holds nothing but space has no snippet") {
 TEST_CASE("a whole text is shown as it is") {
   const std::string text = "  é rent\n\n  lease, due. " + repeat("More. ", 40) + "\n";
 
-  const Snippet snippet = whole_snippet(text, LexicalQuery("lease due rent"));
+  const Snippet snippet = whole_snippet(show(text, Marks::kNone), LexicalQuery("lease due rent"));
 
   CHECK(snippet.text == text);
   CHECK(snippet.highlights ==
         std::vector<std::pair<std::size_t, std::size_t>>{{4, 8}, {12, 17}, {19, 22}});
   CHECK(snippet.line == 2);
   CHECK(snippet.first_line == 0);
-  CHECK(whole_snippet("", LexicalQuery("lease")).line == 0);
+  CHECK(whole_snippet(show("", Marks::kNone), LexicalQuery("lease")).line == 0);
 }
 
 TEST_CASE("a text of very many sentences, words or lines takes no longer than it must") {

@@ -20,12 +20,12 @@ auto tuple_of(const Snippet& snippet) {
 
 auto choose(const nb::bytes& text, const nb::bytes& words, std::size_t max_lines,
             std::size_t max_characters) {
-  return tuple_of(choose_snippet(text_of(text), LexicalQuery(text_of(words)), nullptr, max_lines,
-                                 max_characters));
+  return tuple_of(choose_snippet(show(text_of(text), Marks::kNone), LexicalQuery(text_of(words)),
+                                 nullptr, max_lines, max_characters));
 }
 
 auto show_whole(const nb::bytes& text, const nb::bytes& words) {
-  return tuple_of(whole_snippet(text_of(text), LexicalQuery(text_of(words))));
+  return tuple_of(whole_snippet(show(text_of(text), Marks::kNone), LexicalQuery(text_of(words))));
 }
 
 }  // namespace

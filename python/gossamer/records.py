@@ -92,8 +92,9 @@ class Hit:
     exact: float  # what is looked up in it, to the letter: names, the question word for word
     reranker: float | None  # what a reranking model says of it, where one was asked
     metadata: Mapping[str, Value]
-    snippet: str  # the lines that answer best
+    snippet: str  # the lines that answer best, without marks such as those of Markdown
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
+    code: tuple[Span, ...]  # characters of `snippet` that are code
     also: tuple[Place, ...]  # where else the same is said
     more: tuple[Place, ...]  # in the same document, below what is shown of it
     text: str

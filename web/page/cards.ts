@@ -62,7 +62,7 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   });
   const update = (next: Hit) => {
     shown = next;
-    const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights);
+    const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights, next.code);
     snippet.replaceChildren(...text);
     places.replaceChildren(...makePlaces(next, known));
     ranks.replaceChildren(...makeRanks(next));

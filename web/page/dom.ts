@@ -83,15 +83,33 @@ export function makeBytesRow(what: string, share: number, ...said: string[]): HT
   );
 }
 
-/** A text with some stretches of it marked; spans are of UTF-16, rising, apart. */
-export function markSpans(text: string, spans: readonly (readonly [number, number])[]): Child[] {
+type Spans = readonly (readonly [number, number])[];
+
+/** A text from a place on, with some stretches of it in elements; spans are of UTF-16, rising, apart. */
+function wrapSpans(
+  [from, to]: readonly [number, number],
+  spans: Spans,
+  show: (start: number, end: number) => Child[],
+  wrap: (start: number, end: number) => Child,
+): Child[] {
   const children: Child[] = [];
-  let at = 0;
+  let at = from;
   for (const [start, end] of spans) {
-    children.push(text.slice(at, start), make("mark", {}, text.slice(start, end)));
-    at = end;
+    if (end <= at || start >= to) continue;
+    const begin = Math.max(start, at);
+    children.push(...show(at, begin), wrap(begin, Math.min(end, to)));
+    at = Math.min(end, to);
   }
-  return [...children, text.slice(at)];
+  return [...children, ...show(at, to)];
+}
+
+/** A text with some stretches of it marked, others as code, and those of these that are in both. */
+export function markSpans(text: string, marked: Spans, code: Spans): Child[] {
+  const plain = (start: number, end: number) => (start < end ? [text.slice(start, end)] : []);
+  const mark = (start: number, end: number) => make("mark", {}, text.slice(start, end));
+  const marks = (start: number, end: number) => wrapSpans([start, end], marked, plain, mark);
+  const asCode = (start: number, end: number) => make("code", {}, ...marks(start, end));
+  return wrapSpans([0, text.length], code, marks, asCode);
 }
 
 /** A text with every one of these words, in lower case, marked. */

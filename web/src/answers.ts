@@ -2,7 +2,7 @@
 
 import type { Explanation, Hit, Mode, Span } from "./records.ts";
 
-/** A hit as the core writes it; highlights are in characters. */
+/** A hit as the core writes it; spans are in characters. */
 export type HitRecord = Omit<Hit, "source"> & { readonly path: string };
 
 /** How an answer was found, as the core or a server writes it. */
@@ -21,8 +21,9 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 
 export function hitOf({ path, ...hit }: HitRecord): Hit {
   // Servers of earlier releases have less to say.
-  const { snippet, highlights, reranker = null, also = [], more = [] } = hit;
-  return { ...hit, source: path, reranker, also, more, highlights: spansInUtf16(snippet, highlights) };
+  const { snippet, reranker = null, code = [], also = [], more = [] } = hit;
+  const spans = { highlights: spansInUtf16(snippet, hit.highlights), code: spansInUtf16(snippet, code) };
+  return { ...hit, ...spans, source: path, reranker, also, more };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {

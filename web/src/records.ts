@@ -48,8 +48,9 @@ export interface Hit {
   readonly start: number; // bytes of the document's text
   readonly end: number;
   readonly text: string; // "" where only a server has it that does not answer
-  readonly snippet: string;
+  readonly snippet: string; // without marks such as those of Markdown
   readonly highlights: readonly Span[]; // characters (UTF-16) of `snippet`
+  readonly code: readonly Span[]; // likewise: what of it is code
   readonly score: number; // larger is better; comparable within one search only
   readonly distance: number | null; // from the question, where it was computed
   readonly ranks: Readonly<Record<string, number>>; // place in each ranking that found it, from 1

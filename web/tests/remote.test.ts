@@ -17,7 +17,7 @@ const URL_OF_SERVER = "http://server.example/notes/";
 const HIT = {
   ...{ id: 3, number: 1, location: "/n/a.md:2", path: "/n/a.md", key: "", kind: "markdown", title: "A" },
   ...{ unit: "line", first: 1, last: 2, line: 2, start: 0, end: 9, score: 0.5, distance: -0.25 },
-  ...{ ranks: { lexical: 1 }, tokens: 0.5, words: 2, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]] },
+  ...{ ranks: { lexical: 1 }, tokens: 0.5, words: 2, metadata: {}, snippet: "𝔸🐋 with plankton", text: "", highlights: [[8, 16]], code: [[1, 2]] },
 };
 const FOUND = {
   ...{ question: "plankton", mode: "hybrid", took_ms: 12.5, hits: [HIT], stale: [], notes: ["a note"] },

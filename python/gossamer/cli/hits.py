@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 
 from gossamer.cli.answers import Answer
 from gossamer.cli.formats import Format, print_paths, print_vimgrep
@@ -11,7 +12,7 @@ from gossamer.cli.last_search import remember
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, duration, near_path, size
 from gossamer.query.results import ResultsRecord
-from gossamer.records import Hit, Span
+from gossamer.records import Hit
 
 __all__ = ["as_json", "show_results"]
 
@@ -97,7 +98,7 @@ def _show_hit(output: Output, hit: Hit, index: str) -> None:
     of_index = [(f"[{index}] ", "quiet")] if index else []
     output.line(f"{hit.number}. ", *of_index, (place, "path"), *title)
     output.line((_why(hit), "quiet"), indent=3)
-    output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
+    output.line(*_styled(hit), indent=3)
     _show_places(output, hit)
     output.line()
 
@@ -140,13 +141,20 @@ def _why(hit: Hit) -> str:
     )
 
 
-def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:
-    pieces: list[Piece] = []
-    at = 0
-    for start, end in spans:
-        pieces += [(text[at:start], ""), (text[start:end], "match")]
-        at = end
-    return [*pieces, (text[at:], "")]
+def _styled(hit: Hit) -> list[Piece]:
+    """Give the snippet in pieces: the words that match, and what else of it is code."""
+    ends = {0, len(hit.snippet)}.union(*hit.highlights, *hit.code)
+    return [
+        (hit.snippet[start:end], _style_at(hit, start)) for start, end in pairwise(sorted(ends))
+    ]
+
+
+def _style_at(hit: Hit, place: int) -> str:
+    styles = (("match", hit.highlights), ("code", hit.code))
+    for style, spans in styles:
+        if any(start <= place < end for start, end in spans):
+            return style
+    return ""
 
 
 def _show_explanation(output: Output, index: str, explanation: object) -> None:

@@ -32,6 +32,7 @@ _STYLES = {
     "path": "bold magenta",
     "title": "bold",
     "match": "bold red",
+    "code": "cyan",
     "quiet": "dim",
     "head": "bold",
     "good": "green",

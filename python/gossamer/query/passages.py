@@ -127,8 +127,9 @@ def _one(id: int) -> Ids:
 
 def read_hit(record: dict[str, object]) -> Hit:
     """Make a hit of what the core says of it."""
-    spans: Sequence[Sequence[int]] = record["highlights"]  # type: ignore[assignment]
-    record["highlights"] = tuple((start, end) for start, end in spans)
+    for name in ("highlights", "code"):
+        spans: Sequence[Sequence[int]] = record[name]  # type: ignore[assignment]
+        record[name] = tuple((start, end) for start, end in spans)
     for name in ("also", "more"):
         places: Sequence[Mapping[str, Any]] = record[name]  # type: ignore[assignment]
         record[name] = tuple(Place(**place) for place in places)

@@ -10,7 +10,10 @@ from gossamer.records import Hit
 
 __all__ = ["Explanation", "Results", "ResultsRecord", "record_chunk", "record_results"]
 
-_OF_A_SEARCH = ("number", "path", "line", "snippet", "highlights", "also", "more", "is_indexed")
+_OF_A_SEARCH = (
+    *("number", "path", "line", "snippet", "highlights", "code", "also", "more"),
+    "is_indexed",
+)
 
 
 @dataclass(frozen=True, slots=True)

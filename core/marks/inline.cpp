@@ -1,0 +1,260 @@
+#include "marks/inline.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "chunking/scan.h"
+#include "marks/emphasis.h"
+#include "text/unicode.h"
+
+namespace gossamer {
+namespace {
+
+constexpr std::size_t kNowhere = std::string_view::npos;
+constexpr std::size_t kMostLabel = 60;    // bytes of a footnote's name
+constexpr std::size_t kMostElement = 10;  // bytes of an element's name
+
+// Elements that are written into Markdown; what else stands between < and > may be a type.
+constexpr std::string_view kElements =
+    " a abbr b blockquote body br center cite code col colgroup dd del details dfn div dl dt em"
+    " figcaption figure font footer h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins"
+    " kbd li link main mark meta nav ol p picture pre q s samp script section small source span"
+    " strike strong style sub summary sup svg table tbody td tfoot th thead tr tt u ul var video"
+    " wbr ";
+
+constexpr std::array<std::pair<std::string_view, Mask::Sign>, 7> kEntities{{
+    {"&amp;", Mask::kByte},
+    {"&lt;", Mask::kLess},
+    {"&gt;", Mask::kGreater},
+    {"&quot;", Mask::kQuote},
+    {"&#39;", Mask::kApostrophe},
+    {"&apos;", Mask::kApostrophe},
+    {"&nbsp;", Mask::kSpace},
+}};
+
+bool is_letter(char byte) { return is_lower(byte) || is_upper(byte); }
+bool is_sign(char byte) {
+  const auto point = static_cast<unsigned char>(byte);
+  return point < 128 && is_punctuation(point);
+}
+
+// Where something is closed, for each byte of a paragraph that opens it; all found in one pass.
+class Closings {
+ public:
+  Closings(std::string_view text, TextSpan paragraph) : start_(paragraph.start) {
+    const std::string_view words = words_of(text, paragraph);
+    find_ticks(words);
+    if (words.find("](") != kNowhere) find_brackets(words);
+  }
+
+  // The next run of as many backticks as begins here.
+  std::size_t of_ticks(std::size_t at) const {
+    const auto found = ticks_.find(at - start_);
+    return found == ticks_.end() ? kNowhere : start_ + found->second;
+  }
+  // The bracket that closes the address which begins here; kNowhere if it is none.
+  std::size_t of_address(std::size_t at) const {
+    const std::size_t close = brackets_[at - start_];
+    return close == kNowhere ? kNowhere : start_ + close;
+  }
+
+ private:
+  void find_ticks(std::string_view words) {
+    std::map<std::size_t, std::size_t> last;  // run of some size, from the end on
+    for (std::size_t end = words.size(); end > 0;) {
+      if (words[end - 1] != '`') {
+        --end;
+        continue;
+      }
+      std::size_t at = end;
+      while (at > 0 && words[at - 1] == '`') --at;
+      const auto [next, is_first] = last.try_emplace(end - at, at);
+      if (!is_first) ticks_.emplace_hint(ticks_.begin(), at, std::exchange(next->second, at));
+      end = at;
+    }
+  }
+
+  // An address has no space in it, unless a title follows it in quotes, or it stands in < and >.
+  void find_brackets(std::string_view words) {
+    brackets_.assign(words.size(), kNowhere);
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      if (words[at] == '\\') {
+        ++at;
+      } else if (words[at] == '(') {
+        open.push_back(at);
+      } else if (words[at] == ')' && !open.empty()) {
+        brackets_[open.back()] = at;
+        open.pop_back();
+      }
+    }
+    std::size_t space = words.size();
+    for (std::size_t at = words.size(); at-- > 0;) {
+      if (is_space(words[at])) space = at;
+      const std::size_t close = brackets_[at];
+      if (words[at] != '(' || close == kNowhere || words[at + 1] == '<' || space > close) continue;
+      const char quote = words[close - 1];
+      const std::size_t title = skip(words, space, is_space, 8);
+      if (title < close && (words[title] != quote || (quote != '"' && quote != '\'')))
+        brackets_[at] = kNowhere;
+    }
+  }
+
+  std::size_t start_;
+  std::map<std::size_t, std::size_t> ticks_;
+  std::vector<std::size_t> brackets_;
+};
+
+class InlineMarks {
+ public:
+  InlineMarks(Mask& mask, TextSpan paragraph)
+      : mask_(mask),
+        text_(mask.text().substr(0, paragraph.end)),
+        paragraph_(paragraph),
+        closings_(text_, paragraph),
+        emphasis_(mask) {}
+
+  void hide() {
+    for (std::size_t at = paragraph_.start; at < paragraph_.end;)
+      at = mask_.is_gone(at) ? at + 1 : hide_at(at);
+    emphasis_.hide_pairs();
+  }
+
+ private:
+  // Hides what begins at a place; where the text goes on.
+  std::size_t hide_at(std::size_t at) {
+    switch (text_[at]) {
+      case '\\': return hide_escape(at);
+      case '`': return hide_code(at);
+      case '<': return hide_tag(at);
+      case '&': return hide_entity(at);
+      case ']': return close_bracket(at);
+      case '[': open_.push_back(at); return at + 1;
+      case '*':
+      case '_':
+      case '~': return emphasis_.take(paragraph_, at);
+      case 'h': return skip_address(at);
+      default: return at + 1;
+    }
+  }
+
+  // An address that is no link stays, with all its signs.
+  std::size_t skip_address(std::size_t at) const {
+    const std::string_view rest = text_.substr(at);
+    if (!rest.starts_with("http://") && !rest.starts_with("https://")) return at + 1;
+    return std::min(text_.find_first_of(" \t\r\n<>[]()`*\"", at), text_.size());
+  }
+
+  std::size_t hide_escape(std::size_t at) {
+    if (at + 1 == text_.size() || !(is_sign(text_[at + 1]) || text_[at + 1] == '\n')) return at + 1;
+    mask_.drop(at, at + 1);
+    return at + 2;
+  }
+
+  std::size_t hide_code(std::size_t at) {
+    const std::size_t start = skip(text_, at, [](char byte) { return byte == '`'; });
+    const std::size_t close = closings_.of_ticks(at);
+    if (close == kNowhere) return start;
+    const std::size_t end = close + (start - at);
+    mask_.drop(at, start);
+    mask_.drop(close, end);
+    // A space on either side keeps backticks of the code apart from those around it.
+    const bool is_padded = close - start > 2 && text_[start] == ' ' && text_[close - 1] == ' ';
+    if (is_padded) {
+      mask_.drop(start, start + 1);
+      mask_.drop(close - 1, close);
+    }
+    mask_.mark_code(start, close);
+    return end;
+  }
+
+  std::size_t hide_tag(std::size_t at) {
+    if (text_.substr(at).starts_with("<!--")) {
+      const std::size_t end = has_comment_end_ ? text_.find("-->", at) : kNowhere;
+      has_comment_end_ = end != kNowhere;
+      if (!has_comment_end_) return at + 4;
+      mask_.drop(at, end + 3);
+      return end + 3;
+    }
+    const std::size_t name = has_at(text_, at + 1, '/') ? at + 2 : at + 1;
+    // A tag does not reach over another one.
+    const std::size_t close = std::min(text_.find_first_of("<>", at + 1), text_.size());
+    if (!has_at(text_, close, '>')) return at + 1;
+    const std::string_view inside = text_.substr(at + 1, close - at - 1);
+    if (is_element(name)) {
+      mask_.drop(at, close + 1);
+      return close + 1;
+    }
+    const bool is_address = inside.find_first_of(" \t\n") == kNowhere &&
+                            (inside.find("://") != kNowhere || inside.find('@') != kNowhere);
+    if (!is_address) return at + 1;
+    mask_.drop(at, at + 1);
+    mask_.drop(close, close + 1);
+    return close + 1;
+  }
+
+  bool is_element(std::size_t at) const {
+    std::string name = " ";
+    const auto is_of_name = [](char byte) { return is_letter(byte) || is_digit(byte); };
+    const std::size_t end = skip(text_, at, is_of_name, kMostElement + 1);
+    for (; at < end; ++at) name += static_cast<char>(text_[at] | 0x20);
+    return name.size() > 1 && kElements.find(name + " ") != kNowhere;
+  }
+
+  std::size_t hide_entity(std::size_t at) {
+    for (const auto& [words, sign] : kEntities) {
+      if (!text_.substr(at).starts_with(words)) continue;
+      mask_.replace(at, sign);
+      mask_.drop(at + 1, at + words.size());
+      return at + words.size();
+    }
+    return at + 1;
+  }
+
+  // The end of a link, of a picture or of a footnote's mark; of anything else it stays.
+  std::size_t close_bracket(std::size_t at) {
+    if (open_.empty()) return at + 1;
+    const std::size_t open = open_.back();
+    open_.pop_back();
+    std::size_t end = kNowhere;
+    if (has_at(text_, open + 1, '^') && at - open <= kMostLabel) {
+      end = has_at(text_, at + 1, ':') ? at + 2 : at + 1;
+      mask_.drop(open, at);
+    } else if (has_at(text_, at + 1, '(')) {
+      const std::size_t close = closings_.of_address(at + 1);
+      if (close != kNowhere) end = close + 1;
+    } else if (has_at(text_, at + 1, '[') && !is_subscript(open)) {
+      const std::size_t close = text_.find_first_of("[]", at + 2);
+      if (close != kNowhere && text_[close] == ']') end = close + 1;
+    }
+    if (end == kNowhere) return at + 1;
+    const bool is_picture = open > paragraph_.start && text_[open - 1] == '!';
+    mask_.drop(is_picture ? open - 1 : open, open + 1);
+    mask_.drop(at, end);
+    return end;
+  }
+
+  // As in a[i][j], which is no link.
+  bool is_subscript(std::size_t open) const {
+    if (open == paragraph_.start) return false;
+    const char byte = text_[open - 1];
+    return is_letter(byte) || is_digit(byte) || byte == ']' || byte == ')' || byte == '_';
+  }
+
+  Mask& mask_;
+  std::string_view text_;  // up to the end of the paragraph
+  TextSpan paragraph_;
+  Closings closings_;
+  Emphasis emphasis_;
+  std::vector<std::size_t> open_;  // brackets
+  bool has_comment_end_ = true;    // somewhere behind
+};
+
+}  // namespace
+
+void hide_inline(Mask& mask, TextSpan paragraph) { InlineMarks(mask, paragraph).hide(); }
+
+}  // namespace gossamer

@@ -1,0 +1,80 @@
+#include "marks/shown.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "marks/blocks.h"
+#include "marks/mask.h"
+
+namespace gossamer {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Marks>, 18> kKinds{{
+    {"asciidoc", Marks::kNone}, {"chat", Marks::kMarkdown},     {"csv", Marks::kNone},
+    {"docx", Marks::kBlocks},   {"epub", Marks::kBlocks},       {"html", Marks::kBlocks},
+    {"jsonl", Marks::kNone},    {"mail", Marks::kBlocks},       {"markdown", Marks::kMarkdown},
+    {"odp", Marks::kBlocks},    {"notebook", Marks::kMarkdown}, {"odt", Marks::kBlocks},
+    {"org", Marks::kNone},      {"pdf", Marks::kNone},          {"pptx", Marks::kBlocks},
+    {"rst", Marks::kRst},       {"text", Marks::kNone},         {"xlsx", Marks::kNone},
+}};
+
+// Code is read from where a line was left empty.
+Shown show_code(std::string_view text) {
+  Shown shown(text);
+  bool is_after_blank = false;
+  for (const TextSpan& line : lines_of(text)) {
+    if (is_after_blank && !line.empty()) shown.begin_section(line.start);
+    is_after_blank = line.empty();
+  }
+  shown.add(0, text, true);
+  return shown;
+}
+
+}  // namespace
+
+Marks marks_of(std::string_view kind) {
+  for (const auto& [name, marks] : kKinds)
+    if (name == kind) return marks;
+  return Marks::kCode;
+}
+
+void Shown::add(std::size_t begin, std::string_view said, bool is_code) {
+  const std::size_t at = text_.size();
+  if (pieces_.empty() || at - pieces_.back().at != begin - pieces_.back().source)
+    pieces_.push_back({at, begin});
+  text_ += said;
+  if (!is_code || said.empty()) return;
+  const bool goes_on = !code_.empty() && (code_.back().end == at ||
+                                          (code_.back().end + 1 == at && text_[at - 1] == '\n'));
+  if (goes_on)
+    code_.back().end = text_.size();
+  else
+    code_.push_back({at, text_.size()});
+}
+
+std::size_t Shown::source_of(std::size_t byte) const {
+  auto next = std::upper_bound(pieces_.begin(), pieces_.end(), byte,
+                               [](std::size_t value, const Piece& one) { return value < one.at; });
+  if (next == pieces_.begin()) return 0;
+  const std::size_t most = next == pieces_.end() ? source_.size() : next->source;
+  --next;
+  return std::min(next->source + (byte - next->at), most);
+}
+
+Shown show(std::string_view text, Marks marks) {
+  if (marks == Marks::kCode) return show_code(text);
+  if (marks == Marks::kNone) {
+    Shown shown(text);
+    shown.add(0, text, false);
+    return shown;
+  }
+  Mask mask(text);
+  if (marks == Marks::kRst)
+    hide_rst(mask);
+  else
+    hide_blocks(mask, marks == Marks::kMarkdown);
+  return mask.show();
+}
+
+}  // namespace gossamer
