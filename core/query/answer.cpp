@@ -79,6 +79,8 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   write("words", hit.rank.words);
   write("exact", hit.rank.exact);
   write("reranker", hit.rank.reranker);
+  write("nearness", hit.grounds.nearness);
+  write("coverage", hit.grounds.coverage);
 }
 
 Snippet snippet_of(const Hit& hit, const Showing& showing) {

@@ -7,6 +7,7 @@
 #include "lexical/query.h"
 #include "query/fusion.h"
 #include "query/passages.h"
+#include "query/strength.h"
 #include "query/tokens.h"
 #include "text/json_writer.h"
 
@@ -18,6 +19,7 @@ struct Hit {
   FusedChunk rank;
   std::optional<float> distance;
   const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
+  Grounds grounds = {};
 };
 
 // What hits are shown by.

@@ -200,13 +200,17 @@ void QuerySession::read_next() {
 
 // Takes the best until k of them are there, leaving out those whose text has changed.
 void QuerySession::take_hits() {
+  WordCoverage coverage(terms_, word_terms_, by_words_.chunks_with,
+                        collection_.catalogue().counts().chunks);
   for (const FusedChunk& chunk : batch_) {
     if (hits_.size() == query_.k) break;
     const Passage* passage = reader_.find(chunk.id);
     if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
     hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
                      meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
-                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr});
+                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr,
+                     {meaning_ ? meaning_->nearness_of(chunk.id) : std::nullopt,
+                      passage ? coverage.find(passage->embedded) : std::nullopt}});
   }
   if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
     stage_ = Stage::kOver;

@@ -80,6 +80,8 @@ class Hit:
     words: float  # what its words count, where the best of both rankings were ranked again
     exact: float  # what is looked up in it, to the letter: names, the question word for word
     reranker: float | None  # what a reranking model says of it, where one was asked
+    nearness: float | None  # by how many deviations its vector is nearer than most; None: unknown
+    coverage: float | None  # share of what the question's words tell that it holds; None: unknown
     metadata: Mapping[str, Value]
     snippet: str  # the lines that answer best
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
