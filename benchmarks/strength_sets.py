@@ -7,6 +7,7 @@ at random), `letters` (typed at random) and `foreign` (in a language that the te
 
 import json
 import random
+import re
 import string
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from gossamer.index import Index
 from gossamer.records import Hit
 from gossamer.update.prepare import GivenText
 
-FIT = (*SETS, *(f"few of {name}" for name in SETS))
+NAMES = "names of cosqa"
+FIT = (*SETS, *(f"few of {name}" for name in SETS), NAMES)
 JUDGED = ("python", "policy", SOURCES, "financebench", "rfc")
 MODELS = ("minilm", "pocket")
 MODES = ("hybrid", "semantic", "lexical")
@@ -34,10 +36,13 @@ WITHOUT = ("removed", "absent", "words", "letters", "foreign")
 K = 5
 
 DOCUMENTS = scaled(1500, smoke=200, small=400)
+FEWER = {"financebench": scaled(400, smoke=40, small=100), "rfc": scaled(800, smoke=80, small=200)}
 TAKEN = 400  # the first questions of a set, and their answers, are what its documents are chosen by
 ASKED = scaled(150, smoke=8, small=40)
 REMOVED, ABSENT, MADE_UP = (scaled(n, smoke=3, small=10) for n in (40, 40, 20))
-EVERY_FILE = scaled(4, smoke=60, small=12)
+LOOKED_UP = scaled(40, smoke=4, small=20)
+DEFINITION = re.compile(r"\bdef (\w{4,})")
+EVERY_FILE = scaled(8, smoke=60, small=12)
 FEW_DOCUMENTS = (5, 10, 20, 40)
 FEW_INDEXES = scaled(8, smoke=2, small=4)
 FEW_ASKED = 4
@@ -110,7 +115,9 @@ def _ask(name: str, place: Place, model: str) -> Iterator[dict[str, Any]]:
 
 
 def _places(name: str) -> Iterator[Place]:
-    if name.startswith("few of "):
+    if name == NAMES:
+        yield _names()
+    elif name.startswith("few of "):
         yield from _few(name.removeprefix("few of "))
     elif name in (*SETS, "financebench", "rfc"):
         yield _of_set(name)
@@ -119,7 +126,8 @@ def _places(name: str) -> Iterator[Place]:
 
 
 def _of_set(name: str) -> Place:
-    data = limited(long_questions() if name == "rfc" else retrieval(name), DOCUMENTS, TAKEN)
+    whole = long_questions() if name == "rfc" else retrieval(name)
+    data = limited(whole, FEWER.get(name, DOCUMENTS), TAKEN)
     kept, removed = _remove_answers(data)
     asked = [
         Asked(kept.questions[i], OWN, partial(_is_graded, {kept.ids[d] for d in kept.grades[i]}))
@@ -156,6 +164,27 @@ def _few(name: str) -> Iterator[Place]:
         bodies = [data.bodies[i] for i in places]
         asked += draw.sample(_made_up(f"{name} {number}", bodies, "german"), 3)
         yield Place(lambda index, texts=texts: index.add_texts(texts), asked)
+
+
+def _names() -> Place:
+    """Names of functions, that are there and that are not: looked up rather than asked."""
+    whole = retrieval("cosqa")
+    data = limited(whole, DOCUMENTS, TAKEN)
+    defined = [DEFINITION.findall(body)[:1] for body in data.bodies]
+    known = {name for names in defined for name in names}
+    here = [(names[0], id) for names, id in zip(defined, data.ids, strict=True) if names]
+    once = [(name, id) for name, id in here if defined.count([name]) == 1]
+    others = {name for body in whole.bodies for name in DEFINITION.findall(body)} - known
+    text = "\n".join(data.bodies)
+    nowhere = sorted(name for name in others if name not in text)
+    draw = random.Random(NAMES)
+    asked = [
+        Asked(f"{keyword}{name}", OWN, partial(_is_graded, {id}))
+        for name, id in draw.sample(once, min(LOOKED_UP, len(once)))
+        for keyword in ("def ", "")
+    ]
+    asked += _without(draw.sample(nowhere, min(LOOKED_UP, len(nowhere))), "absent")
+    return Place(partial(_add, data), asked)
 
 
 def _of_documentation(name: str) -> Place:

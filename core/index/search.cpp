@@ -257,7 +257,8 @@ std::vector<SearchHit> estimate_nearest(const Index& index, const float* query, 
 std::vector<float> sample_distances(const Index& index, const float* query, std::size_t about) {
   const IndexView held = index.view();
   const View& view = held.parts;
-  const std::size_t step = std::max<std::size_t>(1, view.node_count / std::max<std::size_t>(1, about));
+  const std::size_t step =
+      std::max<std::size_t>(1, view.node_count / std::max<std::size_t>(1, about));
   std::vector<float> distances;
   const auto visit = [&](const auto& measure) {
     for (std::size_t node = 0; node < view.node_count; node += step) {

@@ -20,6 +20,7 @@ struct Hit {
   std::optional<float> distance;
   const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
   Grounds grounds = {};
+  std::optional<double> probability = std::nullopt;  // that it answers the question
 };
 
 // What hits are shown by.

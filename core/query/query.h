@@ -33,6 +33,7 @@ struct Query {
   WordSource words = WordSource::kTexts;
   std::optional<std::string> highlight;  // words to mark in hits, where they are not the question's
   bool shows_whole = false;              // snippets are whole chunks
+  double min_score = 0;                  // the least probability of a hit
   bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
 
   static constexpr double kUsualRecall = 0.90;

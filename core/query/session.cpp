@@ -150,8 +150,7 @@ void QuerySession::begin_measuring() {
     if (chunk.best_rank() <= query_.candidates()) candidates_.push_back(chunk.id);
   if (!meaning_) return;
   if (query_.words != WordSource::kNone)
-    meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with,
-                             collection_.catalogue().counts().chunks);
+    meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with, chunk_count());
   meaning_->measure(candidates_);
 }
 
@@ -200,30 +199,41 @@ void QuerySession::read_next() {
 
 // Takes the best until k of them are there, leaving out those whose text has changed.
 void QuerySession::take_hits() {
-  WordCoverage coverage(terms_, word_terms_, by_words_.chunks_with,
-                        collection_.catalogue().counts().chunks);
+  WordCoverage coverage(terms_, word_terms_, by_words_.chunks_with, chunk_count());
+  // A chunk that is itself the question is not answered.
+  const bool tells_strength = query_.excluded.empty();
   for (const FusedChunk& chunk : batch_) {
     if (hits_.size() == query_.k) break;
     const Passage* passage = reader_.find(chunk.id);
     if (passage == nullptr && !reader_.is_out_of_reach(chunk.id)) continue;
     hits_.push_back({passage ? *passage : reader_.without_text(chunk.id), chunk,
                      meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
-                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr,
-                     {meaning_ ? meaning_->nearness_of(chunk.id) : std::nullopt,
-                      passage ? coverage.find(passage->embedded) : std::nullopt}});
+                     meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr});
+    if (tells_strength) find_grounds(hits_.back(), coverage);
   }
   if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
     stage_ = Stage::kOver;
+    std::erase_if(hits_, [&](const Hit& hit) { return hit.probability && *hit.probability < query_.min_score; });
   } else if (next_ < fused_.size()) {
     read_next();
   } else {
     // What was found to be stale leaves its place to others. Where that happens again, more is read
     // each time: all the sources of a large index may be stale.
-    if (!scope_.stale.empty() && depth() < collection_.catalogue().counts().chunks)
-      scope_.depth *= 2;
+    if (!scope_.stale.empty() && depth() < chunk_count()) scope_.depth *= 2;
     scope_.stale = reader_.stale();
     begin();
   }
+}
+
+void QuerySession::find_grounds(Hit& hit, WordCoverage& coverage) {
+  hit.grounds = {.tokens = hit.rank.tokens,
+                 .exact = hit.rank.exact,
+                 .lead = lead_of(fused_, hit.rank),
+                 .terms = terms_.asked(),
+                 .chunks = chunk_count()};
+  if (meaning_) hit.grounds.nearness = meaning_->nearness_of(hit.rank.id);
+  if (!hit.passage.embedded.empty()) hit.grounds.coverage = coverage.find(hit.passage.embedded);
+  hit.probability = probability_of(hit.grounds);
 }
 
 std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {

@@ -19,6 +19,7 @@
 #include "query/question.h"
 #include "query/requirements.h"
 #include "query/scope.h"
+#include "query/strength.h"
 #include "query/words.h"
 
 namespace gossamer {
@@ -131,9 +132,12 @@ class QuerySession {
   void need_scores(NeedsWriter& needs) const;
   bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
+  std::size_t chunk_count() const { return collection_.catalogue().counts().chunks; }
   bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
+  // Finds what tells how sure a hit is.
+  void find_grounds(Hit& hit, WordCoverage& coverage);
   std::optional<std::size_t> allowed_count() const;
 
   void write_explanation(JsonWriter& json) const;

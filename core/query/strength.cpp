@@ -9,7 +9,52 @@ namespace {
 // Of few chunks the mean and the spread say little: what they say counts half at so many.
 constexpr double kFewChunks = 16;
 
+// How much each of the grounds counts where others are known. `benchmarks/fit_strength.py` chose
+// them and what follows, and benchmarks/results/strength.json says how well they do.
+struct Weights {
+  double base, nearness, tokens, coverage, covered_terms, exact, lead, chunks;
+};
+// WEIGHTS BEGIN
+constexpr Weights kByAll{-3.3, 0.41, 1.78, -5.69, 4.3, 1.02, 0.31, -0.32};
+constexpr Weights kWithoutTokens{-2.7, 0.51, 0, -4.64, 4.18, 1.0, 0.3, -0.35};
+constexpr Weights kByWords{-2.7, 0, 0, -4.64, 4.18, 1.0, 0.3, -0.35};
+constexpr Weights kByNearness{-1.82, 0.89, 0, 0, 0, 0, 0, -0.39};
+constexpr double kStrong = 0.8, kFair = 0.3;
+// WEIGHTS END
+
+// More of these tells no more.
+constexpr std::size_t kManyTerms = 12;
+constexpr double kLongLead = 3, kMostExact = 3;
+
+const Weights* weights_for(const Grounds& grounds) {
+  if (grounds.nearness && grounds.coverage) return grounds.tokens ? &kByAll : &kWithoutTokens;
+  if (grounds.nearness) return &kByNearness;
+  return grounds.coverage ? &kByWords : nullptr;
+}
+
 }  // namespace
+
+std::optional<double> probability_of(const Grounds& grounds) {
+  const Weights* weights = weights_for(grounds);
+  if (weights == nullptr) return std::nullopt;
+  const auto value = [](std::optional<float> known) {
+    return static_cast<double>(known.value_or(0));
+  };
+  const double coverage = value(grounds.coverage);
+  const auto terms = static_cast<double>(std::min(grounds.terms, kManyTerms));
+  const double sum = weights->base + weights->nearness * value(grounds.nearness) +
+                     weights->tokens * value(grounds.tokens) + weights->coverage * coverage +
+                     weights->covered_terms * coverage * std::log1p(terms) +
+                     weights->exact * std::min(static_cast<double>(grounds.exact), kMostExact) +
+                     weights->lead * std::clamp(grounds.lead, -kLongLead, kLongLead) +
+                     weights->chunks * std::log1p(static_cast<double>(grounds.chunks));
+  return std::round(1e4 / (1 + std::exp(-sum))) / 1e4;
+}
+
+std::string_view strength_of(std::optional<double> probability) {
+  if (!probability) return "";
+  return *probability >= kStrong ? "strong" : *probability >= kFair ? "fair" : "weak";
+}
 
 Background::Background(std::span<const float> distances) : chunks_(distances.size()) {
   const auto count = static_cast<double>(chunks_);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lexical/counter.h"
@@ -12,9 +13,22 @@ namespace gossamer {
 
 // What tells how sure a hit is; nothing where it is not known.
 struct Grounds {
-  std::optional<float> nearness;  // Background::nearness_of
-  std::optional<float> coverage;  // WordCoverage::find
+  std::optional<float> nearness = std::nullopt;  // Background::nearness_of
+  std::optional<float> tokens = std::nullopt;    // QuestionTokens::match
+  std::optional<float> coverage = std::nullopt;  // WordCoverage::find
+  float exact = 0;                               // ExactWords::weigh
+  double lead = 0;  // of its evidence before that of the best other one; 0 where none was weighed
+  std::size_t terms = 0;   // of the question
+  std::size_t chunks = 0;  // of the index
 };
+
+// The probability that a hit answers the question, by what is known of it, as it was on sets with
+// known answers (docs/decisions/0028), to four places; nothing where neither nearness nor words are
+// known.
+std::optional<double> probability_of(const Grounds& grounds);
+
+// What people are told of it: "strong", "fair", "weak"; "" where it is not known.
+std::string_view strength_of(std::optional<double> probability);
 
 // How far from a question the chunks of an index are: a scale on which one can be near, whatever
 // the model.

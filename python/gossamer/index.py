@@ -216,8 +216,9 @@ class Index(ChangeableIndex):
         after: str | None = None,
         before: str | None = None,
         full: bool = False,
+        min_score: float | None = None,
     ) -> Results:
-        """Find the k best chunks for a question: always min(k, what the filters let through).
+        """Find the k best chunks for a question; fewer only where fewer match, or are sure enough.
 
         `mode` is "hybrid" (by meaning and by words), "semantic" or "lexical". In hybrid mode the
         best of both rankings are read, embedded and ranked again by what they say (`rerank`;
@@ -234,7 +235,12 @@ class Index(ChangeableIndex):
         `where` is an expression over metadata such as `lang == "en" and year >= 2020`; `paths` are
         globs, `types` kinds of files, `after` and `before` dates of files. With `full` snippets are
         whole chunks.
+
+        Each hit says how sure it is: its `probability` to answer the question and, in a word, its
+        `strength`. Those below `min_score` (a probability, 0 to 1) are left out.
         """
+        if min_score is not None and not 0 <= min_score <= 1:
+            raise InvalidArgument(f"min_score must be from 0 to 1, got {min_score!r}")
         if not any(map(str.isalnum, question)):
             raise InvalidArgument(f"a question needs a word or a number, got {question!r}")
         condition = combine(where=where, paths=paths, types=types, after=after, before=before)
@@ -243,7 +249,18 @@ class Index(ChangeableIndex):
         if reranker is not None:
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
-            Query(question, k, mode, recall, reranks, filter, plain, full=full, reranker=scorer)
+            Query(
+                question,
+                k,
+                mode,
+                recall,
+                reranks,
+                filter,
+                plain,
+                full=full,
+                reranker=scorer,
+                min_score=min_score,
+            )
         )
 
     @_asks

@@ -56,6 +56,7 @@ class Query:
     highlight: str | None = None  # words to mark in hits, where they are not the question's
     full: bool = False  # snippets are whole chunks
     reranker: Reranker | None = None  # scores the best at last
+    min_score: float | None = None  # the least probability of a hit; None: all are shown
 
     def to_bytes(self, words: str) -> bytes:
         """Write it as the core reads it, with what ranks by words."""
@@ -72,6 +73,8 @@ class Query:
         }
         if self.recall is not None:
             fields["recall"] = self.recall
+        if self.min_score is not None:
+            fields["min_score"] = self.min_score
         if self.filter is not None:
             fields["filter"] = json.loads(self.filter)
         if self.highlight is not None:
