@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import REPOSITORY
 from benchmarks.retrieval import SETS
-from benchmarks.strength_sets import FIT, MODELS, OWN, observations
+from benchmarks.strength_sets import FIT, LOOKUPS, MODELS, OWN, observations
 from gossamer.lexical.terms import terms_of
 
 Floats = NDArray[np.float64]
@@ -154,10 +154,11 @@ def held_out(data: Table, used: Floats) -> Floats:
 
 def bounds(data: Table, found: Floats) -> tuple[float, float]:
     """Choose from where on hits are strong, and fair."""
+    asked = ~np.isin(data.sets, LOOKUPS)  # which are easy
     strong = next(
         bound
         for bound in np.arange(0.5, 1.0, 0.01)
-        if np.mean(data.right[found >= bound]) >= SURE_OF_STRONG
+        if np.mean(data.right[asked & (found >= bound)]) >= SURE_OF_STRONG
         and share_of_questions(data, found >= bound, is_answered=False) <= MOST_FALSE
     )
     fair = next(

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -26,8 +27,9 @@ from gossamer.index import Index
 from gossamer.records import Hit
 from gossamer.update.prepare import GivenText
 
-NAMES = "names of cosqa"
-FIT = (*SETS, *(f"few of {name}" for name in SETS), NAMES)
+NAMES, WORDS = "names of cosqa", "words of locomo"
+LOOKUPS = (NAMES, WORDS)
+FIT = (*SETS, *(f"few of {name}" for name in SETS), *LOOKUPS)
 JUDGED = ("python", "policy", SOURCES, "financebench", "rfc")
 MODELS = ("minilm", "pocket")
 MODES = ("hybrid", "semantic", "lexical")
@@ -41,7 +43,9 @@ TAKEN = 400  # the first questions of a set, and their answers, are what its doc
 ASKED = scaled(150, smoke=8, small=40)
 REMOVED, ABSENT, MADE_UP = (scaled(n, smoke=3, small=10) for n in (40, 40, 20))
 LOOKED_UP = scaled(40, smoke=4, small=20)
-DEFINITION = re.compile(r"\bdef (\w{4,})")
+FEW_TEXTS = 5
+_LONG_WORD = re.compile(r"[a-zA-Z]{5,}")
+_DEFINITION = re.compile(r"\bdef (\w{4,})")
 EVERY_FILE = scaled(8, smoke=60, small=12)
 FEW_DOCUMENTS = (5, 10, 20, 40)
 FEW_INDEXES = scaled(8, smoke=2, small=4)
@@ -117,6 +121,8 @@ def _ask(name: str, place: Place, model: str) -> Iterator[dict[str, Any]]:
 def _places(name: str) -> Iterator[Place]:
     if name == NAMES:
         yield _names()
+    elif name == WORDS:
+        yield _words()
     elif name.startswith("few of "):
         yield from _few(name.removeprefix("few of "))
     elif name in (*SETS, "financebench", "rfc"):
@@ -174,7 +180,7 @@ def _names() -> Place:
     known = {name for names in defined for name in names}
     here = [(names[0], id) for names, id in zip(defined, data.ids, strict=True) if names]
     once = [(name, id) for name, id in here if defined.count([name]) == 1]
-    others = {name for body in whole.bodies for name in DEFINITION.findall(body)} - known
+    others = {name for body in whole.bodies for name in _DEFINITION.findall(body)} - known
     text = "\n".join(data.bodies)
     nowhere = sorted(name for name in others if name not in text)
     draw = random.Random(NAMES)
@@ -185,6 +191,22 @@ def _names() -> Place:
     ]
     asked += _without(draw.sample(nowhere, min(LOOKED_UP, len(nowhere))), "absent")
     return Place(partial(_add, data), asked)
+
+
+def _words() -> Place:
+    """Single words that a few texts have, which are then right, and words that none has."""
+    data = limited(retrieval("locomo"), DOCUMENTS, TAKEN)
+    counts = Counter(word for text in data.texts for word in set(_LONG_WORD.findall(text.lower())))
+    others = {word for body in retrieval("scifact").bodies for word in _LONG_WORD.findall(body)}
+    text = "\n".join(data.texts).lower()
+    draw = random.Random(WORDS)
+    rare = sorted(word for word, count in counts.items() if count <= FEW_TEXTS)
+    absent = sorted(word for word in others if word.islower() and word[:5] not in text)
+    asked = [
+        Asked(word, OWN, lambda hit, word=word: word in f"{hit.title}\n{hit.text}".lower())
+        for word in draw.sample(rare, LOOKED_UP)
+    ]
+    return Place(partial(_add, data), asked + _without(draw.sample(absent, LOOKED_UP), "absent"))
 
 
 def _of_documentation(name: str) -> Place:

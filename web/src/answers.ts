@@ -19,9 +19,12 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
   return spans.map(([start, end]) => [starts[start] ?? length, starts[end] ?? length]);
 }
 
+/** What servers of earlier releases do not say. */
+const UNSAID = { reranker: null, nearness: null, coverage: null, probability: null, strength: "" } as const;
+
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  const { snippet, highlights, reranker = null } = hit; // servers of earlier releases have no reranker
-  return { ...hit, source: path, reranker, highlights: spansInUtf16(snippet, highlights) };
+  const { snippet, highlights } = hit;
+  return { ...UNSAID, ...hit, source: path, highlights: spansInUtf16(snippet, highlights) };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {

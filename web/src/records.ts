@@ -26,6 +26,9 @@ export interface ChunkSpan {
   readonly context: readonly Span[]; // in the same text, outermost first
 }
 
+/** How sure a hit is; "" where that cannot be told. */
+export type Strength = "strong" | "fair" | "weak" | "";
+
 /** One answer: where it stands and what it says. */
 export interface Hit {
   readonly id: number;
@@ -49,6 +52,10 @@ export interface Hit {
   readonly words: number; // BM25, where the best of both rankings were ranked again
   readonly exact: number; // what is looked up in it, to the letter
   readonly reranker: number | null; // what a reranking model says of it, where a server has one
+  readonly nearness: number | null; // by how many deviations its vector is nearer than most
+  readonly coverage: number | null; // share of what the question's words tell that it holds
+  readonly probability: number | null; // that it answers the question, where that can be told
+  readonly strength: Strength; // the same in a word
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
 }
@@ -85,6 +92,7 @@ export interface SearchOptions {
   readonly mode?: Mode; // "hybrid"
   readonly rerank?: Rerank; // "auto"
   readonly recall?: number; // 0.9, or what codes choose where the best of both rankings are ranked again
+  readonly minScore?: number; // the least probability of a hit, 0 to 1
   readonly plain?: boolean; // quotes, signs and fields of the question are text
   // All of these must hold, as in Python.
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
@@ -95,7 +103,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "plain">;
+export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "minScore" | "plain">;
 
 /** How far a long job is. */
 export interface Progress {

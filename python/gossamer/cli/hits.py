@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, near_path, size
-from gossamer.query.results import ResultsRecord, record_results
+from gossamer.query.results import ResultsRecord, has_close, record_results
 from gossamer.records import Hit, Span
 
 __all__ = ["ResultsRecord", "record_results", "show_results"]
@@ -25,8 +25,10 @@ def show_results(output: Output, found: ResultsRecord, as_json: bool, is_explain
         nearest = "other words" if found.mode == "lexical" else "meaning"
         output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
-    for hit in found.hits:
-        _show_hit(output, hit)
+    elif found.hits and not has_close(found.hits):
+        output.line(("nothing close was found; nearest:", "warning"))
+        output.line()
+    _show_hits(output, found.hits, is_explained)
     if not found.hits:
         output.note("; ".join(["nothing found", *([_absence(found)] if found.absent else [])]))
     if is_explained:
@@ -44,19 +46,45 @@ def _absence(found: ResultsRecord) -> str:
     return f"no {where} contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
-def _show_hit(output: Output, hit: Hit) -> None:
+def _show_hits(output: Output, hits: Sequence[Hit], is_explained: bool) -> None:
+    """Print hits; behind the last one that is not weak, only where the others stand."""
+    sure = max((at for at, hit in enumerate(hits, 1) if hit.strength != "weak"), default=len(hits))
+    for hit in hits[:sure]:
+        output.line(f"{hit.number}. ", *_place(hit, "path", "title"))
+        output.line((_about(hit), "quiet"), indent=3)
+        if is_explained:
+            output.line((_why(hit), "quiet"), indent=3)
+        output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
+        output.line()
+    if sure < len(hits):
+        output.line(("weak, and perhaps no answer:", "quiet"))
+    for hit in hits[sure:]:
+        output.line(f"{hit.number}. ", *_place(hit, "quiet", "quiet"), (f"  id {hit.id}", "quiet"))
+        if is_explained:
+            output.line((_why(hit), "quiet"), indent=3)
+    if sure < len(hits):
+        output.line()
+
+
+def _place(hit: Hit, style: str, title_style: str) -> list[Piece]:
     place = near_path(hit.path) + hit.location[len(hit.path) :]
-    title = [("  ", ""), (hit.title, "title")] if hit.title else []
-    output.line(f"{hit.number}. ", (place, "path"), *title)
-    output.line((_why(hit), "quiet"), indent=3)
-    output.line(*_highlighted(hit.snippet, hit.highlights), indent=3)
-    output.line()
+    return [(place, style), *([("  ", ""), (hit.title, title_style)] if hit.title else [])]
+
+
+def _about(hit: Hit) -> str:
+    """Say how sure it is, what it is, and how `show` and `similar` call it."""
+    return " · ".join([*filter(None, [hit.strength]), hit.kind, f"id {hit.id}"])
 
 
 def _why(hit: Hit) -> str:
-    """Say where each ranking has it: "score 0.0328 · meaning 1 (cosine 0.42) · words 3"."""
+    """Say what speaks for it: "probability 0.91 · score 4.02 · meaning 1 (cosine 0.42)"."""
+    parts = [] if hit.probability is None else [f"probability {hit.probability:.2f}"]
     by_whom = "" if hit.reranker is None else " by the reranker"
-    parts = [f"score {hit.score:.4g}{by_whom}"]
+    parts.append(f"score {hit.score:.4g}{by_whom}")
+    if hit.nearness is not None:
+        parts.append(f"nearness {hit.nearness:.1f}")
+    if hit.coverage is not None:
+        parts.append(f"coverage {hit.coverage:.2f}")
     if hit.tokens is not None:
         parts.append(f"tokens {hit.tokens:.2f}")
     if hit.exact > 0:
@@ -66,7 +94,7 @@ def _why(hit: Hit) -> str:
         if name == "semantic" and hit.distance is not None:
             likeness = f" (cosine {round(-hit.distance, 2) + 0.0:.2f})"
         parts.append(f"{_RANKINGS.get(name, name)} {rank}{likeness}")
-    return " · ".join([*parts, hit.kind, f"id {hit.id}"])
+    return " · ".join(parts)
 
 
 def _highlighted(text: str, spans: Sequence[Span]) -> list[Piece]:

@@ -81,7 +81,13 @@ count_option = click.option(
 @click.option("--before", metavar="DATE", help="Only files changed before.")
 @click.option("--plain", is_flag=True, help="Take quotes, + and - in the question for text.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
-@click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
+@click.option(
+    "--min-score",
+    metavar="P",
+    type=click.FloatRange(0, 1),
+    help="Only hits that answer with this probability, 0 to 1.",
+)
+@click.option("--explain", is_flag=True, help="Say what the search did, and why each hit is one.")
 @model_option
 @as_json_option
 @common_options()
@@ -101,7 +107,8 @@ def command(
     '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
 
-    Exit code 1 if nothing was found.
+    Each hit is strong, fair or weak. Exit code 1 if nothing close was found: no hit, or only weak
+    ones.
     """
     from gossamer.cli.hits import record_results, show_results
 
@@ -109,5 +116,5 @@ def command(
     results = session.open_index(model).search(asked, full=full, **options)
     found = record_results(asked, results)
     show_results(session.output, found, as_json, explain)
-    if not found.hits:
+    if not results.is_close:
         raise SystemExit(ExitCode.NO)

@@ -68,6 +68,7 @@ async def search_by_address(
     before: models.Date | None = None,
     plain: bool = False,
     full: bool = False,
+    min_score: Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)] = None,
     explain: bool = True,
 ) -> Response:
     """Find the chunks that answer a question best: the same as POST, for a browser or curl."""
@@ -84,6 +85,7 @@ async def search_by_address(
         before=before,
         plain=plain,
         full=full,
+        min_score=min_score,
         explain=explain,
     )
     return await _search(service, asked)
@@ -211,6 +213,7 @@ async def _search(service: Service, asked: models.Search) -> Response:
             before=asked.before,
             plain=asked.plain,
             full=asked.full,
+            min_score=asked.min_score,
         )
 
     return await _find(service, find, asked.question, explain=asked.explain)

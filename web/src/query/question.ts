@@ -22,6 +22,7 @@ export interface Query {
   readonly mode: Mode;
   readonly rerank?: Rerank; // in hybrid mode
   readonly recall?: number | undefined; // what is usual without it
+  readonly minScore?: number | undefined; // the least probability of a hit
   readonly filter?: object | undefined; // what the core's filters take
   readonly isPlain?: boolean; // quotes, signs and fields of the question are text
   readonly excluded?: readonly number[]; // chunks that are no answers
@@ -87,6 +88,7 @@ class Question {
     const { target, cache, model, server, vectorSource } = snapshot;
     const { parts, notes } = target;
     const { question, mode, rerank, recall, filter, isPlain = false, excluded = [], highlight, signal } = query;
+    const { minScore } = query;
     this.#snapshot = snapshot;
     this.#query = query;
     this.#collection = collection;
@@ -106,7 +108,8 @@ class Question {
     const by = words === null ? "texts" : words === "none" ? "none" : "postings";
     const reranks = rerank !== "none";
     const rest = { is_plain: isPlain, reranks, excluded, highlight, words: by, reads_rows: isRead(vectorSource) };
-    this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
+    const asked = { question, k, mode, recall, filter, min_score: minScore, ...rest };
+    this.#session = collection.session(asked, parts.engine !== null);
   }
 
   free(): void {
@@ -289,8 +292,10 @@ function filtersOf({ question, filter, isPlain }: Query, collection: Collection)
 }
 
 /** Checks what a search is asked; InvalidArgument for what no search can answer. */
-export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "rerank" | "recall">): void {
-  const { question, k, mode, rerank = "auto", recall = 1 } = query;
+export function checkQuery(
+  query: Pick<Query, "question" | "k" | "mode" | "rerank" | "recall" | "minScore">,
+): void {
+  const { question, k, mode, rerank = "auto", recall = 1, minScore = 0 } = query;
   if (typeof question !== "string" || !/[\p{L}\p{N}]/u.test(question)) {
     const got = JSON.stringify(question);
     throw new GossamerError("InvalidArgument", `a question needs a word or a number, got ${got}`);
@@ -302,6 +307,9 @@ export function checkQuery(query: Pick<Query, "question" | "k" | "mode" | "reran
   checkName("rerank", rerank, ["auto", "none"]);
   if (!(recall > 0 && recall <= 1)) {
     throw new GossamerError("InvalidArgument", `recall must be above 0 and at most 1, got ${recall}`);
+  }
+  if (!(minScore >= 0 && minScore <= 1)) {
+    throw new GossamerError("InvalidArgument", `minScore must be from 0 to 1, got ${minScore}`);
   }
 }
 

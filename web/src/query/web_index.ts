@@ -75,8 +75,9 @@ export class WebIndex {
 
   /** The chunks that answer a question best; fewer than k only where fewer match. */
   async search(question: string, options: SearchOptions = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall, mode = "hybrid", rerank = "auto", plain: isPlain = false, signal } = options;
-    const query = { question, k, mode, rerank, recall, filter: filterOf(options), isPlain, signal };
+    const { k = DEFAULT_K, recall, mode = "hybrid", rerank = "auto", plain: isPlain = false } = options;
+    const { minScore, signal } = options;
+    const query = { question, k, mode, rerank, recall, minScore, filter: filterOf(options), isPlain, signal };
     checkQuery(query);
     this.#latest.push(question);
     this.#latest.splice(0, this.#latest.length - MOST_LATEST);
