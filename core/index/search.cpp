@@ -254,4 +254,31 @@ std::vector<SearchHit> estimate_nearest(const Index& index, const float* query, 
   return hits;
 }
 
+std::vector<float> sample_distances(const Index& index, const float* query, std::size_t about) {
+  const IndexView held = index.view();
+  const View& view = held.parts;
+  const std::size_t step =
+      std::max<std::size_t>(1, view.node_count / std::max<std::size_t>(1, about));
+  std::vector<float> distances;
+  const auto visit = [&](const auto& measure) {
+    for (std::size_t node = 0; node < view.node_count; node += step) {
+      if (held.deleted != nullptr && held.deleted->contains(static_cast<NodeId>(node))) continue;
+      if (const std::optional<float> raw = measure(static_cast<NodeId>(node)))
+        distances.push_back(view.space->public_distance(*raw));
+    }
+  };
+  check_finite(query, 1, index.space().dim());
+  if (view.codebook != nullptr) {
+    const Estimator estimator(*view.codebook, query);
+    visit([&](NodeId node) { return std::optional(estimator.estimate(view.codes->row(node))); });
+  } else {
+    const Lookup lookup(view, query);
+    visit([&](NodeId node) {
+      float distance = 0;
+      return lookup.find(node, distance) ? std::optional(distance) : std::nullopt;
+    });
+  }
+  return distances;
+}
+
 }  // namespace gossamer

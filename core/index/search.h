@@ -89,4 +89,8 @@ class SearchBatch {
 std::vector<SearchHit> estimate_nearest(const Index& index, const float* query, std::size_t best,
                                         std::optional<Bitmap> allowed);
 
+// Distances of about so many chunks that are spread evenly over the index, by their codes or kept
+// vectors: nothing is asked for. Fewer where there are fewer; none where neither is at hand.
+std::vector<float> sample_distances(const Index& index, const float* query, std::size_t about);
+
 }  // namespace gossamer

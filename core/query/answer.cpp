@@ -71,10 +71,10 @@ void write_metadata(JsonWriter& json, std::string_view written) {
 }
 
 void write_reasons(JsonWriter& json, const Hit& hit) {
-  const auto write = [&](const char* name, std::optional<float> value) {
+  const auto write = [&](const char* name, std::optional<double> value) {
     json.key(name);
     if (value)
-      json.decimal(static_cast<double>(*value));
+      json.decimal(*value);
     else
       json.null();
   };
@@ -88,6 +88,10 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   write("words", hit.rank.words);
   write("exact", hit.rank.exact);
   write("reranker", hit.rank.reranker);
+  write("nearness", hit.grounds.nearness);
+  write("coverage", hit.grounds.coverage);
+  write("probability", hit.probability);
+  json.key("strength").text(strength_of(hit.probability));
 }
 
 Snippet snippet_of(const Hit& hit, const Showing& showing) {

@@ -7,6 +7,7 @@
 #include "lexical/query.h"
 #include "query/fusion.h"
 #include "query/passages.h"
+#include "query/strength.h"
 #include "query/tokens.h"
 #include "text/json_writer.h"
 
@@ -18,8 +19,10 @@ struct Hit {
   FusedChunk rank;
   std::optional<float> distance;
   const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
-  std::vector<Hit> also = {};             // copies of it elsewhere
-  std::vector<Hit> more = {};             // of the same document, which left room for others
+  Grounds grounds = {};
+  std::optional<double> probability = std::nullopt;  // that it answers the question
+  std::vector<Hit> also = {};                        // copies of it elsewhere
+  std::vector<Hit> more = {};  // of the same document, which left room for others
 };
 
 // What hits are shown by.

@@ -135,11 +135,20 @@ void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> i
     // Sums of reciprocal ranks are below 1.
     chunk.score = place ? scores[*place] : least - 1 + chunk.score;
     if (!place) continue;
+    chunk.evidence = chunk.score;
     chunk.tokens = evidence[*place].tokens;
     chunk.words = evidence[*place].words;
     chunk.exact = static_cast<float>(evidence[*place].exact);
   }
   sort_values(fused.begin(), fused.end());
+}
+
+double lead_of(std::span<const FusedChunk> fused, const FusedChunk& chunk) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  double best = kNone;
+  for (const FusedChunk& other : fused)
+    if (other.id != chunk.id) best = std::max(best, other.evidence.value_or(kNone));
+  return best == kNone ? 0 : chunk.evidence.value_or(kNone) - best;
 }
 
 void rank_by_scores(std::vector<FusedChunk>& fused, const std::map<std::uint64_t, float>& scores) {

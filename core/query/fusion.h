@@ -14,10 +14,11 @@ struct FusedChunk {
   double score;
   std::uint32_t by_meaning;
   std::uint32_t by_words;
-  std::optional<float> tokens = std::nullopt;    // how well tokens of the question are matched
-  float words = 0;                               // BM25
-  float exact = 0;                               // what is looked up in it
-  std::optional<float> reranker = std::nullopt;  // what a model of the host says of it
+  std::optional<float> tokens = std::nullopt;     // how well tokens of the question are matched
+  float words = 0;                                // BM25
+  float exact = 0;                                // what is looked up in it
+  std::optional<double> evidence = std::nullopt;  // the sum of what speaks for it
+  std::optional<float> reranker = std::nullopt;   // what a model of the host says of it
 
   // The better of its ranks.
   std::uint32_t best_rank() const;
@@ -50,6 +51,9 @@ std::vector<double> weigh_evidence(std::span<const Evidence> chunks, std::size_t
 // Brings the chunks with evidence to the front, best first; the others keep their order.
 void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> ids,
                 std::span<const Evidence> evidence, std::size_t question_tokens);
+
+// How far the evidence of a chunk is above that of the best other one; 0 where none other has any.
+double lead_of(std::span<const FusedChunk> fused, const FusedChunk& chunk);
 
 // Brings the chunks with a score to the front, by that alone; equal ones and the others keep their
 // order. Scores are finite.

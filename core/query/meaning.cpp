@@ -283,6 +283,14 @@ const TokenLikeness* MeaningSearch::likeness_of(std::uint64_t id) const {
   return found == likeness_.end() || found->second.starts.empty() ? nullptr : &found->second;
 }
 
+std::optional<float> MeaningSearch::nearness_of(std::uint64_t id) {
+  const std::optional<float> distance = likely_distance_of(id);
+  if (!distance) return std::nullopt;
+  if (!background_)
+    background_.emplace(sample_distances(vectors_, question_.data(), Background::kSample));
+  return background_->nearness_of(*distance);
+}
+
 std::string_view MeaningSearch::strategy() const {
   return has_searched_ ? std::string_view(strategy_name(strategy_)) : std::string_view();
 }

@@ -14,6 +14,7 @@
 #include "query/passages.h"
 #include "query/query.h"
 #include "query/scope.h"
+#include "query/strength.h"
 #include "query/tokens.h"
 
 namespace gossamer {
@@ -76,6 +77,8 @@ class MeaningSearch {
   std::optional<float> match_of(std::uint64_t id) const;
   // What tells where in a chunk they are; null where it is not known.
   const TokenLikeness* likeness_of(std::uint64_t id) const;
+  // How near a chunk is on the scale of the others.
+  std::optional<float> nearness_of(std::uint64_t id);
   std::string_view strategy() const;
   const SearchCounters& counters() const { return counters_; }
   std::size_t out_of_reach() const { return out_of_reach_.size(); }
@@ -114,6 +117,7 @@ class MeaningSearch {
   std::vector<std::uint64_t> ids_;
   std::map<std::uint64_t, float> distances_;
   std::map<std::uint64_t, float> estimates_;  // by codes
+  std::optional<Background> background_;
   Strategy strategy_ = Strategy::kAuto;
   bool has_searched_ = false;
   SearchCounters counters_;

@@ -62,6 +62,11 @@ void read_field(Query& query, const Json& json, std::size_t name_at) {
   } else if (name == "recall") {
     if (!value.is(Kind::kReal) && !value.is(Kind::kInteger)) refuse(name, "a number");
     query.recall = value.is(Kind::kReal) ? value.real : static_cast<double>(value.integer);
+  } else if (name == "min_score") {
+    query.min_score = value.is(Kind::kReal) ? value.real : static_cast<double>(value.integer);
+    const bool is_number = value.is(Kind::kReal) || value.is(Kind::kInteger);
+    if (!is_number || !(query.min_score >= 0 && query.min_score <= 1))
+      refuse(name, "a number from 0 to 1");
   } else if (name == "mode") {
     query.mode = choose<QueryMode>(name, value, {"hybrid", "semantic", "lexical"});
   } else if (name == "words") {

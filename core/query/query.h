@@ -36,6 +36,7 @@ struct Query {
   bool is_distinct = false;              // passages that say the same are one hit
   // Hits of one document, unless nothing else is among the best; 0 for any number.
   std::size_t per_file = 0;
+  double min_score = 0;    // the least probability of a hit
   bool reads_rows = true;  // vectors that the index keeps outside; else all are supplied
 
   static constexpr double kUsualRecall = 0.90;

@@ -154,8 +154,7 @@ void QuerySession::begin_measuring() {
   stage_ = Stage::kMeasure;
   if (!meaning_ || candidates_.empty()) return;
   if (query_.words != WordSource::kNone)
-    meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with,
-                             collection_.catalogue().counts().chunks);
+    meaning_->tokens().weigh(question_.text, word_terms_, by_words_.chunks_with, chunk_count());
   meaning_->measure(candidates_);
 }
 
@@ -190,6 +189,17 @@ void QuerySession::finish_weighing() {
 bool QuerySession::is_stale(std::uint64_t id) const {
   const std::optional<ChunkNumber> chunk = collection_.layout().number_of(id);
   return chunk && reader_.stale().contains(collection_.layout().document_of(*chunk).source);
+}
+
+void QuerySession::find_grounds(Hit& hit, WordCoverage& coverage) {
+  hit.grounds = {.tokens = hit.rank.tokens,
+                 .exact = hit.rank.exact,
+                 .lead = lead_of(fused_, hit.rank),
+                 .terms = terms_.asked(),
+                 .chunks = chunk_count()};
+  if (meaning_) hit.grounds.nearness = meaning_->nearness_of(hit.rank.id);
+  if (!hit.passage.embedded.empty()) hit.grounds.coverage = coverage.find(hit.passage.embedded);
+  hit.probability = probability_of(hit.grounds);
 }
 
 std::optional<std::vector<std::uint64_t>> QuerySession::allowed_ids() const {

@@ -20,6 +20,7 @@
 #include "query/question.h"
 #include "query/requirements.h"
 #include "query/scope.h"
+#include "query/strength.h"
 #include "query/words.h"
 
 namespace gossamer {
@@ -150,10 +151,13 @@ class QuerySession {
   void need_scores(NeedsWriter& needs) const;
   bool is_stale(std::uint64_t id) const;
   std::size_t depth() const { return scope_.depth + query_.k; }
+  std::size_t chunk_count() const { return collection_.catalogue().counts().chunks; }
   bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
-  void take_hit(const FusedChunk& chunk);
+  void take_hit(const FusedChunk& chunk, WordCoverage& coverage);
+  // Finds what tells how sure a hit is.
+  void find_grounds(Hit& hit, WordCoverage& coverage);
   std::size_t best_count() const;
   void fill_up();
   void look_deeper();

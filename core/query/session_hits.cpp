@@ -93,20 +93,23 @@ void QuerySession::read_next() {
 
 // Takes the best until k of them are there, leaving out those whose text has changed.
 void QuerySession::take_hits() {
+  WordCoverage coverage(terms_, word_terms_, by_words_.chunks_with, chunk_count());
   for (const FusedChunk& chunk : batch_)
-    if (hits_.size() < query_.k) take_hit(chunk);
-  if (next_ >= best_count()) fill_up();
+    if (hits_.size() < query_.k) take_hit(chunk, coverage);
+  if (hits_.size() == query_.k || next_ >= best_count()) fill_up();
   if (hits_.size() == query_.k) return begin_places();
   if (next_ < fused_.size()) return read_next();
   look_deeper();
 }
 
-void QuerySession::take_hit(const FusedChunk& chunk) {
+void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage) {
   const Passage* passage = reader_.find(chunk.id);
   if ((passage == nullptr && !reader_.is_out_of_reach(chunk.id)) || is_copy(chunk.id)) return;
   Hit hit{passage ? *passage : reader_.without_text(chunk.id), chunk,
           meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
           meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr};
+  // A chunk that is itself the question is not answered.
+  if (query_.excluded.empty()) find_grounds(hit, coverage);
   const bool leaves_room = query_.per_file > 0 && next_ <= best_count();
   if (leaves_room && hits_of_[hit.passage.chunk.document->row]++ >= query_.per_file)
     held_back_.push_back(std::move(hit));
@@ -114,16 +117,24 @@ void QuerySession::take_hit(const FusedChunk& chunk) {
     hits_.push_back(std::move(hit));
 }
 
-// Where the best give no more, further hits of the same documents are better than those below.
+// Where the best give no more, further hits of the same documents are better than those below; and
+// than those of others that are weak.
 void QuerySession::fill_up() {
-  std::size_t taken = 0;
-  for (; taken < held_back_.size() && hits_.size() < query_.k; ++taken) {
-    Hit& hit = held_back_[taken];
+  const auto is_weak = [](const Hit& hit) { return strength_of(hit.probability) == "weak"; };
+  std::vector<Hit> left;
+  for (Hit& hit : held_back_) {
+    const auto weak = std::find_if(hits_.rbegin(), hits_.rend(), is_weak);
+    const bool is_full = hits_.size() == query_.k;
+    if (is_full && (is_weak(hit) || weak == hits_.rend())) {
+      left.push_back(std::move(hit));
+      continue;
+    }
+    if (is_full) hits_.erase(std::next(weak).base());
     const auto behind = std::find_if(hits_.begin(), hits_.end(),
                                      [&](const Hit& other) { return hit.rank < other.rank; });
     hits_.insert(behind, std::move(hit));
   }
-  held_back_.erase(held_back_.begin(), held_back_.begin() + static_cast<std::ptrdiff_t>(taken));
+  held_back_ = std::move(left);
 }
 
 // What was found to be stale, or a copy, leaves its place to others.
@@ -133,7 +144,7 @@ void QuerySession::look_deeper() {
   if (reader_.stale() == scope_.stale && !has_copies) return begin_places();
   // Where that happens again, more is read each time: all the sources of a large index may be
   // stale.
-  const bool is_all = depth() >= collection_.catalogue().counts().chunks;
+  const bool is_all = depth() >= chunk_count();
   if (has_copies || (!scope_.stale.empty() && !is_all)) {
     scope_.spare += query_.k + scope_.spare;
     scope_.depth *= 2;
@@ -145,6 +156,9 @@ void QuerySession::look_deeper() {
 // Where else a hit stands is to be cited too.
 void QuerySession::begin_places() {
   stage_ = Stage::kPlaces;
+  std::erase_if(hits_, [&](const Hit& hit) {
+    return hit.probability && *hit.probability < query_.min_score;
+  });
   std::vector<std::uint64_t> ids;
   for (const Hit& hit : hits_) append(ids, copies_.copies_of(hit.rank.id));
   reader_.begin(ids, true);

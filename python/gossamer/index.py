@@ -185,10 +185,12 @@ class Index(ChangeableIndex):
         """Find the k best chunks for a question; fewer where no more differ or pass the filters.
 
         `options` are those of `SearchOptions`: `mode`, `rerank`, `reranker`, `plain`, `recall`,
-        `where`, `paths`, `types`, `after`, `before`, `full`, `distinct`, `per_file`, `update`.
+        `where`, `paths`, `types`, `after`, `before`, `full`, `distinct`, `per_file`, `min_score`,
+        `update`.
 
         In the question `"exact phrase"`, `+word`, `-word`, `path:`, `type:` and `title:` say what
-        a hit must hold or be; what of it is nowhere is in `absent`.
+        a hit must hold or be; what of it is nowhere is in `absent`. Each hit says how sure it is:
+        its `probability` to answer the question and, in a word, its `strength`.
         """
         query = query_of(question, k, options, self._load_reranker)
         return self._run(query, options.get("update", "never"))

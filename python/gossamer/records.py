@@ -91,6 +91,10 @@ class Hit:
     words: float  # what its words count, where the best of both rankings were ranked again
     exact: float  # what is looked up in it, to the letter: names, the question word for word
     reranker: float | None  # what a reranking model says of it, where one was asked
+    nearness: float | None  # by how many deviations its vector is nearer than most; None: unknown
+    coverage: float | None  # share of what the question's words tell that it holds; None: unknown
+    probability: float | None  # that it answers the question; None where that cannot be told
+    strength: str  # the same in a word: "strong", "fair", "weak"; "" where it cannot be told
     metadata: Mapping[str, Value]
     snippet: str  # the lines that answer best, without marks such as those of Markdown
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question

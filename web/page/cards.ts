@@ -40,7 +40,7 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   context.hidden = true;
   const snippet = make("p", { class: "text snippet" });
   const places = make("div", { class: "places" });
-  const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "Why it was found" });
+  const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "How sure it is" });
   const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
   const button = makeButton({ ...location, title: hit.location }, "", () => toggle());
   const head = make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit));
@@ -65,7 +65,7 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
     const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights, next.code);
     snippet.replaceChildren(...text);
     places.replaceChildren(...makePlaces(next, known));
-    ranks.replaceChildren(...makeRanks(next));
+    ranks.replaceChildren(...makeReasons(next));
   };
   update(hit);
   const locate = (roots: readonly string[]) => {
@@ -103,14 +103,21 @@ function makeLocation(source: string, location: string, roots: readonly string[]
   );
 }
 
-function makeRanks(hit: Hit): HTMLElement[] {
+/** Says how sure a hit is and what it is; what that comes from is shown where the mouse rests on it. */
+function makeReasons(hit: Hit): HTMLElement[] {
+  const why = { title: ranksOf(hit).join(" · ") };
+  const sure = hit.strength === "" ? [] : [make("li", { class: `strength ${hit.strength}`, ...why }, hit.strength)];
+  return [...sure, make("li", hit.strength === "" ? why : {}, hit.kind)];
+}
+
+function ranksOf(hit: Hit): string[] {
   const ranks = Object.entries(hit.ranks).map(([ranking, rank]) => {
     const isMeasured = ranking === "semantic" && hit.distance !== null;
     const likeness = isMeasured ? `, cosine ${(0 - Number(hit.distance)).toFixed(2)}` : "";
-    return make("li", {}, `${rankingName(ranking)} #${rank}${likeness}`);
+    return `${rankingName(ranking)} #${rank}${likeness}`;
   });
-  const tokens = typeof hit.tokens === "number" ? [make("li", {}, `tokens ${hit.tokens.toFixed(2)}`)] : [];
-  return [...tokens, ...ranks, make("li", {}, hit.kind)];
+  const sure = typeof hit.probability === "number" ? [`probability ${hit.probability.toFixed(2)}`] : [];
+  return [...sure, ...(typeof hit.tokens === "number" ? [`tokens ${hit.tokens.toFixed(2)}`] : []), ...ranks];
 }
 
 function makeCopyButton(hit: Hit): HTMLElement {

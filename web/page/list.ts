@@ -30,6 +30,11 @@ export function showHits(
     card?.update(hit);
     return card ?? makeCard(hit, readContext);
   });
+  const sure = countSure(hits);
+  next.forEach(({ element }, at) => {
+    element.classList.toggle("weak", sure > 0 && at >= sure);
+    element.classList.toggle("first-weak", sure > 0 && at === sure);
+  });
   const anchor = isSame ? anchorOf(cards) : undefined;
   if (anchor && !next.includes(anchor))
     next.splice(Math.min(cards.indexOf(anchor), next.length), 0, anchor);
@@ -39,6 +44,11 @@ export function showHits(
   setRoots(roots);
   if (anchor && before !== undefined)
     scrollBy(0, anchor.element.getBoundingClientRect().top - before);
+}
+
+/** How many hits there are up to the last one that is not weak. */
+export function countSure(hits: readonly Hit[]): number {
+  return hits.reduce((sure, { strength }, at) => (strength === "weak" ? sure : at + 1), 0);
 }
 
 /** Shows no hits. */

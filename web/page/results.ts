@@ -4,7 +4,7 @@ import type { Explanation, Results } from "../src/index.ts";
 import type { Remedy } from "./backend.ts";
 import type { ReadContext } from "./cards.ts";
 import { announce, find, make, makeButton, makeList } from "./dom.ts";
-import { clearHits, showHits } from "./list.ts";
+import { clearHits, countSure, showHits } from "./list.ts";
 import { counted, duration, headingOf, messageOf, size } from "./words.ts";
 
 export interface Showing {
@@ -46,9 +46,12 @@ export function showResults(results: Results, showing: Showing): void {
   if (showing.isLast) announce([said, ...absence.map(({ textContent }) => textContent)].join(" "));
 }
 
-/** Says what no file contains to the letter, and what is shown in its place. */
+/** Says what no file contains to the letter, or that nothing is close, and what is shown in its place. */
 function makeAbsence({ absent, hits, explanation: { mode } }: Results): HTMLElement[] {
-  if (absent.length === 0) return [];
+  if (absent.length === 0) {
+    const isClose = hits.length === 0 || countSure(hits) > 0;
+    return isClose ? [] : [make("p", { class: "absence" }, "Nothing close was found; nearest:")];
+  }
   const quoted = absent.map((words, at) => [at === 0 ? "" : " or ", make("bdi", {}, `“${words}”`)]);
   const nearest = mode === "lexical" ? "; nearest by other words:" : "; nearest by meaning:";
   const end = hits.length > 0 ? nearest : ".";

@@ -19,11 +19,13 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
   return spans.map(([start, end]) => [starts[start] ?? length, starts[end] ?? length]);
 }
 
+/** What servers of earlier releases do not say. */
+const UNSAID = { reranker: null, nearness: null, coverage: null, probability: null, strength: "" } as const;
+
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  // Servers of earlier releases have less to say.
-  const { snippet, reranker = null, code = [], also = [], more = [] } = hit;
+  const { snippet, code = [], also = [], more = [] } = hit;
   const spans = { highlights: spansInUtf16(snippet, hit.highlights), code: spansInUtf16(snippet, code) };
-  return { ...hit, ...spans, source: path, reranker, also, more };
+  return { ...UNSAID, ...hit, ...spans, source: path, also, more };
 }
 
 export function explanationOf(said: ExplanationRecord): Explanation {

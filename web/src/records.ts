@@ -33,6 +33,8 @@ export interface Place {
   readonly line: number;
   readonly location: string;
 }
+/** How sure a hit is; "" where that cannot be told. */
+export type Strength = "strong" | "fair" | "weak" | "";
 
 /** One answer: where it stands and what it says. */
 export interface Hit {
@@ -58,6 +60,10 @@ export interface Hit {
   readonly words: number; // BM25, where the best of both rankings were ranked again
   readonly exact: number; // what is looked up in it, to the letter
   readonly reranker: number | null; // what a reranking model says of it, where a server has one
+  readonly nearness: number | null; // by how many deviations its vector is nearer than most
+  readonly coverage: number | null; // share of what the question's words tell that it holds
+  readonly probability: number | null; // that it answers the question, where that can be told
+  readonly strength: Strength; // the same in a word
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
   readonly also: readonly Place[]; // where else the same is said
@@ -99,6 +105,7 @@ export interface SearchOptions {
   readonly recall?: number; // 0.9, or what codes choose where the best of both rankings are ranked again
   readonly distinct?: boolean; // passages that say the same are one hit; true
   readonly perFile?: number; // hits of a document while there are others among the best; 2, 0 for any number
+  readonly minScore?: number; // the least probability of a hit, 0 to 1
   readonly plain?: boolean; // quotes, signs and fields of the question are text
   // All of these must hold, as in Python.
   readonly filter?: string; // an expression: `type == "markdown" and "docs" in path`
@@ -111,7 +118,10 @@ export interface SearchOptions {
   readonly signal?: AbortSignal;
 }
 
-export type SimilarOptions = Omit<SearchOptions, "mode" | "rerank" | "plain" | "distinct" | "perFile">;
+export type SimilarOptions = Omit<
+  SearchOptions,
+  "mode" | "rerank" | "plain" | "distinct" | "perFile" | "minScore"
+>;
 
 /** How far a long job is. */
 export interface Progress {

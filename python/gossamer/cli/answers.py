@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gossamer.cli.add import bring_up_to_date
@@ -34,6 +35,17 @@ class Answer:
     asked: Sequence[Asked]  # one for each hit
     names: Sequence[str]  # of the indexes that answered
     is_joint: bool = False  # several were asked
+
+    @property
+    def count(self) -> int:
+        """How many hits there are."""
+        return len(self.found.hits)
+
+    @property
+    def stages(self) -> list[dict[str, float]]:
+        """Milliseconds by stage, of each index that was asked."""
+        said: Any = self.found.explanation
+        return [one["stages"] for one in (said.values() if self.is_joint else [said])]
 
     def asked_for(self, hit: Hit) -> Asked:
         """Give the index that a hit is of."""
@@ -92,18 +104,20 @@ def _names(session: Session, wants_all: bool) -> Sequence[str]:
     return names
 
 
-def _order(hit: Hit) -> float:
-    """Say how early a hit of one index stands among those of others.
+def _interleave(answers: Sequence[Answer]) -> Iterator[tuple[Hit, Asked]]:
+    """Give the hits of several indexes, each in the order of its own: always the surest next one.
 
-    Scores of two searches do not compare. Places do: the first of each index, then the second.
+    Scores of two searches do not compare; probabilities do, and places where there are none.
     """
-    return hit.number
+    waiting = [[(hit, answer.asked_for(hit)) for hit in answer.found.hits] for answer in answers]
+    while waiting := [hits for hits in waiting if hits]:
+        next_ = max(waiting, key=lambda hits: (hits[0][0].probability or 0.0, -hits[0][0].number))
+        yield next_.pop(0)
 
 
 def _join(answers: Sequence[Answer], problems: Sequence[str], k: int) -> Answer:
     """Make one answer of those of several indexes; of equals that of the first comes first."""
-    placed = [(hit, answer.asked_for(hit)) for answer in answers for hit in answer.found.hits]
-    best = sorted(placed, key=lambda one: _order(one[0]))[:k]
+    best = list(islice(_interleave(answers), k))
     found = [answer.found for answer in answers]
     said = [(answer.names[0], answer.found) for answer in answers]
     joint = ResultsRecord(

@@ -96,7 +96,8 @@ Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source
 
 _EXIT_CODES = {
     ExitCode.OK: "done",
-    ExitCode.NO: "the answer is no: nothing was found, or `check` found damage; also a closed pipe",
+    ExitCode.NO: "the answer is no: nothing close was found (no hit, or only weak ones), or `check` "
+    "found damage; also a closed pipe",
     ExitCode.FAILED: "wrong usage, or anything else that failed; one line says what",
     ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
     ExitCode.LOCKED: "another process changes the index for longer than `add --wait SECONDS` waits",
@@ -122,6 +123,10 @@ _HIT_KEYS = {
     "words": "what its words count (BM25), where the best of both rankings were ranked again",
     "exact": "what is looked up in it, to the letter: names, a short question word for word",
     "reranker": "what a reranking model says of it (`--reranker`); null if none was asked",
+    "nearness": "by how many deviations its vector is nearer than most of the index; null: unknown",
+    "coverage": "share of what the question's words tell that it holds; null: unknown",
+    "probability": "that it answers the question, 0 to 1; null where that cannot be told",
+    "strength": "the same in a word: strong, fair, weak; empty where it cannot be told",
     "metadata": "what the file says of itself",
     "text": "the whole chunk",
 }

@@ -11,7 +11,7 @@ from gossamer.cli.formats import Format, print_paths, print_vimgrep
 from gossamer.cli.last_search import remember
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, duration, near_path, size
-from gossamer.query.results import ResultsRecord
+from gossamer.query.results import ResultsRecord, has_close
 from gossamer.records import Hit
 
 __all__ = ["as_json", "show_results"]
@@ -52,8 +52,18 @@ def _show_hits(output: Output, answer: Answer, is_explained: bool) -> None:
         nearest = "other words" if found.mode == "lexical" else "meaning"
         output.line((f"{_absence(found)}; nearest by {nearest}:", "warning"))
         output.line()
+    elif found.hits and not has_close(found.hits):
+        output.line(("nothing close was found; nearest:", "warning"))
+        output.line()
+    # Behind the last one that is not weak it is said only where the others stand.
+    sure = max((hit.number for hit in found.hits if hit.strength != "weak"), default=answer.count)
     for hit in found.hits:
-        _show_hit(output, hit, answer.asked_for(hit).name if answer.is_joint else "")
+        if hit.number == sure + 1:
+            output.line(("weak, and perhaps no answer:", "quiet"))
+        index = answer.asked_for(hit).name if answer.is_joint else ""
+        _show_hit(output, hit, index, hit.number <= sure, is_explained)
+    if sure < answer.count:
+        output.line()
     if is_explained:
         several = found.explanation if answer.is_joint else {"": found.explanation}
         for name, explanation in several.items():
@@ -76,10 +86,8 @@ def _show_notes(output: Output, answer: Answer) -> None:
 
 
 def _update(answer: Answer) -> str:
-    updated, said = answer.found.updated, answer.found.explanation
-    ms = sum(
-        one["stages"].get("update", 0.0) for one in (said.values() if answer.is_joint else [said])
-    )  # type: ignore[attr-defined]
+    updated = answer.found.updated
+    ms = sum(stages.get("update", 0.0) for stages in answer.stages)
     files = counted(len(updated), "changed file")
     were = "was" if len(updated) == 1 else "were"
     return f"{files} {were} brought up to date ({duration(ms / 1e3)})"
@@ -91,16 +99,27 @@ def _absence(found: ResultsRecord) -> str:
     return f"no {where} contains " + " or ".join(f'"{words}"' for words in found.absent)
 
 
-def _show_hit(output: Output, hit: Hit, index: str) -> None:
+def _show_hit(output: Output, hit: Hit, index: str, is_sure: bool, is_explained: bool) -> None:
     """Print a hit, with its index where several were asked."""
-    place = _near(hit.path, hit.location)
-    title = [("  ", ""), (hit.title, "title")] if hit.title else []
     of_index = [(f"[{index}] ", "quiet")] if index else []
-    output.line(f"{hit.number}. ", *of_index, (place, "path"), *title)
-    output.line((_why(hit), "quiet"), indent=3)
-    output.line(*_styled(hit), indent=3)
-    _show_places(output, hit)
-    output.line()
+    place: Piece = (_near(hit.path, hit.location), "path" if is_sure else "quiet")
+    title: list[Piece] = [("  ", ""), (hit.title, "title" if is_sure else "quiet")]
+    about = " · ".join(filter(None, [hit.strength if is_sure else "", hit.kind, _name(hit)]))
+    beside: list[Piece] = [] if is_sure else [(f"  {about}", "quiet")]
+    output.line(f"{hit.number}. ", *of_index, place, *(title if hit.title else []), *beside)
+    if is_sure:
+        output.line((about, "quiet"), indent=3)
+    if is_explained:
+        output.line((_why(hit), "quiet"), indent=3)
+    if is_sure:
+        output.line(*_styled(hit), indent=3)
+        _show_places(output, hit)
+        output.line()
+
+
+def _name(hit: Hit) -> str:
+    """Say how `show` and `similar` call it."""
+    return f"id {hit.id}" if hit.is_indexed else "not in the index yet"
 
 
 def _show_places(output: Output, hit: Hit) -> None:
@@ -124,9 +143,14 @@ def _near(path: str, location: str) -> str:
 
 
 def _why(hit: Hit) -> str:
-    """Say where each ranking has it: "score 0.0328 · meaning 1 (cosine 0.42) · words 3"."""
+    """Say what speaks for it: "probability 0.91 · score 4.02 · meaning 1 (cosine 0.42)"."""
+    parts = [] if hit.probability is None else [f"probability {hit.probability:.2f}"]
     by_whom = "" if hit.reranker is None else " by the reranker"
-    parts = [f"score {hit.score:.4g}{by_whom}"]
+    parts.append(f"score {hit.score:.4g}{by_whom}")
+    if hit.nearness is not None:
+        parts.append(f"nearness {hit.nearness:.1f}")
+    if hit.coverage is not None:
+        parts.append(f"coverage {hit.coverage:.2f}")
     if hit.tokens is not None:
         parts.append(f"tokens {hit.tokens:.2f}")
     if hit.exact > 0:
@@ -136,9 +160,7 @@ def _why(hit: Hit) -> str:
         if name == "semantic" and hit.distance is not None:
             likeness = f" (cosine {round(-hit.distance, 2) + 0.0:.2f})"
         parts.append(f"{_RANKINGS.get(name, name)} {rank}{likeness}")
-    return " · ".join(
-        [*parts, hit.kind, f"id {hit.id}" if hit.is_indexed else "not in the index yet"]
-    )
+    return " · ".join(parts)
 
 
 def _styled(hit: Hit) -> list[Piece]:

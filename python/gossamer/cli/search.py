@@ -105,7 +105,13 @@ count_option = click.option(
 )
 @click.option("--copies", is_flag=True, help="Show copies of a passage as hits of their own.")
 @click.option("--full", is_flag=True, help="Show whole chunks, not their best lines.")
-@click.option("--explain", is_flag=True, help="Say what the search did and what it cost.")
+@click.option(
+    "--min-score",
+    metavar="P",
+    type=click.FloatRange(0, 1),
+    help="Only hits that answer with this probability, 0 to 1.",
+)
+@click.option("--explain", is_flag=True, help="Say what the search did, and why each hit is one.")
 @click.option(
     "--update",
     type=click.Choice(["auto", "never", "always"]),
@@ -135,17 +141,19 @@ def command(
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
 
     Files that changed since they were added are brought up to date before the answer, if they are
-    few and no other process changes the index (`--update`).
+    few and no other process changes the index (`--update`). Several indexes are asked together
+    with '-i work -i notes' or --all.
 
-    Several indexes are asked together with '-i work -i notes' or --all: the best of each come
-    first, then the second best. Exit code 1 if nothing was found.
+    Each hit is strong, fair or weak. Exit code 1 if nothing close was found: no hit, or only weak
+    ones.
     """
     from gossamer.cli.answers import ask
     from gossamer.cli.hits import show_results
+    from gossamer.query.results import has_close
 
     if group:
         options["per_file"] = 1
     answer = ask(session, " ".join(question), model, distinct=not copies, **options)
     show_results(session.output, answer, format, explain)
-    if not answer.found.hits:
+    if not has_close(answer.found.hits):
         raise SystemExit(ExitCode.NO)

@@ -45,6 +45,7 @@ class SearchOptions(TypedDict, total=False):
     # How many hits a document has as long as others are among the best: 2; 0 for any number. The
     # `more` of its first hit names what was held back.
     per_file: int
+    min_score: float | None  # hits below this probability (0 to 1) are left out
     # "auto" brings up to 20 files that changed up to date first, in about two seconds and unless
     # another process changes the index; "always" all there is, as `add_paths()` does. "never" is
     # the usual.
@@ -70,7 +71,9 @@ def query_of(
         after=options.get("after"),
         before=options.get("before"),
     )
-    reranker = options.get("reranker")
+    reranker, min_score = options.get("reranker"), options.get("min_score")
+    if min_score is not None and not 0 <= min_score <= 1:
+        raise InvalidArgument(f"min_score must be from 0 to 1, got {min_score!r}")
     return Query(
         question,
         k,
@@ -83,4 +86,5 @@ def query_of(
         reranker=None if reranker is None else load_reranker(reranker),
         distinct=options.get("distinct", True),
         per_file=options.get("per_file", 2),
+        min_score=min_score,
     )

@@ -8,7 +8,14 @@ from typing import overload
 
 from gossamer.records import Hit
 
-__all__ = ["Explanation", "Results", "ResultsRecord", "record_chunk", "record_results"]
+__all__ = [
+    "Explanation",
+    "Results",
+    "ResultsRecord",
+    "has_close",
+    "record_chunk",
+    "record_results",
+]
 
 _OF_A_SEARCH = (
     *("number", "path", "line", "snippet", "highlights", "code", "also", "more"),
@@ -56,6 +63,11 @@ class Results(Sequence[Hit]):
     # What was to be found to the letter and is nowhere: phrases, +words, names such as E1101. The
     # hits are what is nearest to the rest of the question.
     absent: tuple[str, ...] = ()
+
+    @property
+    def is_close(self) -> bool:
+        """Whether something answers the question; False where every hit is weak."""
+        return has_close(self.hits)
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -112,6 +124,11 @@ def record_results(question: str, results: Results) -> ResultsRecord:
         absent=results.absent,
         explanation=explanation,
     )
+
+
+def has_close(hits: Sequence[Hit]) -> bool:
+    """Whether there are hits, and not all of them are weak."""
+    return any(hit.strength != "weak" for hit in hits)
 
 
 def record_chunk(hit: Hit) -> dict[str, object]:

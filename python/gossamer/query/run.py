@@ -58,6 +58,7 @@ class Query:
     reranker: Reranker | None = None  # scores the best at last
     distinct: bool = False  # passages that say the same are one hit
     per_file: int = 0  # hits of one document, unless nothing else is among the best; 0: any number
+    min_score: float | None = None  # the least probability of a hit; None: all are shown
 
     def to_bytes(self, words: str) -> bytes:
         """Write it as the core reads it, with what ranks by words."""
@@ -76,6 +77,8 @@ class Query:
         }
         if self.recall is not None:
             fields["recall"] = self.recall
+        if self.min_score is not None:
+            fields["min_score"] = self.min_score
         if self.filter is not None:
             fields["filter"] = json.loads(self.filter)
         if self.highlight is not None:

@@ -136,6 +136,10 @@ class Search(_Request):
         StrictInt,
         Field(ge=0, description="Hits of a document while there are others; 0 for any number."),
     ] = 2
+    min_score: Annotated[
+        float | None,
+        Field(ge=0, le=1, allow_inf_nan=False, description="The least probability of a hit."),
+    ] = None
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
     update: Annotated[
         UpdateName, Field(description="Bring a few files up to date first that have changed.")

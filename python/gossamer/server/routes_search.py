@@ -77,6 +77,7 @@ async def search_by_address(
     full: bool = False,
     distinct: bool = True,
     per_file: Annotated[int, Query(ge=0)] = 2,
+    min_score: Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)] = None,
     explain: bool = True,
 ) -> Response:
     """Find the chunks that answer a question best: the same as POST, for a browser or curl."""
@@ -95,6 +96,7 @@ async def search_by_address(
         full=full,
         distinct=distinct,
         per_file=per_file,
+        min_score=min_score,
         explain=explain,
     )
     return await _search(service, asked)

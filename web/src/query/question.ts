@@ -22,6 +22,7 @@ export interface Query {
   readonly mode: Mode;
   readonly rerank?: Rerank; // in hybrid mode
   readonly recall?: number | undefined; // what is usual without it
+  readonly minScore?: number | undefined; // the least probability of a hit
   readonly filter?: object | undefined; // what the core's filters take
   readonly isPlain?: boolean; // quotes, signs and fields of the question are text
   readonly isDistinct?: boolean; // passages that say the same are one hit
@@ -89,7 +90,7 @@ class Question {
     const { target, cache, model, server, vectorSource } = snapshot;
     const { parts, notes } = target;
     const { question, mode, rerank, recall, filter, excluded = [], highlight, signal } = query;
-    const { isPlain = false, isDistinct = false, perFile = 0 } = query;
+    const { minScore, isPlain = false, isDistinct = false, perFile = 0 } = query;
     this.#snapshot = snapshot;
     this.#query = query;
     this.#collection = collection;
@@ -108,7 +109,7 @@ class Question {
     const k = Math.min(query.k, Math.max(1, collection.counts.chunks));
     const by = words === null ? "texts" : words === "none" ? "none" : "postings";
     const reranks = rerank !== "none";
-    const shown = { is_plain: isPlain, is_distinct: isDistinct, per_file: perFile, highlight };
+    const shown = { is_plain: isPlain, is_distinct: isDistinct, per_file: perFile, min_score: minScore, highlight };
     const rest = { reranks, excluded, words: by, reads_rows: isRead(vectorSource), ...shown };
     this.#session = collection.session({ question, k, mode, recall, filter, ...rest }, parts.engine !== null);
   }
@@ -294,7 +295,7 @@ function filtersOf({ question, filter, isPlain }: Query, collection: Collection)
 
 /** Checks what a search is asked; InvalidArgument for what no search can answer. */
 export function checkQuery(query: Omit<Query, "vector" | "signal">): void {
-  const { question, k, mode, rerank = "auto", recall = 1, perFile = 0 } = query;
+  const { question, k, mode, rerank = "auto", recall = 1, perFile = 0, minScore = 0 } = query;
   if (typeof question !== "string" || !/[\p{L}\p{N}]/u.test(question)) {
     const got = JSON.stringify(question);
     throw new GossamerError("InvalidArgument", `a question needs a word or a number, got ${got}`);
@@ -309,6 +310,9 @@ export function checkQuery(query: Omit<Query, "vector" | "signal">): void {
   checkName("rerank", rerank, ["auto", "none"]);
   if (!(recall > 0 && recall <= 1)) {
     throw new GossamerError("InvalidArgument", `recall must be above 0 and at most 1, got ${recall}`);
+  }
+  if (!(minScore >= 0 && minScore <= 1)) {
+    throw new GossamerError("InvalidArgument", `minScore must be from 0 to 1, got ${minScore}`);
   }
 }
 

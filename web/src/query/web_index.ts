@@ -75,9 +75,9 @@ export class WebIndex {
 
   /** The chunks that answer a question best; fewer than k only where fewer match. */
   async search(question: string, options: SearchOptions = {}): Promise<Results> {
-    const { k = DEFAULT_K, recall, mode = "hybrid", rerank = "auto", plain: isPlain = false, signal } = options;
-    const { distinct: isDistinct = true, perFile = 2 } = options;
-    const shown = { isPlain, isDistinct, perFile };
+    const { k = DEFAULT_K, recall, mode = "hybrid", rerank = "auto", plain: isPlain = false } = options;
+    const { distinct: isDistinct = true, perFile = 2, minScore, signal } = options;
+    const shown = { isPlain, isDistinct, perFile, minScore };
     const query = { question, k, mode, rerank, recall, filter: filterOf(options), signal, ...shown };
     checkQuery(query);
     this.#latest.push(question);
