@@ -103,6 +103,13 @@ def is_right(hit: Hit, label: Label, corpus: Corpus) -> bool:
     return any(spaced_words(phrase) in said for phrase in phrases)
 
 
+def shows(hit: Hit, label: Label, corpus: Corpus) -> bool:
+    """Whether what is shown of a right hit holds the words that answer."""
+    said = spaced_words(hit.snippet)
+    phrases = label.places[corpus.name_of(Path(hit.path))]
+    return any(spaced_words(phrase) in said for phrase in phrases)
+
+
 def lines_with(file: Path, phrase: str) -> list[int]:
     """Give the lines that hold a phrase as whole words, as `grep -nwF` does."""
     pattern = re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.definitions import definitions, sources
-from benchmarks.documentation import Corpus, Label, absent_places, corpus, is_right, labels
+from benchmarks.documentation import Corpus, Label, absent_places, corpus, is_right, labels, shows
 from benchmarks.embedding_cache import cached_minilm
 from benchmarks.indexes import create_index, scratch_folder
 from benchmarks.report import Result, Row
@@ -20,6 +20,7 @@ FIRST, FIRST_THREE = "first", "first three"
 DEPTHS = {FIRST: 1, FIRST_THREE: 3}
 BARS = {FIRST: 0.70, FIRST_THREE: 0.85}
 EXACT_BAR = 0.95
+SHOWN_BAR = 0.90
 OURS = "hybrid"
 WAYS: dict[str, dict[str, Any]] = {
     OURS: {},
@@ -38,6 +39,7 @@ def run() -> Result:
     sets = {name: labels(name)[::EVERY_QUESTION] for name in (*ASKED, LOOKED_UP)}
     found: dict[str, list[Places]] = {name: [] for name in sets}
     missed: dict[str, list[dict[str, Any]]] = {name: [] for name in sets}
+    shown: list[bool] = []
     chunks = {}
     for name in CORPORA:
         given = [label for some in sets.values() for label in some if label.corpus == name]
@@ -46,8 +48,9 @@ def run() -> Result:
         chunks[name] = index.status().chunks
         for kind, some in sets.items():
             for label in (one for one in some if one.corpus == name):
-                places, first = ask(index, label, texts)
+                places, first, snippets = ask(index, label, texts)
                 found[kind].append(places)
+                shown += snippets if kind in ASKED else []
                 if places[OURS] != 1:
                     missed[kind].append({"question": label.question, "right": places, **first})
     defined = _definitions()
@@ -58,21 +61,34 @@ def run() -> Result:
         "shares": {name: _shares(places) for name, places in found.items()},
         "missed": missed,
     }
-    return Result([*_rows(found), *_definition_rows(defined)], details)
+    rows = [*_rows(found), _shown_row(shown), *_definition_rows(defined)]
+    return Result(rows, details)
 
 
-def ask(index: Index, label: Label, texts: Corpus) -> tuple[Places, dict[str, str]]:
-    """Give the place of the first right hit in each way, and what came first in ours."""
+def ask(index: Index, label: Label, texts: Corpus) -> tuple[Places, dict[str, str], list[bool]]:
+    """Give the place of the first right hit in each way; what came first in ours.
+
+    And for each right hit of ours, whether the snippet that is shown of it holds the right words.
+    """
     places: Places = {}
     first = {}
+    shown: list[bool] = []
     for way, options in WAYS.items():
         hits = index.search(label.question, K, **options)
         right = (hit.number for hit in hits if is_right(hit, label, texts))
         places[way] = next(right, None)
+        if way == OURS:
+            shown = [shows(hit, label, texts) for hit in hits if is_right(hit, label, texts)]
         if way == OURS and len(hits):
             where = hits[0].location.removeprefix(f"{texts.folder}/")
             first = {"came first": where, "says": hits[0].snippet}
-    return places, first
+    return places, first, shown
+
+
+def _shown_row(shown: list[bool]) -> Row:
+    share = sum(shown) / len(shown) if shown else None
+    what = "right hits of questions whose snippet holds the words that answer"
+    return Row(what, share, bar=SHOWN_BAR, at_least=True)
 
 
 def _definitions() -> dict[str, dict[str, float]]:
