@@ -399,6 +399,14 @@ def test_a_passage_that_is_still_as_it_was_is_one_hit(index, notes):
     assert [Path(hit.path).name for hit in found].count("museum.txt") == 1
 
 
+def test_nothing_is_said_to_be_nowhere_while_files_are_not_up_to_date(index, notes):
+    write(notes / "bread.txt", "Flour, water, salt and yeast.\n\nCaraway.\n", LONG_AGO + 1)
+
+    with begin(index.folder, "add"):
+        assert index.search("caraway").absent == ("caraway",)
+        assert index.search("caraway", update="auto").absent == ()
+
+
 def test_more_files_than_there_is_time_for_are_counted(index, notes, monkeypatch):
     for number in range(23):
         write(notes / f"many{number:02}.txt", f"Note {number}.\n")

@@ -1,4 +1,4 @@
-"""A question and the files that changed before it: a few are brought up to date first."""
+"""A question and the files that changed before it: a few are brought up to date files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Update:
         """Search by words what is not up to date, as far as there is time."""
         if not self.left:
             return results
-        read = 0
+        results, read = replace(results, absent=()), 0  # it may be there
         snapshot, model = self.index.now()
         with suppress(GossamerError, OSError):  # what it needs of the model was said above
             results, read = add_unindexed(snapshot, model, query, results, [*self.left.values()])
@@ -104,15 +104,15 @@ def answer(
         return _tell(index.snapshot, ask(query), _Update(index), ())
     seen = index.known.look(index.snapshot)
     looked = time.perf_counter()
-    first = _Update(index)
-    first.bring(seen.changed)
+    files = _Update(index)
+    files.bring(seen.changed)
     results = ask(query)
-    late = set(results.stale) - first.updated - first.left.keys()
-    if late and first.bring(find_files(index.snapshot, late)):
+    late = set(results.stale) - files.updated - files.left.keys()
+    if late and files.bring(find_files(index.snapshot, late)):
         results = ask(query)
-    results = first.search_left(query, results)
-    results = _tell(index.snapshot, results, first, seen.gone)
-    stages = {"look at files": (looked - started) * 1e3, "update": first.seconds * 1e3}
+    results = files.search_left(query, results)
+    results = _tell(index.snapshot, results, files, seen.gone)
+    stages = {"look at files": (looked - started) * 1e3, "update": files.seconds * 1e3}
     explanation = replace(results.explanation, stages=stages | dict(results.explanation.stages))
     took_ms = (time.perf_counter() - started) * 1e3
     return replace(results, explanation=explanation, took_ms=took_ms)
