@@ -5,16 +5,14 @@ It is told by names of elements, by marks (roles, classes, labels) and by form: 
 
 from __future__ import annotations
 
-import html
 import re
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from gossamer.readers.html_marks import FIRM, MAIN, WEAK, is_anchor_mark, is_way, mark_of
-from gossamer.readers.html_tags import Tag, next_tag
+from gossamer.readers.html_tags import RAW, Tag, letters_in, next_tag
 
 __all__ = ["UNSEEN", "find_furniture"]
 
@@ -34,7 +32,8 @@ _LINKED_SHARE = 0.9
 # Of a block that leads on ("Next: ... Up: ..."), and of a link: a longer one is a text.
 _MAX_WAY_LETTERS, _MAX_LINK_LETTERS = 40, 150
 _MAX_DEPTH = 2000  # elements of one name within one another; deeper ones are not looked at
-_NO_LETTERS = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
+_MARKED_SPAN = re.compile("editsection|linenos")
+_MAX_SPAN_TAGS = 64  # of a marked span, which is small
 _TARGET = re.compile(r"\shref\s*+=\s*+[\"']?\s*+([a-z][a-z0-9+.-]*+:|//|#)?", re.IGNORECASE)
 
 
@@ -91,18 +90,21 @@ class _Page:
 
     def run(self) -> None:
         source, at = self._source, 0
-        while (tag := next_tag(source, at, self._is_xml)) is not None:
+        names = _FOLLOWED | RAW | {"body"}
+        if _MARKED_SPAN.search(source):  # spans are many, and few pages have one to look at
+            names |= {"span"}
+        while (tag := next_tag(source, at, self._is_xml, names)) is not None:
             if tag.begin > at:
-                self._letters += _letters_in(source[at : tag.begin])
+                self._letters += letters_in(source[at : tag.begin])
             at = tag.end
-            if tag.name == "body" and not tag.is_end:
+            name = tag.name
+            if name == "span" and not tag.is_end and mark_of(name, tag.attributes) == FIRM:
+                at = self._end_of_span(tag)
+            elif name == "body":
                 self._body = self._body or tag.end
-            elif tag.name in _FOLLOWED or (tag.name == "span" and self._has_to_follow(tag)):
-                if tag.is_end:
-                    self._close(tag)
-                elif not tag.is_empty:
-                    self._begin(tag)
-        self._letters += _letters_in(source[at:])
+            elif name in _FOLLOWED:
+                self._follow(tag)
+        self._letters += letters_in(source[at:])
         self._settle()
         if self._rules >= _MARKS:
             self._prefer_main()
@@ -115,11 +117,27 @@ class _Page:
             return prose > 0 and prose >= now.listed
         return self._rules == _NAMES or (prose if self._rules == _SURE_FORMS else now.kept) > 0
 
-    def _has_to_follow(self, tag: Tag) -> bool:
-        # There are many: those around a marked one need no counting.
-        return bool(self._open["span"]) or (
-            not tag.is_end and mark_of("span", tag.attributes) == FIRM
-        )
+    def _follow(self, tag: Tag) -> None:
+        if tag.is_end:
+            self._close(tag)
+        elif not tag.is_empty:
+            self._begin(tag)
+
+    def _end_of_span(self, begin: Tag) -> int:
+        """Leave out what a span holds, if its end is near; give where to go on."""
+        depth, tag = 1, begin
+        for _ in range(_MAX_SPAN_TAGS):
+            following = next_tag(self._source, tag.end, self._is_xml)
+            if following is None:
+                break
+            tag = following
+            if tag.name == "span":
+                depth += -1 if tag.is_end else 1
+            if depth == 0:
+                if self._rules >= _MARKS:
+                    self.spans.extend((begin.end, tag.begin))
+                return tag.begin
+        return begin.end
 
     def _settle(self) -> _Counts:
         if self._letters:
@@ -259,12 +277,3 @@ class _Page:
         pairs = zip(spans[::2], spans[1::2], strict=True)
         within = [at for pair in pairs if begin <= pair[0] < end for at in pair]
         self.spans = array("q", [self._body, begin, *within, end, len(self._source)])
-
-
-@lru_cache(maxsize=512)
-def _letters_of_short(raw: str) -> int:
-    return len(_NO_LETTERS.sub("", html.unescape(raw) if "&" in raw else raw))
-
-
-def _letters_in(raw: str) -> int:
-    return _letters_of_short(raw) if len(raw) < 64 else _letters_of_short.__wrapped__(raw)

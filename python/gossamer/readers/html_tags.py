@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import NamedTuple
 
-__all__ = ["Tag", "attributes_of", "is_xhtml", "next_tag", "place_of_attribute"]
+__all__ = ["RAW", "Tag", "attributes_of", "is_xhtml", "letters_in", "next_tag", "place_of_attribute"]
 
-_TAG = re.compile(
-    r"<(?:(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)"
-    r"(?P<attributes>(?:[^>=]++|=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+)(?:>|\Z)"
-    r"|!--.*?(?:--!?>|\Z)|[!?/][^>]*+(?:>|\Z))",
-    re.DOTALL,
+_TAG_PATTERN = (
+    r"<(?:(/?)([a-zA-Z][^\s/>]*+)"
+    r"((?:[^>=]++|=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+)(?:>|\Z)"
+    r"|!--.*?(?:--!?>|\Z)|[!?/][^>]*+(?:>|\Z))"
+)
+_TAG = re.compile(_TAG_PATTERN, re.DOTALL)
+_NO_LETTERS = re.compile(
+    rf"[\x00-%\'-/:;=>?@\[-`{{-\x7f]+|{_TAG_PATTERN}|<|&#?[a-zA-Z0-9]{{1,32}};|&", re.DOTALL
 )
 _ATTRIBUTE = re.compile(r"([\w:-]{1,64})\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))")
 _MAX_ATTRIBUTE_CHARS = 4096
 _XML_BEGIN = re.compile(r"\ufeff?\s*<\?xml|[^>]{0,512}<html[^>]{0,512}xmlns=", re.IGNORECASE)
 
+_NOTHING = (0, 0)
 # Their content is not markup: it ends at their end tag and nowhere else.
 _RAW_END = {
     name: re.compile(rf"</{name}(?=[\s/>])[^>]*+(?:>|\Z)", re.IGNORECASE)
     for name in "script style title textarea iframe noembed noframes xmp".split()
 }
+RAW = frozenset(_RAW_END)
 
 
 class Tag(NamedTuple):
@@ -41,22 +47,33 @@ def is_xhtml(source: str) -> bool:
     return _XML_BEGIN.match(source) is not None
 
 
-def next_tag(source: str, at: int, is_xml: bool) -> Tag | None:
-    """Give the first tag at or after a place; None if there is none."""
-    found = _TAG.search(source, at)
-    if found is None:
+def next_tag(
+    source: str, at: int, is_xml: bool, names: Container[str] | None = None
+) -> Tag | None:
+    """Give the first tag at or after a place; None if there is none.
+
+    With `names`, which must hold those of `RAW`, the first of these, and no comment.
+    """
+    for found in _TAG.finditer(source, at):
+        slash, name, attributes = found.groups()
+        name = name.lower() if name else ""
+        if names is None or name in names:
+            break
+    else:
         return None
     begin, end = found.span()
-    name = (found["name"] or "").lower()
-    attributes = found["attributes"] or ""
-    is_end = bool(found["end"])
-    is_empty = is_xml and attributes.endswith("/")
-    inner = (end, end)
-    if name in _RAW_END and not is_end and not is_empty:
+    is_empty = is_xml and name != "" and attributes.endswith("/")
+    inner = _NOTHING
+    if name in RAW and not slash and not is_empty:
         closing = _RAW_END[name].search(source, end)
         inner = (end, closing.start() if closing else len(source))
         end = closing.end() if closing else len(source)
-    return Tag(begin, end, name, is_end, is_empty, attributes, inner)
+    return Tag(begin, end, name, slash == "/", is_empty, attributes or "", inner)
+
+
+def letters_in(source: str) -> int:
+    """Count the letters and digits of a text with tags; entities are none."""
+    return len(_NO_LETTERS.sub("", source))
 
 
 def attributes_of(source: str) -> dict[str, str]:
@@ -67,7 +84,7 @@ def attributes_of(source: str) -> dict[str, str]:
 
 def place_of_attribute(tag: Tag, name: str) -> int:
     """Give where in the source the value of an attribute begins, or its tag if it has none."""
-    before = tag.end - 1 - len(tag.attributes)
+    before = tag.begin + 1 + len(tag.name)
     places = (
         before + found.start(found.lastindex or 0)
         for found in _ATTRIBUTE.finditer(tag.attributes[:_MAX_ATTRIBUTE_CHARS])
