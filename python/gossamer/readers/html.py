@@ -31,7 +31,7 @@ _PARTS = frozenset(("li", "tr", "td", "th"))
 _NOTES = frozenset(("title", "xmp", "a", "meta", "link", "img"))
 _DATES = frozenset(("date", "dc.date", "dcterms.date", "article:published_time", "pubdate"))
 _SITES = frozenset(("og:site_name", "application-name", "apple-mobile-web-app-title"))
-_MAX_SITES = 8
+_MAX_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class _Page:
         self._is_xml = is_xhtml(source)
         self._list_depth = 0
         self._title = ""
-        self._heading = ""  # the first one that is no link
         self._is_in_title = self._is_title_said = self._is_in_link = False
+        self._headings: list[str] = []
         self._sites: list[str] = []
         self._metadata: dict[str, Value] = {}
 
@@ -105,7 +105,7 @@ class _Page:
         self._blocks.end()
 
     def result(self) -> HtmlText:
-        title = title_of(self._title, self._heading, self._sites)
+        title = title_of(self._title, self._headings, self._sites)
         return HtmlText(self._blocks.text, self._blocks.places, title, self._metadata)
 
     def _add_text(self, begin: int, end: int) -> None:
@@ -123,7 +123,7 @@ class _Page:
                 blocks.begin("pre")
         elif name in _HEADINGS:
             blocks.begin("text", _HEADINGS[name])
-            self._is_in_title, self._is_title_said = name == "h1", False
+            self._is_in_title, self._is_title_said = name in ("h1", "h2"), False
         elif name in _BLOCKS:
             self._part()
         elif name in _LISTS:
@@ -167,12 +167,10 @@ class _Page:
             self._is_in_link = False
 
     def _end_title(self) -> None:
-        """Remember the first heading; one that is nothing but a link names the site."""
-        words = self._blocks.open_text
-        if not self._is_title_said:
-            self._sites.append(words)
-        elif not self._heading:
-            self._heading = words
+        """Remember the first headings; one that is nothing but a link may name the site."""
+        names = self._headings if self._is_title_said else self._sites
+        if len(names) < _MAX_NAMES:
+            names.append(self._blocks.open_text)
         self._is_in_title = False
 
     def _part(self) -> None:
@@ -203,13 +201,13 @@ class _Page:
             if words := _one_line(attributes.get("alt", "")):
                 self._blocks.add_words(words, place_of_attribute(tag, "alt"))
         elif tag.name == "link":
-            if attributes.get("rel") == "search" and len(self._sites) < _MAX_SITES:
+            if attributes.get("rel") == "search" and len(self._sites) < _MAX_NAMES:
                 self._sites.append(_one_line(attributes.get("title", "")))
         elif content and name == "author":
             self._metadata.setdefault("author", content)
         elif content and name in _DATES:
             self._metadata.setdefault("date", content)
-        elif content and name in _SITES and len(self._sites) < _MAX_SITES:
+        elif content and name in _SITES and len(self._sites) < _MAX_NAMES:
             self._sites.append(content)
 
 

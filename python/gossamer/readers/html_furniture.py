@@ -18,8 +18,9 @@ __all__ = ["UNSEEN", "find_furniture"]
 
 # What no one reads, and what is furniture whatever it holds.
 UNSEEN = frozenset(
-    "noscript template svg canvas object select button datalist audio video dialog".split()
-)
+    ("noscript", "template", "svg", "canvas", "object", "select", "button", "datalist", "audio",
+     "video", "dialog")
+)  # fmt: skip
 _BY_NAME = frozenset(("nav", "footer"))
 _LISTS = frozenset(("ul", "ol", "menu", "dir", "table", "div", "p", "section", "aside", "header"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))

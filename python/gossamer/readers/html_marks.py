@@ -1,4 +1,4 @@
-"""Marks of furniture in tags and links: roles, classes, labels, and signs that stand for a place."""
+"""Marks of furniture: roles, classes and labels of elements, and what a link shows."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ __all__ = ["FIRM", "MAIN", "WEAK", "is_anchor_mark", "is_way", "mark_of"]
 # Furniture; furniture if half of it is links; the main part of the page.
 NONE, FIRM, WEAK, MAIN = range(4)
 _ROLES = frozenset(
-    "navigation search contentinfo banner menu menubar toolbar tablist directory dialog alertdialog "
-    "doc-toc doc-index doc-pagelist doc-backlink toc page-list landmarks".split()
-)
+    ("navigation", "search", "contentinfo", "banner", "menu", "menubar", "toolbar", "tablist",
+     "directory", "dialog", "alertdialog", "doc-toc", "doc-index", "doc-pagelist", "doc-backlink",
+     "toc", "page-list", "landmarks")
+)  # fmt: skip
 _FIRM_WORDS = frozenset(
-    "footer printfooter navheader navfooter breadcrumb breadcrumbs toctree sphinxsidebar catlinks "
-    "editsection searchbox searchform linenodiv linenos skipnav skiplink genindextable "
-    "modindextable".split()
-)
+    ("footer", "printfooter", "navheader", "navfooter", "breadcrumb", "breadcrumbs", "toctree",
+     "sphinxsidebar", "catlinks", "editsection", "searchbox", "searchform", "linenodiv", "linenos",
+     "skipnav", "skiplink", "toplang", "bottomlang", "genindextable", "modindextable")
+)  # fmt: skip
 _WEAK_WORDS = frozenset(
-    "nav navbar navigation navlinks navlist navbox navpath navpanel topnav bottomnav subnav sidenav "
-    "menu menubar mainmenu submenu toolbar sidebar sidebarwrapper crumb crumbs toc minitoc localtoc "
-    "globaltoc tocwrapper pagination pager pagenav prevnext related relbar langlinks toplang "
-    "bottomlang indextable jumptable skip".split()
-)
+    ("nav", "navbar", "navigation", "navlinks", "navlist", "navbox", "navpath", "navpanel",
+     "topnav", "bottomnav", "subnav", "sidenav", "menu", "menubar", "mainmenu", "submenu",
+     "toolbar", "sidebar", "sidebarwrapper", "crumb", "crumbs", "toc", "minitoc", "localtoc",
+     "globaltoc", "tocwrapper", "pagination", "pager", "pagenav", "prevnext", "related", "relbar",
+     "langlinks", "indextable", "jumptable", "skip")
+)  # fmt: skip
 _NEGATIONS = frozenset(("no", "not", "has", "with", "without", "hide"))
 _CONTENTS = frozenset(("contents", "topic"))
 _NAMES = frozenset(("aside", "header"))  # as weak as a class of such a name
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
-_SIGNS = frozenset("¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b")
+# Signs, and what fonts of icons have in their place.
+_SIGNS = re.compile("[\\s¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b\ue000-\uf8ff]+")
 _ANCHOR_WORDS = re.compile(r"headerlink|permalink|anchor|hash-?link|self-?link|sectionlink", re.I)
 _WAY = re.compile(
-    r"\s(?:accesskey\s*+=|rel\s*+=\s*+[\"']?(?:next|prev|previous|up|start|first|last|contents|index)"
-    r"[\s\"'>])",
+    r"\s(?:accesskey\s*+=|rel\s*+=\s*+[\"']?"
+    r"(?:next|prev|previous|up|start|first|last|contents|index)[\s\"'>])",
     re.IGNORECASE,
 )
 _WAYS = frozenset(("next", "previous", "prev", "up", "home", "top", "contents", "index"))
@@ -61,7 +64,7 @@ def mark_of(name: str, attributes: str) -> int:
         named += f" {found.get('id', '')}"
     tokens = [_words_of(token) for token in named.split()]
     words = {word for token in tokens if token[:1] and token[0] not in _NEGATIONS for word in token}
-    is_contents = _CONTENTS <= words or "tableofcontents" in "".join(sum(tokens, []))
+    is_contents = words >= _CONTENTS or {"table", "of", "contents"} <= words
     if is_contents or not _FIRM_WORDS.isdisjoint(words):
         return FIRM
     return WEAK if name in _NAMES or not _WEAK_WORDS.isdisjoint(words) else NONE
@@ -72,7 +75,7 @@ def is_anchor_mark(content: str, attributes: str, has_heading: bool) -> bool:
     if _SKIPS.match(content):
         return True
     said = _words(content)
-    if not said or not _SIGNS.issuperset("".join(said.split())):
+    if not _SIGNS.fullmatch(said):
         return False
     return has_heading or "¶" in said or _ANCHOR_WORDS.search(attributes) is not None
 

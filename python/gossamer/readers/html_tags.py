@@ -6,7 +6,15 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
-__all__ = ["RAW", "Tag", "attributes_of", "is_xhtml", "letters_in", "next_tag", "place_of_attribute"]
+__all__ = [
+    "RAW",
+    "Tag",
+    "attributes_of",
+    "is_xhtml",
+    "letters_in",
+    "next_tag",
+    "place_of_attribute",
+]
 
 _TAG_PATTERN = (
     r"<(?:(/?)([a-zA-Z][^\s/>]*+)"
@@ -25,7 +33,7 @@ _NOTHING = (0, 0)
 # Their content is not markup: it ends at their end tag and nowhere else.
 _RAW_END = {
     name: re.compile(rf"</{name}(?=[\s/>])[^>]*+(?:>|\Z)", re.IGNORECASE)
-    for name in "script style title textarea iframe noembed noframes xmp".split()
+    for name in ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 }
 RAW = frozenset(_RAW_END)
 
@@ -47,9 +55,7 @@ def is_xhtml(source: str) -> bool:
     return _XML_BEGIN.match(source) is not None
 
 
-def next_tag(
-    source: str, at: int, is_xml: bool, names: Container[str] | None = None
-) -> Tag | None:
+def next_tag(source: str, at: int, is_xml: bool, names: Container[str] | None = None) -> Tag | None:
     """Give the first tag at or after a place; None if there is none.
 
     With `names`, which must hold those of `RAW`, the first of these, and no comment.

@@ -11,13 +11,13 @@ _SEPARATOR = re.compile(r"\s*[|»«›‹·•—]\s*|\s+[-–~:]\s+|:\s+")
 _NO_LETTERS = re.compile(r"[\x00-/:-@\[-`{-\x7f]+")
 
 
-def title_of(title: str, heading: str, sites: Sequence[str]) -> str:
-    """Give the part of a title that is the page's first heading, or what is not the site's name."""
+def title_of(title: str, headings: Sequence[str], sites: Sequence[str]) -> str:
+    """Give the part of a title that is a heading of the page, or what is not the site's name."""
     cuts = [found.span() for found in _SEPARATOR.finditer(title)]
-    said = _letters_of(heading)
+    said = {_letters_of(heading) for heading in headings}
     parts = [title[:begin] for begin, _ in cuts] + [title[end:] for _, end in cuts]
     for part in parts:
-        if said and _letters_of(part) == said:
+        if (letters := _letters_of(part)) and letters in said:
             return part
     for begin, end in reversed(cuts):
         if begin and _is_named(title[end:], sites):
