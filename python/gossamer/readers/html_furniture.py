@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gossamer.readers.html_marks import FIRM, MAIN, WEAK, is_anchor_mark, is_way, mark_of
-from gossamer.readers.html_tags import RAW, Tag, letters_in, next_tag
+from gossamer.readers.html_tags import MAX_ATTRIBUTE_CHARS, RAW, Tag, letters_in, next_tag
 
 __all__ = ["UNSEEN", "find_furniture"]
 
@@ -99,7 +99,11 @@ class _Page:
                 self._letters += letters_in(source[at : tag.begin])
             at = tag.end
             name = tag.name
-            if name == "span" and not tag.is_end and mark_of(name, tag.attributes) == FIRM:
+            if (
+                name == "span"
+                and not tag.is_end
+                and mark_of(name, tag.attributes[:MAX_ATTRIBUTE_CHARS]) == FIRM
+            ):
                 at = self._end_of_span(tag)
             elif name == "body":
                 self._body = self._body or tag.end
@@ -150,7 +154,7 @@ class _Page:
     def _begin(self, tag: Tag) -> None:
         name = tag.name
         now = self._settle()
-        mark = mark_of(name, tag.attributes)
+        mark = mark_of(name, tag.attributes[:MAX_ATTRIBUTE_CHARS])
         if mark == MAIN:
             self._now = now._replace(mains=now.mains + 1)
         elements = self._open[name]
@@ -253,6 +257,8 @@ class _Page:
         before = element.before
         while self.spans and self.spans[-2] >= element.begin:
             del self.spans[-2:]
+        if self.spans and self.spans[-1] > element.begin:
+            return  # tags that cross
         if end > element.begin:
             self.spans.extend((element.begin, end))
         self._now = self._now._replace(kept=before.kept, headed=before.headed)
@@ -274,7 +280,9 @@ class _Page:
             return
         if 2 * inside.kept < self._now.kept:
             return
-        spans = self.spans
-        pairs = zip(spans[::2], spans[1::2], strict=True)
-        within = [at for pair in pairs if begin <= pair[0] < end for at in pair]
-        self.spans = array("q", [self._body, begin, *within, end, len(self._source)])
+        spans = zip(self.spans[::2], self.spans[1::2], strict=True)
+        self.spans = array("q")
+        around = [(self._body, begin), (end, len(self._source))]
+        for span in sorted([*spans, *around]):
+            if not self.spans or span[0] >= self.spans[-1]:
+                self.spans.extend(span)

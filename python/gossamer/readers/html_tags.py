@@ -26,7 +26,7 @@ _NO_LETTERS = re.compile(
     rf"[\x00-%\'-/:;=>?@\[-`{{-\x7f]+|{_TAG_PATTERN}|<|&#?[a-zA-Z0-9]{{1,32}};|&", re.DOTALL
 )
 _ATTRIBUTE = re.compile(r"([\w:-]{1,64})\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]++))")
-_MAX_ATTRIBUTE_CHARS = 4096
+MAX_ATTRIBUTE_CHARS = 4096
 _XML_BEGIN = re.compile(r"\ufeff?\s*<\?xml|[^>]{0,512}<html[^>]{0,512}xmlns=", re.IGNORECASE)
 
 _NOTHING = (0, 0)
@@ -84,7 +84,7 @@ def letters_in(source: str) -> int:
 
 def attributes_of(source: str) -> dict[str, str]:
     """Give the attributes of a tag, by names in lower case."""
-    found = _ATTRIBUTE.findall(source[:_MAX_ATTRIBUTE_CHARS])
+    found = _ATTRIBUTE.findall(source[:MAX_ATTRIBUTE_CHARS])
     return {name.lower(): double or single or bare for name, double, single, bare in found}
 
 
@@ -93,7 +93,7 @@ def place_of_attribute(tag: Tag, name: str) -> int:
     before = tag.begin + 1 + len(tag.name)
     places = (
         before + found.start(found.lastindex or 0)
-        for found in _ATTRIBUTE.finditer(tag.attributes[:_MAX_ATTRIBUTE_CHARS])
+        for found in _ATTRIBUTE.finditer(tag.attributes[:MAX_ATTRIBUTE_CHARS])
         if found[1].lower() == name
     )
     return max(places, default=tag.begin)

@@ -17,7 +17,10 @@ _CONTENTS = re.compile(
     r"|sommaire|índice(?: general)?|indice|sumário|inhoud|inhoudsopgave|spis treści|содержание"
     r"|оглавление|目次|目录|目錄|차례|목차"
 )
-_INDEX = re.compile(r"(?:[^\d]{1,40} )?(?:index|register|stichwortverzeichnis|索引)")
+_INDEX = re.compile(
+    r"(?:[a-z\d]{1,2}(?:\.\d{1,2})? )?(?:[^\d]{1,40} )?"
+    r"(?:index(?: of [^\d]{1,40})?|register|stichwortverzeichnis|索引)"
+)
 _NUMBER = re.compile(r"(?:\d{1,4}|[ivxlcdm]{1,7})\Z")
 _MAX_ENTRY_CHARS, _MAX_HEADING_CHARS = 400, 60
 _LEADER = " .…·_"  # between words and number
@@ -71,9 +74,7 @@ class Contents:
         if len(run) < _MIN_BENEATH_HEADING:
             return False
         pages = [entry.page for entry in (run if heading else led) if entry.page]
-        is_within = all(page <= 2 * self._page_count + 50 for page in pages)
-        is_rising = is_within and _is_sorted(pages)
-        return is_rising or (len(led) >= _MIN_LED and _is_sorted([entry.words for entry in led]))
+        return max(pages, default=0) <= 2 * self._page_count + 50 and _is_sorted(pages)
 
 
 def _kind_of(text: str) -> str:
