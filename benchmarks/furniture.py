@@ -13,7 +13,7 @@ from benchmarks.documentation import spaced_words
 
 # Of Sphinx, DocBook, Javadoc (old and new), Texinfo, AsciiDoc, GTK-Doc and MkDocs.
 CLASSES = frozenset(
-    ("sphinxsidebar", "related", "toctree-wrapper", "mobile-nav", "footer", "navheader", "navfooter",
+    ("sphinxsidebar", "related", "toctree-wrapper", "mobile-nav", "footer", "navheader",
      "toc", "top-nav", "sub-nav", "topNav", "subNav", "bottomNav", "skip-nav", "skipNav", "navList",
      "nav-panel", "menu", "contents topic", "contents local topic", "navigation", "navbar",
      "bs-sidebar", "genindextable", "modindextable", "shortcontents", "headerlink", "modal")
