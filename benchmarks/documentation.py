@@ -27,6 +27,16 @@ PACKAGES = {
     "python": ("python3.11-doc", "usr/share/doc/python3.11/html"),
     "policy": ("debian-policy", "usr/share/doc/debian-policy/policy.html"),
 }
+# Made by other programs: DocBook, Javadoc, Texinfo, AsciiDoc, GTK-Doc, MkDocs.
+OTHER_PACKAGES = {
+    "postgresql": ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html"),
+    "jsoup": ("libjsoup-java-doc", "usr/share/doc/libjsoup-java/api"),
+    "fftw": ("libfftw3-doc", "usr/share/doc/libfftw3-dev/html"),
+    "git": ("git-doc", "usr/share/doc/git-doc"),
+    "glib": ("libglib2.0-doc", "usr/share/gtk-doc/html"),
+    "mkdocs": ("mkdocs-doc", "usr/share/doc/mkdocs/html"),
+    "developers": ("developers-reference", "usr/share/developers-reference"),
+}
 # Lists of names and of changes: who asks a question is not answered by them.
 NO_ANSWERS = re.compile(r"genindex.*\.html|search\.html|py-modindex\.html|whatsnew/.*")
 LIBRARY_PACKAGES = ("collections", "concurrent", "http", "json", "logging", "urllib")
@@ -79,17 +89,23 @@ def corpus(name: str) -> Corpus:
     """Give a corpus; its package is fetched and unpacked once. Skipped: it cannot be had."""
     if name == SOURCES:
         return _sources()
-    folder = documentation_folder(name)
-    if not folder.is_dir():
-        _unpack(name)
+    folder = fetched(name)
     pages = sorted(folder.rglob("*.html"))
     kept = [page for page in pages if not NO_ANSWERS.fullmatch(page.relative_to(folder).as_posix())]
     return Corpus(name, folder, tuple(kept))
 
 
+def fetched(name: str) -> Path:
+    """Give the folder of a documentation's pages; its package is fetched and unpacked once."""
+    folder = documentation_folder(name)
+    if not folder.is_dir():
+        _unpack(name)
+    return folder
+
+
 def documentation_folder(name: str) -> Path:
     """Say where the pages of a documentation are, if they were fetched."""
-    return _package_folder(name) / PACKAGES[name][1]
+    return _package_folder(name) / (PACKAGES | OTHER_PACKAGES)[name][1]
 
 
 def is_right(hit: Hit, label: Label, corpus: Corpus) -> bool:
@@ -161,7 +177,7 @@ def _sources() -> Corpus:
 
 
 def _package_folder(name: str) -> Path:
-    return cache_folder() / "documentation" / PACKAGES[name][0]
+    return cache_folder() / "documentation" / (PACKAGES | OTHER_PACKAGES)[name][0]
 
 
 def _unpack(name: str) -> None:
@@ -177,7 +193,7 @@ def _unpack(name: str) -> None:
 
 def _package(name: str) -> Path:
     """Give the package's file, by apt if it is not in the cache yet."""
-    package, folder = PACKAGES[name][0], _package_folder(name).parent
+    package, folder = (PACKAGES | OTHER_PACKAGES)[name][0], _package_folder(name).parent
     folder.mkdir(parents=True, exist_ok=True)
     if not list(folder.glob(f"{package}_*.deb")):
         _call(["apt-get", "download", package], name)
@@ -185,7 +201,7 @@ def _package(name: str) -> Path:
 
 
 def _call(command: list[str], name: str) -> None:
-    package, folder = PACKAGES[name][0], _package_folder(name).parent
+    package, folder = (PACKAGES | OTHER_PACKAGES)[name][0], _package_folder(name).parent
     try:
         subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -83,6 +83,88 @@ def test_running_lines_and_page_numbers_are_dropped():
     assert pieces_of(document)[3] == "Words of chapter three."
 
 
+DOTS = " . . . . . . . . . . "
+
+
+def test_tables_of_contents_of_a_pdf_are_left_out_and_pages_stay_right():
+    entries = [
+        f"{number}.{part} Part {part}{DOTS}{number}" for number in (1, 2, 3) for part in "ab"
+    ]
+    pages = [
+        [
+            "A book",
+            "",
+            "Table of Contents",
+            "",
+            "1 Ships 1",
+            *entries,
+            "4 A title that goes on",
+            *entries,
+        ],
+        [f"3.{number} More{DOTS}{number + 3}" for number in range(9)] + ["iv"],
+        ["List of Figures", "", "A ship 1", "A harbour 3"],
+        ["The first page of text."],
+        ["The second."],
+    ]
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    assert pieces_of(document) == {
+        1: "A book",
+        2: "iv",
+        4: "The first page of text.",
+        5: "The second.",
+    }
+
+
+def test_an_index_at_the_back_of_a_pdf_is_left_out():
+    entries = [f"{word}, 12, {45 + at}" for at, word in enumerate("abcdefghij")]
+    dotted = [f"{sign}{DOTS}{at}" for at, sign in enumerate("!*-:[]abc")]
+
+    document = read_one(
+        "a.pdf", make.pdf([["Text."], ["Index", *entries], entries, ["Z", *dotted]])
+    )
+
+    assert pieces_of(document) == {1: "Text.", 4: "Z"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"Item {number}{DOTS}{price}" for number, price in enumerate((80, 35, 90, 15, 60, 5, 40))],
+        [f"Net sales {year}{DOTS}1,{year}" for year in range(10)],
+        ["Population of towns", "Aa 30", "Bb 20", "Cc 10", "Dd 5"],
+        ["See also the contents of chapter 3", "and of chapter 4", "and of chapter 5"],
+        ["Contents", "This box holds cups and saucers.", "It was packed in 2019"],
+    ],
+)
+def test_what_only_looks_like_a_table_of_contents_stays(lines):
+    text = read_one("a.pdf", make.pdf([["Before."], lines])).text.decode()
+
+    assert all(line in text for line in lines)
+
+
+def test_every_word_of_a_pdf_is_cited_with_its_page():
+    full = "word{0}a word{0}b word{0}c word{0}d word{0}e word{0}f word{0}g word{0}h"
+    pages = [
+        ["The Annual Report", "", *[full.format(_letters(page, line)) for line in range(page % 9)],
+         "", *[f"{_letters(line, page)} ends." for line in range(page % 4)], "", str(page)]
+        for page in range(1, 40)
+    ]  # fmt: skip
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    found = pieces_of(document)
+    for number, lines in enumerate(pages, 1):
+        words = " ".join(lines[2:-2]).split()
+        assert found.get(number, "").split() == words
+
+
+def _letters(*numbers):
+    """Name something without digits, by which headers and footers differ."""
+    return "z".join(chr(97 + number // 5) + chr(97 + number % 5) for number in numbers)
+
+
 def test_a_pdf_says_its_title_author_and_date():
     info = {"Title": "Lease", "Author": "Ann", "CreationDate": "D:20240501120000+02'00'"}
 

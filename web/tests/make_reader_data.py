@@ -32,6 +32,24 @@ x = 1
 <svg><text>dropped</text></svg><h3>Sub</h3>text at the end
 <footer>imprint</footer></body></html>
 """
+_LINKS = "".join(f'<li><a href="p{n}.html">Page {n}</a></li>' for n in range(9))
+_SITE = f"""<head><title>Tea \u2014 Drinks 3.1 documentation</title>
+<link rel="search" title="Search within Drinks 3.1 documentation"></head><body>
+<div class="breadcrumbs"><a href="/">Home</a> \u00bb Tea</div>
+<a class="skip-link" href="#m">Skip to content</a>
+<div class="topNav"><ul>{_LINKS}</ul></div><p>Log in</p>
+<div role="main"><h1>Tea<a class="headerlink" href="#t">\u00b6</a></h1>
+<div class="contents topic"><ul><li><a href="#a">Green</a></li></ul></div>
+<p>Leaves<br>
+
+in water \U0001f375 <img
+alt="a cup"></p><h2>Green <span class="mw-editsection">[<a href="e">edit</a>]</span></h2>
+<pre> # one line
+</pre><aside class="sidebar">Not a menu: <a href="x">samovars</a> are old, large and hot.</aside>
+<div class=toc><ul class=menu><li><a href="a">A</a></div></ul>
+<ul>{_LINKS}</ul><p>Next: <a rel="next" href="m.html">Milk</a>, <a rel="up" href="d">Up</a></p>
+</div><div id="page-footer">Made by hand</div><template><p>x</template></body>
+""".encode()
 _MAIL = b"""From: =?utf-8?q?Ann_M=C3=BCller?= <ann@example.org>
 To: Bob <bob@example.org>
 Date: Wed, 01 May 2024 12:00:00 +0200
@@ -99,6 +117,9 @@ _FILES = {
     "docs/tea.html": _HTML,
     "docs/old.htm": "<html><meta charset=windows-1252><p>caf\u00e9 \u20ac".encode("cp1252"),
     "docs/menu.html": b"<nav>never closed <p>and the text of the page",
+    "docs/site.html": _SITE,
+    "docs/links.html": f"<h1>All</h1><ul>{_LINKS}</ul>".encode(),
+    "docs/site.htm": b"<title>Tea | Drinks</title><h1><a href=/>Drinks</a></h1><p>words",
     "docs/page.xhtml": b'<?xml version="1.0"?><html xmlns="x"><script src="a"/><p>1</p>2</html>',
     "docs/front.md": _FRONT,
     "docs/plain.md": b"Under\n=====\n\nwords\n",

@@ -10,6 +10,7 @@ from gossamer.text.encoding import to_utf8
 __all__ = ["Blocks"]
 
 _MAX_INDENT = 9
+_CODE_INDENT = "    "  # makes one line code, without fences
 # A paragraph that begins with one of these would be taken for a heading or a fence.
 _MEANT_AS_MARKUP = ("#", "```", "~~~")
 
@@ -46,6 +47,11 @@ class Blocks:
     def places(self) -> tuple[tuple[int, int], ...]:
         """Where lines of the source begin: (offset in `text`, line)."""
         return tuple(self._places)
+
+    @property
+    def open_text(self) -> str:
+        """What the open block holds so far."""
+        return "".join(self._parts)
 
     @property
     def is_preformatted(self) -> bool:
@@ -91,7 +97,7 @@ class Blocks:
 
     def add(self, raw: str, position: int) -> None:
         """Put text that stands at a position of the source into the open block."""
-        self._line += self._source.count("\n", self._at, position)
+        self._go_to(position)
         self._at = position + len(raw)
         if self._kind == "pre":
             self._add_preformatted(raw)
@@ -105,8 +111,9 @@ class Blocks:
             self._wants_space = not lines[-1] or lines[-1][-1].isspace()
             self._line += len(lines) - 1
 
-    def add_words(self, words: str) -> None:
-        """Put words that do not stand in the source as text into the open block."""
+    def add_words(self, words: str, position: int) -> None:
+        """Put words that stand in a tag of the source into the open block."""
+        self._go_to(position)
         self._append(" " + words if self._parts else words, self._line)
         self._wants_space = True
 
@@ -121,6 +128,10 @@ class Blocks:
         self._length = self._cells = 0
         self._wants_space = False
         self._kind, self._prefix = "text", ""
+
+    def _go_to(self, position: int) -> None:
+        self._line += self._source.count("\n", self._at, position)
+        self._at = position
 
     def _add_inline(self, raw: str, line: int) -> None:
         text = html.unescape(raw) if "&" in raw else raw
@@ -146,14 +157,18 @@ class Blocks:
         if not self._marks or self._marks[-1][1] != line:
             # A line begins after the space or the line end that parts it from the one before.
             at = self._length + (text[0] in " \n")
-            if not self._marks or at > self._marks[-1][0]:
-                self._marks.append((at, line))
+            if self._marks and self._marks[-1][0] == at:  # a line without a word
+                self._marks.pop()
+            self._marks.append((at, line))
         self._parts.append(text)
         self._length += len(text) if text.isascii() else len(to_utf8(text))
 
     def _write(self, text: str) -> None:
-        prefix, suffix = self._prefix, ""
-        if self._kind == "pre":
+        prefix, suffix, cut = self._prefix, "", 0
+        if self._kind == "pre" and "\n" not in text.strip():
+            cut = len(to_utf8(text)) - len(to_utf8(text.lstrip()))
+            text, prefix = text.strip(), _CODE_INDENT
+        elif self._kind == "pre":
             fence = "````" if "```" in text else "```"
             text, prefix, suffix = text.rstrip(), fence + "\n", "\n" + fence
         elif text.startswith(_MEANT_AS_MARKUP) and not prefix:
@@ -161,11 +176,13 @@ class Blocks:
         if self._out:
             is_run = self._kind == self._last_kind and self._kind in ("item", "row")
             self._put(b"\n" if is_run else b"\n\n")
-        begin, inside = self._size, self._size + len(prefix)
+        begin, inside = self._size, self._size + len(prefix) - cut
         self._put(to_utf8(prefix + text + suffix))
         self._last_kind = self._kind
-        for number, (offset, line) in enumerate(self._marks):
-            at = begin if number == 0 else inside + offset
+        for offset, line in self._marks:
+            at = begin if offset <= cut else inside + offset
+            if self._places and self._places[-1][0] == at:
+                self._places.pop()
             is_new = not self._places or line > self._places[-1][1]
             if is_new and at < self._size:
                 self._places.append((at, line))

@@ -13,6 +13,7 @@ from typing import Any
 
 from gossamer.errors import Unreadable
 from gossamer.readers.paragraphs import Line, join_lines
+from gossamer.readers.pdf_contents import Contents
 from gossamer.readers.pieces import Pieces, one_line
 from gossamer.records import Document, Value
 
@@ -79,13 +80,14 @@ def _read_pages(data: bytes, max_text_bytes: int) -> tuple[list[_Page], dict[str
         if len(pdf) > _MAX_PAGES:
             raise Unreadable(f"{len(pdf)} pages, more than the limit of {_MAX_PAGES}")
         pages: list[_Page] = []
+        contents = Contents(len(pdf))
         room = max_text_bytes
         for number in range(len(pdf)):
             lines = _lines_of_page(pdf, number)
             room -= sum(len(line.text) for line in lines)
             if room < 0:
                 raise Unreadable("more text than the limit; split the file or raise the limit")
-            pages.append(_cut(number + 1, join_lines(lines)))
+            pages.append(_cut(number + 1, join_lines(contents.leave_out(lines))))
         return pages, _metadata(pdf)
     finally:
         pdf.close()

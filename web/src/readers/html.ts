@@ -4,36 +4,27 @@
 import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { Document, Value } from "../records.ts";
-import { splitWords } from "../text/python_text.ts";
+import { splitWords, stripStart } from "../text/python_text.ts";
 import { documentOf } from "./documents.ts";
 import { declaredEncoding, decodeToUtf8 } from "./encoding.ts";
 import { unescapeHtml } from "./entities.ts";
 import { Blocks } from "./html_blocks.ts";
-import { nextTag } from "./html_tags.ts";
+import { findFurniture, UNSEEN } from "./html_furniture.ts";
+import { attributesOf, isXhtml, nextTag, placeOfAttribute, type Tag } from "./html_tags.ts";
+import { titleOf } from "./html_title.ts";
 
 const MAX_HTML_BYTES = 64 << 20; // takes several times its length while it is read
-const ATTRIBUTE = /([\w:-]{1,64})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
-const MAX_ATTRIBUTE_CHARS = 4096;
+const MAX_TITLE_CHARS = 4096; // of its source
 const MAX_CHARS = 300;
-const XML_BEGIN = /^(?:\ufeff?\s*<\?xml|[^>]{0,512}<html[^>]{0,512}xmlns=)/i;
-
-// Their content is not markup: it ends at their end tag and nowhere else.
-const RAW = new Map(
-  "script style title textarea iframe noembed noframes xmp"
-    .split(" ")
-    .map((name): [string, RegExp] => [name, new RegExp(`</${name}(?=[\\s/>])[^>]*>?`, "gi")]),
-);
-// What belongs to the site and not to the page, and what no one reads.
-const DROPPED = new Set(
-  "nav footer noscript template svg canvas object select button datalist audio video dialog".split(" "),
-);
+const MAX_NAMES = 8;
 const LISTS = new Set(["ul", "ol", "menu", "dir"]);
 const BLOCKS = new Set(
   (
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption " +
-    "figure form header hgroup hr html legend main option p search section summary"
+    "figure footer form header hgroup hr html legend main option p search section summary"
   ).split(" "),
 );
+const SITES = new Set(["og:site_name", "application-name", "apple-mobile-web-app-title"]);
 const DATES = new Set(["date", "dc.date", "dcterms.date", "article:published_time", "pubdate"]);
 
 /** The text of a page, where lines of its source begin in it, and what it says of itself. */
@@ -57,114 +48,104 @@ export function readHtml(data: Uint8Array, maxTextBytes: number): Document {
 
 /** Takes the text out of HTML of any quality; work and memory are linear in its length. */
 export function extractHtml(source: string, maxBytes: number): HtmlText {
-  const lines = source.replace(/\r\n?/g, "\n");
-  const dropped = new Set(DROPPED);
-  for (;;) {
-    const page = new Page(lines, maxBytes, dropped);
-    page.run();
-    // Better the site's menu in the index than the rest of the page lost.
-    if (!dropped.delete(page.inside)) return page.result();
-  }
+  const page = new Page(source.replace(/\r\n?/g, "\n"), maxBytes);
+  page.run();
+  return page.result();
 }
 
-/** One pass over the source. */
+/** One pass over the source, past what is not the page's own. */
 class Page {
-  inside = ""; // the dropped element that is open
-  private depth = 0; // how many of its name are
   private listDepth = 0;
   private title = "";
+  private readonly headings: string[] = [];
+  private readonly sites: string[] = [];
+  private isInTitle = false;
+  private isTitleSaid = false;
+  private isInLink = false;
   private readonly metadata: Record<string, Value> = {};
   private readonly blocks: Blocks;
-  private readonly isXml: boolean; // XML closes elements with a slash, which HTML ignores
 
   constructor(
     private readonly source: string,
     maxBytes: number,
-    private readonly dropped: ReadonlySet<string>,
   ) {
     this.blocks = new Blocks(source, maxBytes);
-    this.isXml = XML_BEGIN.test(source);
   }
 
   run(): void {
     const { source } = this;
+    const isXml = isXhtml(source);
+    const leftOut = findFurniture(source, isXml);
+    let passed = 0;
     let at = 0;
-    for (let tag = nextTag(source, at); tag; tag = nextTag(source, at)) {
-      if (tag.begin > at && !this.inside) this.blocks.add(source.slice(at, tag.begin), at);
+    for (let tag = nextTag(source, at, isXml); tag; tag = nextTag(source, at, isXml)) {
+      if (tag.begin > at) this.addText(at, tag.begin);
       at = tag.end;
-      if (tag.name === "") continue;
-      const isClosed = this.isXml && tag.attributes.endsWith("/");
-      if (RAW.has(tag.name) && !tag.isEnd && !isClosed) at = this.passRaw(tag.name, at);
-      else if (this.inside || this.dropped.has(tag.name)) {
-        this.followDropped(tag.name, tag.isEnd, isClosed);
-      } else if (tag.isEnd) this.end(tag.name);
-      else this.begin(tag.name, tag.attributes);
+      if (tag.isEnd) this.end(tag.name);
+      else this.begin(tag);
+      const next = leftOut[passed];
+      if (next?.[0] === at) {
+        at = next[1];
+        passed += 1;
+      }
     }
-    if (!this.inside) this.blocks.add(source.slice(at), at);
+    this.addText(at, source.length);
     this.blocks.end();
   }
 
   result(): HtmlText {
     const { text, places } = this.blocks;
-    return { text, places, title: this.title, metadata: this.metadata };
+    return { text, places, title: titleOf(this.title, this.headings, this.sites), metadata: this.metadata };
   }
 
-  /** Goes over an element whose content is no markup; gives where it ends. */
-  private passRaw(name: string, at: number): number {
-    const pattern = RAW.get(name) as RegExp;
-    pattern.lastIndex = at;
-    const found = pattern.exec(this.source);
-    const contentEnd = found ? found.index : this.source.length;
-    if (name === "title" && !this.title && !this.inside) {
-      this.title = oneLine(this.source.slice(at, Math.min(contentEnd, at + MAX_ATTRIBUTE_CHARS)));
-    } else if (name === "xmp" && !this.inside) {
-      this.blocks.begin("pre");
-      this.blocks.add(this.source.slice(at, contentEnd), at);
-      this.blocks.end();
-    }
-    return found ? found.index + found[0].length : this.source.length;
+  private addText(begin: number, end: number): void {
+    const text = this.source.slice(begin, end);
+    this.blocks.add(text, begin);
+    if (this.isInTitle && !this.isInLink && stripStart(text) !== "") this.isTitleSaid = true;
   }
 
-  private followDropped(name: string, isEnd: boolean, isClosed: boolean): void {
-    if (!this.inside && !isEnd && !isClosed) {
-      this.inside = name;
-      this.depth = 1;
-    } else if (name === this.inside && !isClosed) {
-      this.depth += isEnd ? -1 : 1;
-      if (this.depth > 0) return;
-      this.inside = "";
-      this.blocks.space();
-    }
-  }
-
-  private begin(name: string, attributes: string): void {
+  private begin(tag: Tag): void {
     const { blocks } = this;
+    const { name } = tag;
     if (name === "br") blocks.lineBreak();
     else if (blocks.isPreformatted) {
       if (name === "pre") blocks.begin("pre");
-    } else if (/^h[1-6]$/.test(name)) blocks.begin("text", `${"#".repeat(Number(name[1]))} `);
-    else if (BLOCKS.has(name)) this.part();
+    } else if (/^h[1-6]$/.test(name)) {
+      blocks.begin("text", `${"#".repeat(Number(name[1]))} `);
+      this.isInTitle = name === "h1" || name === "h2";
+      this.isTitleSaid = false;
+    } else if (BLOCKS.has(name)) this.part();
     else if (LISTS.has(name)) {
       blocks.begin();
       this.listDepth += 1;
-    } else if (name === "li") blocks.begin("item", "- ", Math.max(this.listDepth - 1, 0));
-    else if (name === "pre") blocks.begin("pre");
+    } else if (name === "pre") blocks.begin("pre");
     else if (name === "table") blocks.begin();
+    else if (name === "li") blocks.begin("item", "- ", Math.max(this.listDepth - 1, 0));
     else if (name === "tr") blocks.begin("row");
     else if (name === "td" || name === "th") this.beginCell();
-    else if (name === "meta") this.note(attributesOf(attributes));
-    else if (name === "img") this.describe(attributesOf(attributes));
+    else this.note(tag);
   }
 
   private end(name: string): void {
     const { blocks } = this;
     if (blocks.isPreformatted) {
       if (name === "pre") blocks.end();
-    } else if (/^h[1-6]$/.test(name) || ["li", "tr", "table"].includes(name)) blocks.end();
-    else if (LISTS.has(name)) {
+    } else if (/^h[1-6]$/.test(name) || ["li", "tr", "table"].includes(name)) {
+      if (this.isInTitle) this.endTitle();
+      blocks.end();
+    } else if (LISTS.has(name)) {
       blocks.end();
       this.listDepth = Math.max(this.listDepth - 1, 0);
     } else if (BLOCKS.has(name)) this.part();
+    else if (UNSEEN.has(name) || name === "nav") blocks.space();
+    else if (name === "a") this.isInLink = false;
+  }
+
+  /** Remembers the first headings; one that is nothing but a link may name the site. */
+  private endTitle(): void {
+    const names = this.isTitleSaid ? this.headings : this.sites;
+    if (names.length < MAX_NAMES) names.push(this.blocks.openText);
+    this.isInTitle = false;
   }
 
   /** Parts paragraphs; a row stays in one line, and an item until its list goes on. */
@@ -179,26 +160,36 @@ class Page {
     else this.part();
   }
 
-  private note(attributes: ReadonlyMap<string, string>): void {
+  /** Takes what stands in a tag, or in an element whose content is no markup. */
+  private note(tag: Tag): void {
+    const [begin, end] = tag.inner;
+    if (tag.name === "title") {
+      this.title ||= oneLine(this.source.slice(begin, Math.min(end, begin + MAX_TITLE_CHARS)));
+    } else if (tag.name === "xmp") {
+      this.blocks.begin("pre");
+      this.blocks.add(this.source.slice(begin, end), begin);
+      this.blocks.end();
+    } else if (tag.name === "a") this.isInLink = true;
+    else if (["meta", "link", "img"].includes(tag.name)) this.noteAttributes(tag, attributesOf(tag.attributes));
+  }
+
+  private noteAttributes(tag: Tag, attributes: ReadonlyMap<string, string>): void {
+    const said = (key: string): string => oneLine(attributes.get(key) ?? "");
     const name = (attributes.get("name") || attributes.get("property") || "").toLowerCase();
-    const content = oneLine(attributes.get("content") ?? "");
-    if (!content) return;
-    if (name === "author") this.metadata["author"] ??= content;
+    const content = said("content");
+    if (tag.name === "img") {
+      if (said("alt")) this.blocks.addWords(said("alt"), placeOfAttribute(tag, "alt"));
+    } else if (tag.name === "link") {
+      if (attributes.get("rel") === "search") this.noteSite(said("title"));
+    } else if (!content) return;
+    else if (name === "author") this.metadata["author"] ??= content;
     else if (DATES.has(name)) this.metadata["date"] ??= content;
+    else if (SITES.has(name)) this.noteSite(content);
   }
 
-  private describe(attributes: ReadonlyMap<string, string>): void {
-    const words = oneLine(attributes.get("alt") ?? "");
-    if (words) this.blocks.addWords(words);
+  private noteSite(name: string): void {
+    if (this.sites.length < MAX_NAMES) this.sites.push(name);
   }
-}
-
-function attributesOf(source: string): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const match of source.slice(0, MAX_ATTRIBUTE_CHARS).matchAll(ATTRIBUTE)) {
-    found.set((match[1] ?? "").toLowerCase(), match[2] || match[3] || match[4] || "");
-  }
-  return found;
 }
 
 function oneLine(raw: string): string {

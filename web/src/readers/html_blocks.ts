@@ -10,6 +10,7 @@ import { unescapeHtml } from "./entities.ts";
 export type BlockKind = "text" | "item" | "row" | "pre";
 
 const MAX_INDENT = 9;
+const CODE_INDENT = "    "; // makes one line code, without fences
 // A paragraph that begins with one of these would be taken for a heading or a fence.
 const MEANT_AS_MARKUP = ["#", "```", "~~~"];
 const IS_SPACE = new RegExp(`^[${SPACE}]$`);
@@ -46,6 +47,11 @@ export class Blocks {
   /** Where lines of the source begin: offset in `text`, and line. */
   get places(): readonly (readonly [number, number])[] {
     return this.found;
+  }
+
+  /** What the open block holds so far. */
+  get openText(): string {
+    return this.parts.join("");
   }
 
   get isPreformatted(): boolean {
@@ -96,7 +102,7 @@ export class Blocks {
 
   /** Puts text that stands at a position of the source into the open block. */
   add(raw: string, position: number): void {
-    this.line += newlinesIn(this.source, this.at, position);
+    this.goTo(position);
     this.at = position + raw.length;
     if (this.kind === "pre") {
       this.addPreformatted(raw);
@@ -114,8 +120,9 @@ export class Blocks {
     }
   }
 
-  /** Puts words that do not stand in the source as text into the open block. */
-  addWords(words: string): void {
+  /** Puts words that stand in a tag of the source into the open block. */
+  addWords(words: string, position: number): void {
+    this.goTo(position);
     this.append(this.parts.length ? ` ${words}` : words, this.line);
     this.wantsSpace = true;
   }
@@ -132,6 +139,11 @@ export class Blocks {
     this.wantsSpace = false;
     this.kind = "text";
     this.prefix = "";
+  }
+
+  private goTo(position: number): void {
+    this.line += newlinesIn(this.source, this.at, position);
+    this.at = position;
   }
 
   private addInline(raw: string, line: number): void {
@@ -163,7 +175,8 @@ export class Blocks {
     if (!last || last[1] !== line) {
       // A line begins after the space or the line end that parts it from the one before.
       const at = this.length + (text.startsWith(" ") || text.startsWith("\n") ? 1 : 0);
-      if (!last || at > last[0]) this.marks.push([at, line]);
+      if (last?.[0] === at) this.marks.pop(); // a line without a word
+      this.marks.push([at, line]);
     }
     this.parts.push(text);
     this.length += utf8(text).length;
@@ -172,7 +185,13 @@ export class Blocks {
   private write(text: string): void {
     let { prefix } = this;
     let suffix = "";
-    if (this.kind === "pre") {
+    let cut = 0;
+    const bare = stripEnd(stripStart(text));
+    if (this.kind === "pre" && !bare.includes("\n")) {
+      cut = utf8(text).length - utf8(stripStart(text)).length;
+      text = bare;
+      prefix = CODE_INDENT;
+    } else if (this.kind === "pre") {
       const fence = text.includes("```") ? "````" : "```";
       text = stripEnd(text);
       prefix = `${fence}\n`;
@@ -187,11 +206,12 @@ export class Blocks {
     const begin = this.size;
     this.put(prefix + text + suffix);
     this.lastKind = this.kind;
-    this.marks.forEach(([offset, line], number) => {
-      const at = number === 0 ? begin : begin + prefix.length + offset;
-      const last = this.found[this.found.length - 1];
+    for (const [offset, line] of this.marks) {
+      const at = offset <= cut ? begin : begin + prefix.length - cut + offset;
+      if (this.found.at(-1)?.[0] === at) this.found.pop();
+      const last = this.found.at(-1);
       if ((!last || line > last[1]) && at < this.size) this.found.push([at, line]);
-    });
+    }
   }
 
   private put(text: string): void {
