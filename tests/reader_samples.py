@@ -257,7 +257,7 @@ _OPEN_DOCUMENT = (
 )
 
 
-def _open_document(kind: str, body: str) -> bytes:
+def open_document(kind: str, body: str) -> bytes:
     meta = "<dc:title>Open</dc:title><dc:date>2024-05-01T10:00:00</dc:date>"
     return archive(
         {
@@ -269,7 +269,7 @@ def _open_document(kind: str, body: str) -> bytes:
 
 
 def odt() -> bytes:
-    return _open_document(
+    return open_document(
         "text",
         '<text:h text:outline-level="2">The lease</text:h><text:p>It ends<text:s/>in May.'
         "<text:note><text:note-citation>1</text:note-citation><text:note-body>"
@@ -285,7 +285,7 @@ def odp() -> bytes:
         '<draw:page><draw:frame presentation:class="title"><text:p>{}</text:p></draw:frame>'
         "<draw:frame><text:p>{}</text:p></draw:frame></draw:page>"
     )
-    return _open_document(
+    return open_document(
         "presentation", slide.format("One", "first words") + slide.format("Two", "more words")
     )
 

@@ -7,11 +7,12 @@ import zipfile
 
 import pytest
 import reader_samples as make
-from reader_checks import pieces_of, read, read_if_possible, read_one
+from reader_checks import pieces_of, place_of, read, read_if_possible, read_one
 
 from gossamer.errors import Unreadable
 from gossamer.readers import notebook, pdf
 
+NO_NOTES = {"word/footnotes.xml": "<notes/>"}
 ENTITY_BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><a>&c;</a>'
 
 
@@ -185,6 +186,62 @@ def test_the_pages_that_word_marked_are_places():
     assert pieces_of(document)[2].startswith("Two")
 
 
+def test_every_paragraph_item_and_row_of_a_word_document_has_its_number():
+    body = (
+        make.docx_paragraph("Lease", "berschrift1")
+        + make.docx_paragraph("")
+        + "".join(make.docx_paragraph(f"item {number}", is_list=True) for number in (2, 3))
+        + make.docx_table([["May", "900"], ["June", "950"]])
+        + make.docx_paragraph("The end.")
+    )
+
+    document = read_one("a.docx", make.docx(body, NO_NOTES))
+
+    assert pieces_of(document) == {
+        1: "# Lease",
+        2: "- item 2",
+        3: "- item 3",
+        4: "May | 900",
+        5: "June | 950",
+        6: "The end.",
+    }
+    assert b"- item 2\n- item 3\n\nMay" in document.text
+
+
+def test_the_paragraphs_of_a_table_of_one_cell_count_one_by_one():
+    cell = make.docx_paragraph("one") + make.docx_paragraph("two")
+
+    document = read_one(
+        "a.docx", make.docx(f"<w:tbl><w:tr><w:tc>{cell}</w:tc></w:tr></w:tbl>", NO_NOTES)
+    )
+
+    assert pieces_of(document) == {1: "one", 2: "two"}
+
+
+def test_a_footnote_counts_as_the_paragraph_and_the_page_that_refer_to_it():
+    reference = '<w:p><w:r><w:t>Rent</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    plain = make.docx(make.docx_paragraph("Lease") + reference + make.docx_paragraph("End"))
+    paged = make.docx(reference + make.docx_paragraph("End", has_break=True))
+
+    by_paragraph, by_page = read_one("a.docx", plain), read_one("a.docx", paged)
+
+    assert place_of(by_paragraph, "As the owner said.") == 2
+    assert place_of(by_page, "As the owner said.") == 1
+    assert place_of(by_page, "End") == 2
+
+
+def test_a_page_may_begin_in_the_middle_of_a_paragraph():
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    mark = "<w:r><w:lastRenderedPageBreak/></w:r>"
+    body = f"<w:p>{run.format('left, ')}{mark}{run.format('right')}</w:p>"
+    heading = make.docx_paragraph("Next", "berschrift1", has_break=True)
+
+    document = read_one("a.docx", make.docx(body + heading + make.docx_paragraph("more"), NO_NOTES))
+
+    assert document.text == b"left, right\n\n# Next\n\nmore\n"
+    assert pieces_of(document) == {1: "left,", 2: "right", 3: "# Next\n\nmore"}
+
+
 def test_a_style_based_on_a_heading_is_a_heading():
     document = read_one("a.docx", make.docx(make.docx_paragraph("Mine", style="Mine")))
 
@@ -227,6 +284,46 @@ def test_an_open_document_keeps_headings_lists_tables_and_footnotes():
         "## The lease\n\nFootnote: As the owner said.\n\nIt ends in May.\n\n- first\n\nMay | 900\n"
     )
     assert document.title == "Open"
+
+
+def test_the_paragraphs_of_an_open_document_are_counted_and_notes_with_theirs():
+    document = read_one("a.odt", make.odt())
+
+    found = ("## The lease", "As the owner said.", "It ends in May.", "- first", "May | 900")
+    assert [place_of(document, text) for text in found] == [1, 2, 2, 3, 4]
+
+
+def test_the_pages_of_an_open_document_may_begin_in_a_paragraph():
+    body = "<text:p>left, <text:soft-page-break/>right</text:p><text:p>more</text:p>"
+
+    document = read_one("a.odt", make.open_document("text", body))
+
+    assert (document.unit, pieces_of(document)) == ("page", {1: "left,", 2: "right\n\nmore"})
+
+
+def test_the_sheets_of_an_open_document_are_documents_of_rows():
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
+    empty = '<table:table-cell table:number-columns-repeated="2"/>'
+    repeated = (
+        "<table:table-row table:number-rows-repeated='{}'><table:table-cell/></table:table-row>"
+    )
+    rent = (
+        f"<table:table-row>{cell.format('', 'day')}{cell.format('', 'rent')}</table:table-row>"
+        f"{repeated.format(2)}"
+        f"<table:table-row>{cell.format('', 'May')}{empty}{cell.format('', '900')}"
+        "</table:table-row>"
+    )
+    other = f"<table:table-row>{cell.format('', 'only here')}</table:table-row>"
+    body = "".join(
+        f'<table:table table:name="{name}">{rows}{repeated.format(1048576)}</table:table>'
+        for name, rows in {"Rent": rent, "Empty": "", "Other": other}.items()
+    )
+
+    first, second = read("a.ods", make.open_document("spreadsheet", body))
+
+    assert (first.kind, first.key, first.unit, first.markup) == ("ods", "Rent", "row", "rows")
+    assert pieces_of(first) == {1: "day | rent", 4: "May |  |  | 900"}
+    assert (second.key, pieces_of(second)) == ("Other", {1: "only here"})
 
 
 def test_the_slides_of_an_open_document_are_places():
