@@ -319,6 +319,55 @@ def epub(extra: Mapping[str, str] | None = None) -> bytes:
     )
 
 
+def book(
+    pages: Mapping[str, str],
+    contents: Sequence[tuple[str, str, int]] = (),
+    has_nav: bool = True,
+    guide: str = "",
+) -> bytes:
+    """Give a book of these bodies with contents of (label, target, depth), a nav or a toc.ncx."""
+    depth, points = 0, []
+    tags = ("<ol><li>", "</li></ol>", "</li><li>") if has_nav else ("<navPoint>", "</navPoint>", "")
+    for number, (label, target, deep) in enumerate(contents):
+        if not has_nav and number and deep == depth:
+            points.append("</navPoint><navPoint>")
+        points.append(tags[0] * (deep - depth) or tags[1] * (depth - deep) + tags[2])
+        depth = deep
+        link = f'<a href="{target}">{label}</a>'
+        point = f'<navLabel><text>{label}</text></navLabel><content src="{target}"/>'
+        points.append(link if has_nav else point)
+    listed = "".join(points) + tags[1] * depth
+    nav = f'<html xmlns="http://www.w3.org/1999/xhtml"><nav type="toc">{listed}</nav></html>'
+    title = "<docTitle><text>Moby</text></docTitle>"
+    ncx = f'<ncx xmlns="urn:ncx">{title}<navMap>{listed}</navMap></ncx>'
+    html_type = "application/xhtml+xml"
+    names = {f"p{number}": name for number, name in enumerate(pages)}
+    items = [(id_, name, html_type, "") for id_, name in names.items()]
+    if contents and has_nav:
+        items.append(("nav", "nav.xhtml", html_type, "nav"))
+    elif contents:
+        items.append(("ncx", "toc.ncx", "application/x-dtbncx+xml", ""))
+    manifest = "".join(
+        f'<item id="{id_}" href="{name}" media-type="{kind}" properties="{properties}"/>'
+        for id_, name, kind, properties in items
+    )
+    spine = "".join(f'<itemref idref="{id_}"/>' for id_ in [*names, "nav"])
+    package = (
+        '<package xmlns="urn:opf" xmlns:dc="urn:dc"><metadata><dc:title>Moby</dc:title></metadata>'
+        f"<manifest>{manifest}</manifest><spine>{spine}</spine>"
+        f'<guide><reference type="text" href="{guide}"/></guide></package>'
+    )
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    return epub(
+        {
+            "OEBPS/book.opf": XML + package,
+            "OEBPS/nav.xhtml": XML + nav,
+            "OEBPS/toc.ncx": XML + ncx,
+            **{f"OEBPS/{name}": XML + page.format(body) for name, body in pages.items()},
+        }
+    )
+
+
 def notebook() -> bytes:
     cells = [
         {"cell_type": "markdown", "metadata": {}, "source": ["# A study\n", "of whales"]},

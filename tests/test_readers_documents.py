@@ -424,7 +424,7 @@ def test_chapters_come_in_reading_order():
     assert (document.unit, document.markup, document.title) == ("chapter", "markdown", "Moby")
     assert pieces_of(document) == {
         1: "# Loomings\n\nCall me Ishmael.",
-        3: "# The Carpet-Bag\n\nI stuffed a shirt & left.",
+        2: "# The Carpet-Bag\n\nI stuffed a shirt & left.",
     }
     assert document.metadata == {"author": "H. M.", "date": "1851-10-18"}
 
@@ -432,8 +432,97 @@ def test_chapters_come_in_reading_order():
 def test_a_damaged_chapter_is_left_out_and_counted():
     document = read_one("a.epub", make.epub({"OEBPS/a.xhtml": b"\x00\x01\x02" * 500}))
 
-    assert list(pieces_of(document)) == [3]
+    assert list(pieces_of(document)) == [2]
     assert document.metadata["damaged_chapters"] == 1
+
+
+def parts_of(documents):
+    """Give (key, number) -> text for the numbered pieces of all parts of a book."""
+    return {
+        (document.key, number): text
+        for document in documents
+        for number, text in pieces_of(document).items()
+    }
+
+
+@pytest.mark.parametrize("has_nav", [True, False], ids=["nav", "ncx"])
+def test_chapters_have_the_numbers_that_the_contents_say(has_nav):
+    pages = {
+        "cover.xhtml": "<p>A whale on the sea</p>",
+        "title.xhtml": "<h1>Moby</h1><p>by H. M.</p>",
+        "a.xhtml": "<h1>Chapter One</h1><p>Call me Ishmael.</p>",
+        "a2.xhtml": "<p>Still the first.</p>",
+        "b.xhtml": "<h1>Chapter Two</h1><p>I left.</p>",
+        "end.xhtml": "<h1>Epilogue</h1><p>One did survive.</p><p>It was me.</p>",
+    }
+    contents = [
+        ("Title Page", "title.xhtml", 1),
+        ("Part One", "a.xhtml", 1),
+        ("Chapter One", "a.xhtml", 2),
+        ("Part Two", "b.xhtml", 1),
+        ("Chapter Two", "b.xhtml", 2),
+        ("Epilogue", "end.xhtml", 1),
+    ]
+
+    documents = read("a.epub", make.book(pages, contents, has_nav))
+
+    assert parts_of(documents) == {
+        ("", 1): "# Chapter One\n\nCall me Ishmael.\n\nStill the first.",
+        ("", 2): "# Chapter Two\n\nI left.",
+        ("front matter", 1): "A whale on the sea",
+        ("Title Page", 1): "# Moby",
+        ("Title Page", 2): "by H. M.",
+        ("Epilogue", 1): "# Epilogue",
+        ("Epilogue", 2): "One did survive.",
+        ("Epilogue", 3): "It was me.",
+    }
+    assert {document.key: document.title for document in documents}["Epilogue"] == "Moby: Epilogue"
+
+
+def test_chapters_may_share_a_file():
+    body = '<h2 id="i">I. Sea</h2><p>Wet.</p><div><a id="ii"/><h2>II. Land</h2></div><p>Dry.</p>'
+    contents = [("I. Sea", "a.xhtml#i", 1), ("II. Land", "a.xhtml#ii", 1)]
+
+    documents = read("a.epub", make.book({"a.xhtml": body}, contents))
+
+    assert parts_of(documents) == {
+        ("", 1): "## I. Sea\n\nWet.",
+        ("", 2): "## II. Land\n\nDry.",
+    }
+
+
+def test_chapters_without_numbers_are_counted_from_the_first_that_is_one():
+    names = ["Cover", "Preface", "Loomings", "The Carpet-Bag", "Index"]
+    pages = {f"{at}.xhtml": f"<h1>{name}</h1><p>Text.</p>" for at, name in enumerate(names)}
+    contents = [(name, f"{at}.xhtml", 1) for at, name in enumerate(names)]
+
+    documents = read("a.epub", make.book(pages, contents))
+    from_the_guide = read("a.epub", make.book(pages, contents, guide="3.xhtml"))
+
+    assert list(pieces_of(documents[0])) == [1, 2]
+    assert documents[0].text.startswith(b"# Loomings")
+    assert [document.key for document in documents] == ["", "Cover", "Preface", "Index"]
+    assert from_the_guide[0].text.startswith(b"# The Carpet-Bag")
+
+
+def test_headings_that_say_numbers_count_and_appendices_that_begin_again_do_not():
+    headings = ["1. Scope", "2. Archive", "3. Files", "1. Old manual", "2. License"]
+    pages = {f"{at}.xhtml": f"<h1>{name}</h1>" for at, name in enumerate(headings)}
+    contents = [(name[3:], f"{at}.xhtml", 1) for at, name in enumerate(headings)]
+
+    documents = read("a.epub", make.book(pages, contents))
+
+    assert list(pieces_of(documents[0])) == [1, 2, 3]
+    assert [document.key for document in documents[1:]] == ["Old manual", "License"]
+
+
+def test_the_contents_of_a_book_are_no_chapter_and_may_be_damaged():
+    pages = {"a.xhtml": "<h1>Sea</h1>", "b.xhtml": "<h1>Land</h1>"}
+    contents = [("Sea", "a.xhtml", 1), ("Land", "b.xhtml", 1)]
+    damaged = make.book(pages, contents).replace(b"OEBPS/nav.xhtml", b"OEBPS/nav.xhtmX")
+
+    assert list(pieces_of(read_one("a.epub", make.book(pages, contents)))) == [1, 2]
+    assert list(pieces_of(read_one("a.epub", damaged))) == [1, 2]
 
 
 def test_a_copy_protected_book_says_so():

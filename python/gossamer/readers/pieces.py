@@ -64,6 +64,11 @@ class Pieces:
         return b"".join(self._parts) + b"\n" if self._parts else b""
 
     @property
+    def count(self) -> int:
+        """How many places there are."""
+        return len(self._places)
+
+    @property
     def places(self) -> tuple[tuple[int, int], ...]:
         """Where each number begins: (offset in `text`, number)."""
         return tuple(self._places)
