@@ -516,6 +516,14 @@ def test_headings_that_say_numbers_count_and_appendices_that_begin_again_do_not(
     assert [document.key for document in documents[1:]] == ["Old manual", "License"]
 
 
+def test_a_page_without_a_heading_goes_on_with_the_chapter_before():
+    pages = {"a.xhtml": "<h1>Sea</h1>", "b.xhtml": "<p>Wet.</p>", "c.xhtml": "<h1>Land</h1>"}
+
+    document = read_one("a.epub", make.book(pages))
+
+    assert pieces_of(document) == {1: "# Sea\n\nWet.", 2: "# Land"}
+
+
 def test_the_contents_of_a_book_are_no_chapter_and_may_be_damaged():
     pages = {"a.xhtml": "<h1>Sea</h1>", "b.xhtml": "<h1>Land</h1>"}
     contents = [("Sea", "a.xhtml", 1), ("Land", "b.xhtml", 1)]

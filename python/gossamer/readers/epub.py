@@ -101,7 +101,7 @@ def _documents(
         if section.number:
             chapters.add(section.number, section.text)
             continue
-        key = section.label or section.heading or _FRONT
+        key = section.name or _FRONT
         pieces = parts.setdefault(key, Pieces(limits.max_text_bytes))
         for paragraph in section.text.split("\n\n"):
             pieces.add(pieces.count + 1, paragraph)

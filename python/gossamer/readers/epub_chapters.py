@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count, pairwise
 
 from gossamer.readers.epub_contents import (
     Contents,
@@ -43,6 +44,11 @@ class Section:
         found = _HEADING.search(self.text)
         return found[1] if found else ""
 
+    @property
+    def name(self) -> str:
+        """What it is called, by the contents or by itself."""
+        return self.label or self.heading
+
 
 def cut(pages: Sequence[tuple[str, str]], contents: Contents, title: str) -> list[Section]:
     """Cut pages, names and sources in reading order, where the entries of the contents lead.
@@ -67,23 +73,31 @@ def cut(pages: Sequence[tuple[str, str]], contents: Contents, title: str) -> lis
 
 def number(sections: Sequence[Section], contents: Contents, title: str) -> None:
     """Give each chapter its number: the one it states, or else its place among the chapters."""
+    for chapter, value in _numbers(sections, contents, title):
+        chapter.number = value
+    for before, one in pairwise(sections):
+        if not one.number and not one.name:  # a page that goes on with what was before it
+            one.number, one.label = before.number, before.name
+
+
+def _numbers(
+    sections: Sequence[Section], contents: Contents, title: str
+) -> Iterator[tuple[Section, int]]:
     for labels in ([one.label for one in sections], [one.heading for one in sections]):
         stated = stated_numbers(labels)
         if stated and len(stated) >= _LEAST_SHARE * sum(map(bool, labels)):
-            for place, value in stated.items():
-                sections[place].number = value
+            yield from ((sections[place], value) for place, value in stated.items())
             return
-    names = [one.page for one in sections]
-    first = names.index(contents.begin) if contents.begin in names else 0
-    has_labels = any(one.label or one.heading for one in sections)
+    pages = [one.page for one in sections]
+    first = pages.index(contents.begin) if contents.begin in pages else 0
+    has_names = any(one.name for one in sections)
     chapters = [
         one
         for one in sections[first:]
-        if not is_apart(one.label or one.heading, title)
-        and (one.label or one.heading or "" in one.sources or (one.text and not has_labels))
+        if not is_apart(one.name, title)
+        and (one.name or "" in one.sources or (one.text and not has_names))
     ]
-    for value, one in enumerate(chapters or sections, 1):
-        one.number = value
+    yield from zip(chapters or sections, count(1), strict=False)
 
 
 def _entries_that_count(contents: Contents, title: str) -> Sequence[Entry]:
@@ -106,8 +120,9 @@ def _begins(source: str, entries: dict[str, list[Entry]]) -> Iterator[tuple[int,
         for anchor in _ANCHOR.finditer(source):
             if anchor[1] in entries:
                 found.setdefault(anchor[1], _block_around(source, anchor.start()))
-    places = sorted((found.get(fragment, 0), fragment) for fragment in entries)
-    return ((place, entry) for place, fragment in places for entry in entries[fragment])
+    for fragment in sorted(entries, key=lambda fragment: found.get(fragment, 0)):
+        for entry in entries[fragment]:
+            yield found.get(fragment, 0), entry
 
 
 def _block_around(source: str, begin: int) -> int:
