@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 import reader_samples as make
-from reader_checks import pieces_of, read, read_if_possible, read_one
+from reader_checks import pieces_of, place_of, read, read_if_possible, read_one
 
 from gossamer.errors import Unreadable
 from gossamer.readers import chats, mail
@@ -28,6 +31,92 @@ def test_a_message_gives_its_plain_text_and_names_its_attachments():
     assert document.metadata["from"] == "Ann Doe <ann@example.org>"
     assert document.metadata["date"] == "2024-05-01T10:00:00"
     assert document.metadata["folder"] == "mails"
+
+
+PARAGRAPHS = [
+    "The wännchen is here.",
+    " ".join(f"würd{at}" for at in range(60)),
+    "",
+    "",
+    "",
+    "End.",
+]
+PAGE = "<h1>Greeting</h1>\n\n<p>" + " ".join(f"Wört{at}" for at in range(60)) + "</p>\n<p>End.</p>"
+
+
+def line_in(raw: bytes, word: str, encoding: str, charset: str) -> int:
+    """Say on which line of a file an encoded word begins, without what reads it."""
+    data, body = word.encode(charset), raw.index(b"\n\n") + 2
+    if encoding == "base64":
+        return raw.count(b"\n", 0, body) + 1 + base64.b64decode(raw[body:]).index(data) // 57
+    if encoding == "8bit":
+        return raw.count(b"\n", 0, raw.index(data, body)) + 1
+    # A word may be cut by a soft line break, after any of its encoded bytes.
+    letters = [b"=%02X" % byte if byte > 127 else re.escape(bytes([byte])) for byte in data]
+    found = re.compile(rb"(?:=\n)?".join(letters)).search(raw, body)
+    return raw.count(b"\n", 0, found.start()) + 1
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("encoding", ["8bit", "quoted-printable", "base64"])
+@pytest.mark.parametrize("subtype", ["plain", "html"])
+def test_each_word_of_a_mail_knows_its_line_of_the_file(subtype, encoding, charset):
+    content = PAGE if subtype == "html" else "\n".join(PARAGRAPHS) + "\n"
+    message = EmailMessage()
+    message["Subject"] = "Words"
+    message["From"] = "ann@example.org"
+    message.set_content(content, subtype=subtype, charset=charset, cte=encoding)
+    raw = message.as_bytes()
+
+    document = read_one("a.eml", raw)
+
+    words = re.findall(r"\w\S*", re.sub("<[^>]*>", "", content))
+    assert document.unit == "line"
+    assert place_of(document, "Subject: Words") == 1
+    assert place_of(document, "From: ann") == 2
+    assert len(words) > 60
+    for word in words:
+        assert place_of(document, word) == line_in(raw, word, encoding, charset), word
+
+
+def test_parts_and_attachments_of_a_mail_know_their_lines():
+    raw = make.eml()
+    lines = raw.split(b"\n")
+
+    document = read_one("a.eml", raw)
+
+    at = 1 + lines.index(b"Hello Bob,")
+    assert place_of(document, "Hello Bob,") == at
+    assert place_of(document, "> how large") == at + 2
+    named = 1 + next(at for at, line in enumerate(lines) if b'filename="plan.pdf"' in line)
+    assert place_of(document, "Attachments: plan.pdf") == named
+
+
+def test_a_mail_inside_a_mail_counts_lines_on():
+    inner = b"Subject: in\nContent-Type: text/html\n\n<p>deep</p>\n"
+    raw = b"Subject: out\nContent-Type: multipart/mixed; boundary=x\n\n--x\n"
+    raw += b"Content-Type: message/rfc822\n\n" + inner + b"--x--\n"
+
+    assert place_of(read_one("a.eml", raw), "deep") == 10
+
+
+def test_text_that_is_laid_out_keeps_its_lines():
+    message = EmailMessage()
+    message["Subject"] = "Code"
+    page = "<pre>" + "word " * 40 + "\nnext</pre>"
+    message.set_content(page, subtype="html", cte="quoted-printable")
+
+    document = read_one("a.eml", message.as_bytes())
+
+    assert ("word " * 40).strip() in document.text.decode()
+
+
+def test_a_message_of_apple_mail_counts_the_line_of_its_length():
+    message = b"Subject: s\n\nwhale\n"
+
+    (document,) = mail.read(Path("1.emlx"), b"%d\n%s<?xml?>" % (len(message), message), Limits())
+
+    assert place_of(document, "whale") == 4
 
 
 def test_each_message_of_a_mailbox_is_a_document():

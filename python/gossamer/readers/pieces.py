@@ -13,7 +13,7 @@ MARK = "\ufffe"
 # Control characters have no place in text: they come from broken files and confuse terminals.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\uffff]")
 _MANY_BLANK_LINES = re.compile(r"\n[ \t\ufffe]*\n(?:[ \t\ufffe]*\n)+")
-_FIRST_LINE_ENDS = re.compile(r"\A[\n\ufffe]+")
+_FIRST_LINE_ENDS = re.compile(r"\A(?:[ \t\ufffe]*\n)+\ufffe*")
 _SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
