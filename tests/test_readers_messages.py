@@ -252,7 +252,8 @@ def test_the_branch_of_a_conversation_that_was_shown_is_read():
     document = read_one("conversations.json", make.chatgpt())
 
     assert (document.key, document.title, document.kind) == ("conversation-1", "Lease", "chat")
-    assert document.metadata == {"program": "chatgpt", "date": "2024-05-01T07:53:20"}
+    dates = {"date": "2024-05-01T07:53:20", "last_date": "2024-05-01T07:53:20"}
+    assert document.metadata == {"program": "chatgpt", **dates}
     assert pieces_of(document) == {
         1: "User: When is the lease due?",
         2: "Assistant:\n\n# Answer\n\nIn May.",
@@ -317,6 +318,47 @@ def test_a_chat_of_telegram_is_read():
 
     assert document.title == "Flat"
     assert pieces_of(document) == {2: "Ann: See this", 3: "Bob: Fine"}
+
+
+def test_a_chat_says_when_it_began_and_when_its_last_message_was_sent():
+    (chat,) = json.loads(make.chatgpt())
+    chat["mapping"]["d"]["message"]["create_time"] = 1714559999
+    (claude,) = json.loads(make.claude())
+    for number, message in enumerate(claude["chat_messages"], 1):
+        message["created_at"] = f"2024-05-0{number}T10:00:00Z"
+    exports = {
+        "conversations.json": json.dumps([chat]).encode(),
+        "claude.json": json.dumps([claude]).encode(),
+        "result.json": make.telegram(),
+    }
+
+    found = {name: read_one(name, data).metadata for name, data in exports.items()}
+
+    assert {name: (one["date"], one["last_date"]) for name, one in found.items()} == {
+        "conversations.json": ("2024-05-01T07:53:20", "2024-05-01T10:39:59"),
+        "claude.json": ("2024-05-01T10:00:00", "2024-05-02T10:00:00"),
+        "result.json": ("2024-05-01T10:01:00", "2024-05-01T10:02:00"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("days", "dates"),
+    [
+        (["31/12/23, 22:00 -", "01/01/24, 09:00 -"], ("2023-12-31", "2024-01-01")),
+        (["12/31/23, 10:00 PM -", "1/2/24, 9:00 AM -"], ("2023-12-31", "2024-01-02")),
+        (["3.4.23, 22:00 -", "3.4.23, 22:01 -"], ("2023-04-03", "2023-04-03")),
+        (["[2023/04/03, 22:00:00]", "[2023/05/01, 22:00:00]"], ("2023-04-03", "2023-05-01")),
+        (["02/03/23, 22:00 -", "01/04/23, 22:00 -"], ("2023-03-02", "2023-04-01")),
+        (["02/03/23, 22:00 -", "02/03/23, 22:01 -"], None),
+        (["02/03/23, 22:00 -", "03/04/23, 22:00 -"], None),
+    ],
+)
+def test_whatsapp_says_its_days_where_their_order_can_be_told(days, dates):
+    chat = "".join(f"{day} Ann: Hello\n" for day in days)
+
+    metadata = read_one("chat.txt", chat.encode()).metadata
+
+    assert (metadata.get("date"), metadata.get("last_date")) == (dates or (None, None))
 
 
 def test_every_chat_of_a_whole_telegram_export_is_a_document():
