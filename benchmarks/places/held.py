@@ -54,7 +54,8 @@ class Units:
         wanted = _grams(_mended_words(said))
         units = [_all_grams(self.texts.get((key, at), "")) for at in range(first, last + 1)]
         together = set().union(*units) if units else set()
-        is_held = len(wanted & together) >= SHARE * len(wanted)
+        parted = (GRAM - 1) * (last - first)  # runs that begin in one unit and end in the next
+        is_held = len(wanted & together) >= SHARE * len(wanted) - parted
         return bool(wanted) and is_held and all(wanted & unit for unit in units)
 
 

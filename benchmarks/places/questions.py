@@ -12,7 +12,7 @@ SHORTEST_SENTENCE = 6  # words
 LEAST_WORDS = 4  # of the question, that a line must hold to be the one that answers
 SHORTEST_WORD = 4
 LONG_LINE = 160  # longer ones are paragraphs, of which a sentence is cited
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def questions(held: Held, count: int, seed: int = 1) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import mailbox
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,10 @@ def notebook(path: Path) -> Units:
 def mbox(path: Path) -> Units:
     """The messages by their ids and their numbers in the file."""
     texts = {}
-    for number, message in enumerate(mailbox.mbox(path), 1):
-        headers = " ".join(f"{name}: {message[name]}" for name in ("From", "Subject"))
-        texts[message["Message-ID"].strip("<>"), number] = f"{headers}\n{_payload(message)}"
+    with closing(mailbox.mbox(path)) as box:
+        for number, message in enumerate(box, 1):
+            headers = " ".join(f"{name}: {message[name]}" for name in ("From", "Subject"))
+            texts[message["Message-ID"].strip("<>"), number] = f"{headers}\n{_payload(message)}"
     return Units(texts)
 
 
