@@ -79,6 +79,18 @@ def test_each_word_of_a_mail_knows_its_line_of_the_file(subtype, encoding, chars
         assert place_of(document, word) == line_in(raw, word, encoding, charset), word
 
 
+def test_text_whose_encoding_shifts_stays_whole():
+    text = "日本語の手紙です。" * 30 + "\n" + "次の行。" * 30
+    body = base64.encodebytes(text.encode("iso-2022-jp"))
+    head = b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n"
+    head += b"Content-Transfer-Encoding: base64\n\n"
+
+    document = read_one("a.eml", head + body)
+
+    assert text in document.text.decode()
+    assert place_of(document, "次の行。") > place_of(document, "日本語")
+
+
 def test_parts_and_attachments_of_a_mail_know_their_lines():
     raw = make.eml()
     lines = raw.split(b"\n")

@@ -20,7 +20,7 @@ from benchmarks.scale import scaled
 
 MAILS = 15
 # So many pages of Python's documentation, evenly taken, of those that say enough.
-PAGES = scaled(25, smoke=2, small=6)
+PAGES = scaled(12, smoke=2, small=6)
 LEAST_PAGE_BYTES = 20_000
 
 

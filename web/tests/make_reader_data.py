@@ -148,6 +148,11 @@ _FILES = {
     "mail/in/one.eml": _MAIL,
     "mail/in/page.eml": _HTML_MAIL,
     "mail/box.mbox": _MBOX,
+    "mail/shifts.eml": (
+        b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n"
+        b"Content-Transfer-Encoding: base64\n\n"
+        + base64.encodebytes(("\u65e5\u672c\u8a9e " * 40 + "\nend").encode("iso-2022-jp"))
+    ),
     "mail/apple.emlx": b"%d  \n%s<?xml?>" % (len(_MAIL), _MAIL),
     **{
         f"mail/{subtype}-{charset}-{encoding}.eml": _encoded_mail(subtype, charset, encoding)

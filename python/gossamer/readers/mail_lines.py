@@ -25,6 +25,7 @@ _NO_LETTERS = re.compile(rb"[^A-Za-z0-9+/]")
 # Where a mark may stand: before a character of UTF-8; before a space in any other encoding.
 _BEGINS_CHARACTER = re.compile(rb"[\x00-\x7f\xc0-\xff]")
 _SPACE = re.compile(rb"[\x00-\x20]")
+_LINE_END = re.compile(rb"\n")
 _PREFORMATTED = re.compile(r"<pre[\s>]", re.IGNORECASE)
 
 
@@ -36,14 +37,17 @@ class MarkedText:
     lines: Sequence[int]
 
 
-def transfer_decoded(body: bytes, encoding: str) -> bytes:
-    """Decode the body of a part, with a mark for each line of it after the first."""
+def transfer_decoded(body: bytes, encoding: str, has_shifts: bool = False) -> bytes:
+    """Decode the body of a part, with a mark for each line of it after the first.
+
+    In character encodings that shift, what a byte means depends on those before it in its line.
+    """
     lines = list(io.BytesIO(body.replace(_MARK_BYTE, b" ")))
     if encoding == "base64":
-        return _marked(_from_base64(lines))
+        return _marked(_from_base64(lines), has_shifts)
     if encoding == "quoted-printable":
         lines = [quopri.decodestring(line).replace(_MARK_BYTE, b" ") for line in lines]
-    return _marked(lines)
+    return _marked(lines, has_shifts)
 
 
 def mark_plain(text: str, first: int) -> MarkedText:
@@ -62,7 +66,7 @@ def mark_html(text: str, first: int, max_bytes: int) -> MarkedText:
         parts.append(page.text[at:offset])
         at = offset
     parts.append(page.text[at:])
-    marked = MARK.join(part.decode("utf-8", "replace") for part in parts)
+    marked = MARK.join(part.decode("utf-8", "replace").replace(MARK, "") for part in parts)
     return MarkedText(marked, [lines[line - 1] for _, line in page.places])
 
 
@@ -81,12 +85,13 @@ def _from_base64(lines: Sequence[bytes]) -> list[bytes]:
     return found
 
 
-def _marked(lines: Sequence[bytes]) -> bytes:
+def _marked(lines: Sequence[bytes], has_shifts: bool) -> bytes:
     """Join the lines with marks between them, none of which parts a character."""
     whole = b"".join(lines)
     if b"\0" in whole:  # UTF-16, which has no room for a mark, or no text at all
         return whole
     may_stand = _BEGINS_CHARACTER if _is_utf8(whole) else _SPACE
+    may_stand = _LINE_END if has_shifts else may_stand
     parts: list[bytes] = []
     waiting, is_begun = 0, True
     for number, line in enumerate(lines):

@@ -205,7 +205,8 @@ def _body_text(part: _Part, data: bytes) -> str:
         charset = part.headers.get_content_charset() or ""
     except _HEADER_ERRORS:
         charset = ""
-    return _decoded(transfer_decoded(data[part.begin : part.end], encoding), charset)
+    has_shifts = charset.lower() in _SEVEN_BIT
+    return _decoded(transfer_decoded(data[part.begin : part.end], encoding, has_shifts), charset)
 
 
 def _decoded(body: bytes, charset: str) -> str:

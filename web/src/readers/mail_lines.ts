@@ -12,6 +12,7 @@ const LINE_MARK = "\f";
 // Where a mark may stand: before a character of UTF-8; before a space in any other encoding.
 const BEGINS_CHARACTER = /[\0-\x7f\xc0-\xff]/;
 const SPACE = /[\0-\x20]/;
+const LINE_END = /\n/;
 const PREFORMATTED = /<pre[\s>]/i;
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\uffff]/g;
 const END = /[\s\x1c-\x1f\x85\ufffe]/;
@@ -22,12 +23,14 @@ export interface MarkedText {
   readonly lines: readonly number[];
 }
 
-/** The body of a part, decoded, with a mark for each line of it after the first. */
-export function transferDecoded(body: string, encoding: string): Uint8Array {
+/** The body of a part, decoded, with a mark for each line of it after the first. In character
+ * encodings that shift, what a byte means depends on those before it in its line. */
+export function transferDecoded(body: string, encoding: string, hasShifts: boolean): Uint8Array {
   const lines = body.replaceAll(LINE_MARK, " ").match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  if (encoding === "base64") return bytesOf(marked(fromBase64Lines(lines)));
-  if (encoding !== "quoted-printable") return bytesOf(marked(lines));
-  return bytesOf(marked(lines.map((line) => fromQuoted(withoutBreak(line)).replaceAll(LINE_MARK, " "))));
+  if (encoding === "base64") return bytesOf(marked(fromBase64Lines(lines), hasShifts));
+  if (encoding !== "quoted-printable") return bytesOf(marked(lines, hasShifts));
+  const plain = lines.map((line) => fromQuoted(withoutBreak(line)).replaceAll(LINE_MARK, " "));
+  return bytesOf(marked(plain, hasShifts));
 }
 
 /** Takes over the marks of a part that begins on this line of the file. */
@@ -41,7 +44,7 @@ export function markHtml(given: string, first: number, maxBytes: number): Marked
   const { source, lines } = htmlByLines(given, first);
   const page = extractHtml(source, maxBytes);
   const ends = [...page.places.map(([offset]) => offset), page.text.length];
-  const parts = ends.map((end, place) => decoded(page.text.subarray(ends[place - 1] ?? 0, end)));
+  const parts = ends.map((end, place) => decoded(page.text.subarray(ends[place - 1] ?? 0, end)).replaceAll(MARK, ""));
   return { text: parts.join(MARK), lines: page.places.map(([, line]) => lines[line - 1] ?? first) };
 }
 
@@ -88,10 +91,10 @@ function fromBase64Lines(lines: readonly string[]): string[] {
 }
 
 /** The lines joined with marks between them, none of which parts a character. */
-function marked(lines: readonly string[]): string {
+function marked(lines: readonly string[], hasShifts: boolean): string {
   const whole = lines.join("");
   if (whole.includes("\0")) return whole; // UTF-16, which has no room for a mark, or no text at all
-  const mayStand = isUtf8(whole) ? BEGINS_CHARACTER : SPACE;
+  const mayStand = hasShifts ? LINE_END : isUtf8(whole) ? BEGINS_CHARACTER : SPACE;
   const parts: string[] = [];
   let waiting = 0;
   let isBegun = true;

@@ -173,7 +173,8 @@ function bestOf(children: readonly Part[]): Part {
 function bodyText(part: Part): string {
   const encoding = (part.headers.get("content-transfer-encoding") ?? "").trim().toLowerCase();
   const charset = parameterOf(part.headers.get("content-type") ?? "", "charset");
-  return decodedBody(transferDecoded(part.body, encoding), charset);
+  const hasShifts = SEVEN_BIT.has(charset.toLowerCase());
+  return decodedBody(transferDecoded(part.body, encoding, hasShifts), charset);
 }
 
 function decodedBody(body: Uint8Array, charset: string): string {
