@@ -31,7 +31,12 @@ def samples() -> dict[str, bytes]:
         "numbers.xlsx": xlsx(),
         "letter.odt": odt(),
         "talk.odp": odp(),
+        "numbers.ods": ods(),
         "novel.epub": epub(),
+        "parts.epub": book(
+            {"a.xhtml": "<h1>Preface</h1>", "b.xhtml": '<h1 id="x">Sea</h1><p>Wet.</p>'},
+            [("Preface", "a.xhtml", 1), ("Sea", "b.xhtml#x", 1)],
+        ),
         "study.ipynb": notebook(),
         "message.eml": eml(),
         "inbox.mbox": mbox(),
@@ -278,6 +283,28 @@ def odt() -> bytes:
         "<table:table><table:table-row><table:table-cell><text:p>May</text:p></table:table-cell>"
         "<table:table-cell><text:p>900</text:p></table:table-cell></table:table-row></table:table>",
     )
+
+
+def ods(rows: Mapping[str, str] | None = None) -> bytes:
+    """Give a workbook of sheets with these rows, and as many empty ones as it may have."""
+    if rows is None:
+        rows = {"Rent": ods_row("day", "rent") + ods_row(repeated=2) + ods_row("May", "", "900")}
+        rows |= {"Empty": "", "Other": ods_row("only here")}
+    sheets = (
+        f'<table:table table:name="{name}">{some}{ods_row(repeated=1 << 20)}</table:table>'
+        for name, some in rows.items()
+    )
+    return open_document("spreadsheet", "".join(sheets))
+
+
+def ods_row(*cells: str, repeated: int = 1) -> str:
+    shown = "".join(
+        f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>"
+        if cell
+        else '<table:table-cell table:number-columns-repeated="2"/>'
+        for cell in cells or [""]
+    )
+    return f'<table:table-row table:number-rows-repeated="{repeated}">{shown}</table:table-row>'
 
 
 def odp() -> bytes:
