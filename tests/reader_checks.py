@@ -16,6 +16,7 @@ READERS = {
     ".xlsx": office,
     ".odt": office,
     ".odp": office,
+    ".ods": office,
     ".epub": epub,
     ".ipynb": notebook,
     ".eml": mail,
@@ -54,3 +55,9 @@ def pieces_of(document: Document) -> dict[int, str]:
         number: document.text[offset:end].decode().strip()
         for (offset, number), end in zip(document.places, ends, strict=True)
     }
+
+
+def place_of(document: Document, text: str) -> int:
+    """Say which number the place has at which a text of a document begins."""
+    begin = document.text.index(text.encode())
+    return [number for offset, number in document.places if offset <= begin][-1]

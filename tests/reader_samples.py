@@ -31,7 +31,12 @@ def samples() -> dict[str, bytes]:
         "numbers.xlsx": xlsx(),
         "letter.odt": odt(),
         "talk.odp": odp(),
+        "numbers.ods": ods(),
         "novel.epub": epub(),
+        "parts.epub": book(
+            {"a.xhtml": "<h1>Preface</h1>", "b.xhtml": '<h1 id="x">Sea</h1><p>Wet.</p>'},
+            [("Preface", "a.xhtml", 1), ("Sea", "b.xhtml#x", 1)],
+        ),
         "study.ipynb": notebook(),
         "message.eml": eml(),
         "inbox.mbox": mbox(),
@@ -257,7 +262,7 @@ _OPEN_DOCUMENT = (
 )
 
 
-def _open_document(kind: str, body: str) -> bytes:
+def open_document(kind: str, body: str) -> bytes:
     meta = "<dc:title>Open</dc:title><dc:date>2024-05-01T10:00:00</dc:date>"
     return archive(
         {
@@ -269,7 +274,7 @@ def _open_document(kind: str, body: str) -> bytes:
 
 
 def odt() -> bytes:
-    return _open_document(
+    return open_document(
         "text",
         '<text:h text:outline-level="2">The lease</text:h><text:p>It ends<text:s/>in May.'
         "<text:note><text:note-citation>1</text:note-citation><text:note-body>"
@@ -280,12 +285,34 @@ def odt() -> bytes:
     )
 
 
+def ods(rows: Mapping[str, str] | None = None) -> bytes:
+    """Give a workbook of sheets with these rows, and as many empty ones as it may have."""
+    if rows is None:
+        rows = {"Rent": ods_row("day", "rent") + ods_row(repeated=2) + ods_row("May", "", "900")}
+        rows |= {"Empty": "", "Other": ods_row("only here")}
+    sheets = (
+        f'<table:table table:name="{name}">{some}{ods_row(repeated=1 << 20)}</table:table>'
+        for name, some in rows.items()
+    )
+    return open_document("spreadsheet", "".join(sheets))
+
+
+def ods_row(*cells: str, repeated: int = 1) -> str:
+    shown = "".join(
+        f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>"
+        if cell
+        else '<table:table-cell table:number-columns-repeated="2"/>'
+        for cell in cells or [""]
+    )
+    return f'<table:table-row table:number-rows-repeated="{repeated}">{shown}</table:table-row>'
+
+
 def odp() -> bytes:
     slide = (
         '<draw:page><draw:frame presentation:class="title"><text:p>{}</text:p></draw:frame>'
         "<draw:frame><text:p>{}</text:p></draw:frame></draw:page>"
     )
-    return _open_document(
+    return open_document(
         "presentation", slide.format("One", "first words") + slide.format("Two", "more words")
     )
 
@@ -315,6 +342,55 @@ def epub(extra: Mapping[str, str] | None = None) -> bytes:
             "OEBPS/a.xhtml": XML + page.format("Loomings", "Call me Ishmael."),
             "OEBPS/b b.xhtml": XML + page.format("The Carpet-Bag", "I stuffed a shirt &amp; left."),
             **(extra or {}),
+        }
+    )
+
+
+def book(
+    pages: Mapping[str, str],
+    contents: Sequence[tuple[str, str, int]] = (),
+    has_nav: bool = True,
+    guide: str = "",
+) -> bytes:
+    """Give a book of these bodies with contents of (label, target, depth), a nav or a toc.ncx."""
+    depth, points = 0, []
+    tags = ("<ol><li>", "</li></ol>", "</li><li>") if has_nav else ("<navPoint>", "</navPoint>", "")
+    for number, (label, target, deep) in enumerate(contents):
+        if not has_nav and number and deep == depth:
+            points.append("</navPoint><navPoint>")
+        points.append(tags[0] * (deep - depth) or tags[1] * (depth - deep) + tags[2])
+        depth = deep
+        link = f'<a href="{target}">{label}</a>'
+        point = f'<navLabel><text>{label}</text></navLabel><content src="{target}"/>'
+        points.append(link if has_nav else point)
+    listed = "".join(points) + tags[1] * depth
+    nav = f'<html xmlns="http://www.w3.org/1999/xhtml"><nav type="toc">{listed}</nav></html>'
+    title = "<docTitle><text>Moby</text></docTitle>"
+    ncx = f'<ncx xmlns="urn:ncx">{title}<navMap>{listed}</navMap></ncx>'
+    html_type = "application/xhtml+xml"
+    names = {f"p{number}": name for number, name in enumerate(pages)}
+    items = [(id_, name, html_type, "") for id_, name in names.items()]
+    if contents and has_nav:
+        items.append(("nav", "nav.xhtml", html_type, "nav"))
+    elif contents:
+        items.append(("ncx", "toc.ncx", "application/x-dtbncx+xml", ""))
+    manifest = "".join(
+        f'<item id="{id_}" href="{name}" media-type="{kind}" properties="{properties}"/>'
+        for id_, name, kind, properties in items
+    )
+    spine = "".join(f'<itemref idref="{id_}"/>' for id_ in [*names, "nav"])
+    package = (
+        '<package xmlns="urn:opf" xmlns:dc="urn:dc"><metadata><dc:title>Moby</dc:title></metadata>'
+        f"<manifest>{manifest}</manifest><spine>{spine}</spine>"
+        f'<guide><reference type="text" href="{guide}"/></guide></package>'
+    )
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    return epub(
+        {
+            "OEBPS/book.opf": XML + package,
+            "OEBPS/nav.xhtml": XML + nav,
+            "OEBPS/toc.ncx": XML + ncx,
+            **{f"OEBPS/{name}": XML + page.format(body) for name, body in pages.items()},
         }
     )
 

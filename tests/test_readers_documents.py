@@ -7,11 +7,12 @@ import zipfile
 
 import pytest
 import reader_samples as make
-from reader_checks import pieces_of, read, read_if_possible, read_one
+from reader_checks import pieces_of, place_of, read, read_if_possible, read_one
 
 from gossamer.errors import Unreadable
 from gossamer.readers import notebook, pdf
 
+NO_NOTES = {"word/footnotes.xml": "<notes/>"}
 ENTITY_BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;">]><a>&c;</a>'
 
 
@@ -267,6 +268,62 @@ def test_the_pages_that_word_marked_are_places():
     assert pieces_of(document)[2].startswith("Two")
 
 
+def test_every_paragraph_item_and_row_of_a_word_document_has_its_number():
+    body = (
+        make.docx_paragraph("Lease", "berschrift1")
+        + make.docx_paragraph("")
+        + "".join(make.docx_paragraph(f"item {number}", is_list=True) for number in (2, 3))
+        + make.docx_table([["May", "900"], ["June", "950"]])
+        + make.docx_paragraph("The end.")
+    )
+
+    document = read_one("a.docx", make.docx(body, NO_NOTES))
+
+    assert pieces_of(document) == {
+        1: "# Lease",
+        2: "- item 2",
+        3: "- item 3",
+        4: "May | 900",
+        5: "June | 950",
+        6: "The end.",
+    }
+    assert b"- item 2\n- item 3\n\nMay" in document.text
+
+
+def test_the_paragraphs_of_a_table_of_one_cell_count_one_by_one():
+    cell = make.docx_paragraph("one") + make.docx_paragraph("two")
+
+    document = read_one(
+        "a.docx", make.docx(f"<w:tbl><w:tr><w:tc>{cell}</w:tc></w:tr></w:tbl>", NO_NOTES)
+    )
+
+    assert pieces_of(document) == {1: "one", 2: "two"}
+
+
+def test_a_footnote_counts_as_the_paragraph_and_the_page_that_refer_to_it():
+    reference = '<w:p><w:r><w:t>Rent</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    plain = make.docx(make.docx_paragraph("Lease") + reference + make.docx_paragraph("End"))
+    paged = make.docx(reference + make.docx_paragraph("End", has_break=True))
+
+    by_paragraph, by_page = read_one("a.docx", plain), read_one("a.docx", paged)
+
+    assert place_of(by_paragraph, "As the owner said.") == 2
+    assert place_of(by_page, "As the owner said.") == 1
+    assert place_of(by_page, "End") == 2
+
+
+def test_a_page_may_begin_in_the_middle_of_a_paragraph():
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    mark = "<w:r><w:lastRenderedPageBreak/></w:r>"
+    body = f"<w:p>{run.format('left, ')}{mark}{run.format('right')}</w:p>"
+    heading = make.docx_paragraph("Next", "berschrift1", has_break=True)
+
+    document = read_one("a.docx", make.docx(body + heading + make.docx_paragraph("more"), NO_NOTES))
+
+    assert document.text == b"left, right\n\n# Next\n\nmore\n"
+    assert pieces_of(document) == {1: "left,", 2: "right", 3: "# Next\n\nmore"}
+
+
 def test_a_style_based_on_a_heading_is_a_heading():
     document = read_one("a.docx", make.docx(make.docx_paragraph("Mine", style="Mine")))
 
@@ -309,6 +366,29 @@ def test_an_open_document_keeps_headings_lists_tables_and_footnotes():
         "## The lease\n\nFootnote: As the owner said.\n\nIt ends in May.\n\n- first\n\nMay | 900\n"
     )
     assert document.title == "Open"
+
+
+def test_the_paragraphs_of_an_open_document_are_counted_and_notes_with_theirs():
+    document = read_one("a.odt", make.odt())
+
+    found = ("## The lease", "As the owner said.", "It ends in May.", "- first", "May | 900")
+    assert [place_of(document, text) for text in found] == [1, 2, 2, 3, 4]
+
+
+def test_the_pages_of_an_open_document_may_begin_in_a_paragraph():
+    body = "<text:p>left, <text:soft-page-break/>right</text:p><text:p>more</text:p>"
+
+    document = read_one("a.odt", make.open_document("text", body))
+
+    assert (document.unit, pieces_of(document)) == ("page", {1: "left,", 2: "right\n\nmore"})
+
+
+def test_the_sheets_of_an_open_document_are_documents_of_rows():
+    first, second = read("a.ods", make.ods())
+
+    assert (first.kind, first.key, first.unit, first.markup) == ("ods", "Rent", "row", "rows")
+    assert pieces_of(first) == {1: "day | rent", 4: "May |  |  | 900"}
+    assert (second.key, pieces_of(second)) == ("Other", {1: "only here"})
 
 
 def test_the_slides_of_an_open_document_are_places():
@@ -409,7 +489,7 @@ def test_chapters_come_in_reading_order():
     assert (document.unit, document.markup, document.title) == ("chapter", "markdown", "Moby")
     assert pieces_of(document) == {
         1: "# Loomings\n\nCall me Ishmael.",
-        3: "# The Carpet-Bag\n\nI stuffed a shirt & left.",
+        2: "# The Carpet-Bag\n\nI stuffed a shirt & left.",
     }
     assert document.metadata == {"author": "H. M.", "date": "1851-10-18"}
 
@@ -417,8 +497,105 @@ def test_chapters_come_in_reading_order():
 def test_a_damaged_chapter_is_left_out_and_counted():
     document = read_one("a.epub", make.epub({"OEBPS/a.xhtml": b"\x00\x01\x02" * 500}))
 
-    assert list(pieces_of(document)) == [3]
+    assert list(pieces_of(document)) == [2]
     assert document.metadata["damaged_chapters"] == 1
+
+
+def parts_of(documents):
+    """Give (key, number) -> text for the numbered pieces of all parts of a book."""
+    return {
+        (document.key, number): text
+        for document in documents
+        for number, text in pieces_of(document).items()
+    }
+
+
+@pytest.mark.parametrize("has_nav", [True, False], ids=["nav", "ncx"])
+def test_chapters_have_the_numbers_that_the_contents_say(has_nav):
+    pages = {
+        "cover.xhtml": "<p>A whale on the sea</p>",
+        "title.xhtml": "<h1>Moby</h1><p>by H. M.</p>",
+        "a.xhtml": "<h1>Chapter One</h1><p>Call me Ishmael.</p>",
+        "a2.xhtml": "<p>Still the first.</p>",
+        "b.xhtml": "<h1>Chapter Two</h1><p>I left.</p>",
+        "end.xhtml": "<h1>Epilogue</h1><p>One did survive.</p><p>It was me.</p>",
+    }
+    contents = [
+        ("Title Page", "title.xhtml", 1),
+        ("Part One", "a.xhtml", 1),
+        ("Chapter One", "a.xhtml", 2),
+        ("Part Two", "b.xhtml", 1),
+        ("Chapter Two", "b.xhtml", 2),
+        ("Epilogue", "end.xhtml", 1),
+    ]
+
+    documents = read("a.epub", make.book(pages, contents, has_nav))
+
+    assert parts_of(documents) == {
+        ("", 1): "# Chapter One\n\nCall me Ishmael.\n\nStill the first.",
+        ("", 2): "# Chapter Two\n\nI left.",
+        ("front matter", 1): "A whale on the sea",
+        ("Title Page", 1): "# Moby",
+        ("Title Page", 2): "by H. M.",
+        ("Epilogue", 1): "# Epilogue",
+        ("Epilogue", 2): "One did survive.",
+        ("Epilogue", 3): "It was me.",
+    }
+    assert {document.key: document.title for document in documents}["Epilogue"] == "Moby: Epilogue"
+
+
+def test_chapters_may_share_a_file():
+    body = '<h2 id="i">I. Sea</h2><p>Wet.</p><div><a id="ii"/><h2>II. Land</h2></div><p>Dry.</p>'
+    contents = [("I. Sea", "a.xhtml#i", 1), ("II. Land", "a.xhtml#ii", 1)]
+
+    documents = read("a.epub", make.book({"a.xhtml": body}, contents))
+
+    assert parts_of(documents) == {
+        ("", 1): "## I. Sea\n\nWet.",
+        ("", 2): "## II. Land\n\nDry.",
+    }
+
+
+def test_chapters_without_numbers_are_counted_from_the_first_that_is_one():
+    names = ["Cover", "Preface", "Loomings", "The Carpet-Bag", "Index"]
+    pages = {f"{at}.xhtml": f"<h1>{name}</h1><p>Text.</p>" for at, name in enumerate(names)}
+    contents = [(name, f"{at}.xhtml", 1) for at, name in enumerate(names)]
+
+    documents = read("a.epub", make.book(pages, contents))
+    from_the_guide = read("a.epub", make.book(pages, contents, guide="3.xhtml"))
+
+    assert list(pieces_of(documents[0])) == [1, 2]
+    assert documents[0].text.startswith(b"# Loomings")
+    assert [document.key for document in documents] == ["", "Cover", "Preface", "Index"]
+    assert from_the_guide[0].text.startswith(b"# The Carpet-Bag")
+
+
+def test_headings_that_say_numbers_count_and_appendices_that_begin_again_do_not():
+    headings = ["1. Scope", "2. Archive", "3. Files", "1. Old manual", "2. License"]
+    pages = {f"{at}.xhtml": f"<h1>{name}</h1>" for at, name in enumerate(headings)}
+    contents = [(name[3:], f"{at}.xhtml", 1) for at, name in enumerate(headings)]
+
+    documents = read("a.epub", make.book(pages, contents))
+
+    assert list(pieces_of(documents[0])) == [1, 2, 3]
+    assert [document.key for document in documents[1:]] == ["Old manual", "License"]
+
+
+def test_a_page_without_a_heading_goes_on_with_the_chapter_before():
+    pages = {"a.xhtml": "<h1>Sea</h1>", "b.xhtml": "<p>Wet.</p>", "c.xhtml": "<h1>Land</h1>"}
+
+    document = read_one("a.epub", make.book(pages))
+
+    assert pieces_of(document) == {1: "# Sea\n\nWet.", 2: "# Land"}
+
+
+def test_the_contents_of_a_book_are_no_chapter_and_may_be_damaged():
+    pages = {"a.xhtml": "<h1>Sea</h1>", "b.xhtml": "<h1>Land</h1>"}
+    contents = [("Sea", "a.xhtml", 1), ("Land", "b.xhtml", 1)]
+    damaged = make.book(pages, contents).replace(b"OEBPS/nav.xhtml", b"OEBPS/nav.xhtmX")
+
+    assert list(pieces_of(read_one("a.epub", make.book(pages, contents)))) == [1, 2]
+    assert list(pieces_of(read_one("a.epub", damaged))) == [1, 2]
 
 
 def test_a_copy_protected_book_says_so():

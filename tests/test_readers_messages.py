@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 import reader_samples as make
-from reader_checks import pieces_of, read, read_if_possible, read_one
+from reader_checks import pieces_of, place_of, read, read_if_possible, read_one
 
 from gossamer.errors import Unreadable
 from gossamer.readers import chats, mail
@@ -28,6 +31,104 @@ def test_a_message_gives_its_plain_text_and_names_its_attachments():
     assert document.metadata["from"] == "Ann Doe <ann@example.org>"
     assert document.metadata["date"] == "2024-05-01T10:00:00"
     assert document.metadata["folder"] == "mails"
+
+
+PARAGRAPHS = [
+    "The wännchen is here.",
+    " ".join(f"würd{at}" for at in range(60)),
+    "",
+    "",
+    "",
+    "End.",
+]
+PAGE = "<h1>Greeting</h1>\n\n<p>" + " ".join(f"Wört{at}" for at in range(60)) + "</p>\n<p>End.</p>"
+
+
+def line_in(raw: bytes, word: str, encoding: str, charset: str) -> int:
+    """Say on which line of a file an encoded word begins, without what reads it."""
+    data, body = word.encode(charset), raw.index(b"\n\n") + 2
+    if encoding == "base64":
+        return raw.count(b"\n", 0, body) + 1 + base64.b64decode(raw[body:]).index(data) // 57
+    if encoding == "8bit":
+        return raw.count(b"\n", 0, raw.index(data, body)) + 1
+    # A word may be cut by a soft line break, after any of its encoded bytes.
+    letters = [b"=%02X" % byte if byte > 127 else re.escape(bytes([byte])) for byte in data]
+    found = re.compile(rb"(?:=\n)?".join(letters)).search(raw, body)
+    return raw.count(b"\n", 0, found.start()) + 1
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("encoding", ["8bit", "quoted-printable", "base64"])
+@pytest.mark.parametrize("subtype", ["plain", "html"])
+def test_each_word_of_a_mail_knows_its_line_of_the_file(subtype, encoding, charset):
+    content = PAGE if subtype == "html" else "\n".join(PARAGRAPHS) + "\n"
+    message = EmailMessage()
+    message["Subject"] = "Words"
+    message["From"] = "ann@example.org"
+    message.set_content(content, subtype=subtype, charset=charset, cte=encoding)
+    raw = message.as_bytes()
+
+    document = read_one("a.eml", raw)
+
+    words = re.findall(r"\w\S*", re.sub("<[^>]*>", "", content))
+    assert document.unit == "line"
+    assert place_of(document, "Subject: Words") == 1
+    assert place_of(document, "From: ann") == 2
+    assert len(words) > 60
+    for word in words:
+        assert place_of(document, word) == line_in(raw, word, encoding, charset), word
+
+
+def test_text_whose_encoding_shifts_stays_whole():
+    text = "日本語の手紙です。" * 30 + "\n" + "次の行。" * 30
+    body = base64.encodebytes(text.encode("iso-2022-jp"))
+    head = b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n"
+    head += b"Content-Transfer-Encoding: base64\n\n"
+
+    document = read_one("a.eml", head + body)
+
+    assert text in document.text.decode()
+    assert place_of(document, "次の行。") > place_of(document, "日本語")
+
+
+def test_parts_and_attachments_of_a_mail_know_their_lines():
+    raw = make.eml()
+    lines = raw.split(b"\n")
+
+    document = read_one("a.eml", raw)
+
+    at = 1 + lines.index(b"Hello Bob,")
+    assert place_of(document, "Hello Bob,") == at
+    assert place_of(document, "> how large") == at + 2
+    named = 1 + next(at for at, line in enumerate(lines) if b'filename="plan.pdf"' in line)
+    assert place_of(document, "Attachments: plan.pdf") == named
+
+
+def test_a_mail_inside_a_mail_counts_lines_on():
+    inner = b"Subject: in\nContent-Type: text/html\n\n<p>deep</p>\n"
+    raw = b"Subject: out\nContent-Type: multipart/mixed; boundary=x\n\n--x\n"
+    raw += b"Content-Type: message/rfc822\n\n" + inner + b"--x--\n"
+
+    assert place_of(read_one("a.eml", raw), "deep") == 10
+
+
+def test_text_that_is_laid_out_keeps_its_lines():
+    message = EmailMessage()
+    message["Subject"] = "Code"
+    page = "<pre>" + "word " * 40 + "\nnext</pre>"
+    message.set_content(page, subtype="html", cte="quoted-printable")
+
+    document = read_one("a.eml", message.as_bytes())
+
+    assert ("word " * 40).strip() in document.text.decode()
+
+
+def test_a_message_of_apple_mail_counts_the_line_of_its_length():
+    message = b"Subject: s\n\nwhale\n"
+
+    (document,) = mail.read(Path("1.emlx"), b"%d\n%s<?xml?>" % (len(message), message), Limits())
+
+    assert place_of(document, "whale") == 4
 
 
 def test_each_message_of_a_mailbox_is_a_document():
@@ -163,7 +264,8 @@ def test_the_branch_of_a_conversation_that_was_shown_is_read():
     document = read_one("conversations.json", make.chatgpt())
 
     assert (document.key, document.title, document.kind) == ("conversation-1", "Lease", "chat")
-    assert document.metadata == {"program": "chatgpt", "date": "2024-05-01T07:53:20"}
+    dates = {"date": "2024-05-01T07:53:20", "last_date": "2024-05-01T07:53:20"}
+    assert document.metadata == {"program": "chatgpt", **dates}
     assert pieces_of(document) == {
         1: "User: When is the lease due?",
         2: "Assistant:\n\n# Answer\n\nIn May.",
@@ -228,6 +330,47 @@ def test_a_chat_of_telegram_is_read():
 
     assert document.title == "Flat"
     assert pieces_of(document) == {2: "Ann: See this", 3: "Bob: Fine"}
+
+
+def test_a_chat_says_when_it_began_and_when_its_last_message_was_sent():
+    (chat,) = json.loads(make.chatgpt())
+    chat["mapping"]["d"]["message"]["create_time"] = 1714559999
+    (claude,) = json.loads(make.claude())
+    for number, message in enumerate(claude["chat_messages"], 1):
+        message["created_at"] = f"2024-05-0{number}T10:00:00Z"
+    exports = {
+        "conversations.json": json.dumps([chat]).encode(),
+        "claude.json": json.dumps([claude]).encode(),
+        "result.json": make.telegram(),
+    }
+
+    found = {name: read_one(name, data).metadata for name, data in exports.items()}
+
+    assert {name: (one["date"], one["last_date"]) for name, one in found.items()} == {
+        "conversations.json": ("2024-05-01T07:53:20", "2024-05-01T10:39:59"),
+        "claude.json": ("2024-05-01T10:00:00", "2024-05-02T10:00:00"),
+        "result.json": ("2024-05-01T10:01:00", "2024-05-01T10:02:00"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("days", "dates"),
+    [
+        (["31/12/23, 22:00 -", "01/01/24, 09:00 -"], ("2023-12-31", "2024-01-01")),
+        (["12/31/23, 10:00 PM -", "1/2/24, 9:00 AM -"], ("2023-12-31", "2024-01-02")),
+        (["3.4.23, 22:00 -", "3.4.23, 22:01 -"], ("2023-04-03", "2023-04-03")),
+        (["[2023/04/03, 22:00:00]", "[2023/05/01, 22:00:00]"], ("2023-04-03", "2023-05-01")),
+        (["02/03/23, 22:00 -", "01/04/23, 22:00 -"], ("2023-03-02", "2023-04-01")),
+        (["02/03/23, 22:00 -", "02/03/23, 22:01 -"], None),
+        (["02/03/23, 22:00 -", "03/04/23, 22:00 -"], None),
+    ],
+)
+def test_whatsapp_says_its_days_where_their_order_can_be_told(days, dates):
+    chat = "".join(f"{day} Ann: Hello\n" for day in days)
+
+    metadata = read_one("chat.txt", chat.encode()).metadata
+
+    assert (metadata.get("date"), metadata.get("last_date")) == (dates or (None, None))
 
 
 def test_every_chat_of_a_whole_telegram_export_is_a_document():

@@ -81,6 +81,20 @@ Content-Type: text/html; charset=utf-8
 
 <h1>Hi</h1><p>Some <i>words</i> here</p>
 """
+_LONG_WORDS = " ".join(f"W\u00f6rt{number}" for number in range(40))
+
+
+def _encoded_mail(subtype: str, charset: str, encoding: str) -> bytes:
+    from email.message import EmailMessage
+
+    message = EmailMessage()
+    message["From"], message["Subject"] = "a@example.org", "Long"
+    tags = ("<h1>Hi</h1>\n<p>", "</p>") if subtype == "html" else ("Hi\n\n\n", "")
+    text = f"{tags[0]}{_LONG_WORDS}{tags[1]}\n\n\n\n{tags[0]}End.{tags[1]}\n"
+    message.set_content(text, subtype=subtype, charset=charset, cte=encoding)
+    return message.as_bytes()
+
+
 _MBOX = b"""From ann@example.org Wed May  1 12:00:00 2024
 From: ann@example.org
 Subject: One
@@ -155,10 +169,26 @@ _FILES = {
     "mail/in/one.eml": _MAIL,
     "mail/in/page.eml": _HTML_MAIL,
     "mail/box.mbox": _MBOX,
+    "mail/shifts.eml": (
+        b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n"
+        b"Content-Transfer-Encoding: base64\n\n"
+        + base64.encodebytes(("\u65e5\u672c\u8a9e " * 40 + "\nend").encode("iso-2022-jp"))
+    ),
+    "mail/apple.emlx": b"%d  \n%s<?xml?>" % (len(_MAIL), _MAIL),
+    **{
+        f"mail/{subtype}-{charset}-{encoding}.eml": _encoded_mail(subtype, charset, encoding)
+        for subtype in ("plain", "html")
+        for charset in ("utf-8", "iso-8859-1")
+        for encoding in ("8bit", "quoted-printable", "base64")
+    },
     "mail/none.eml": b"just words\n\nno headers",
     "chat/WhatsApp Chat with Ann.txt": (
         b"31.12.23, 22:00 - Ann: Happy new year\n31.12.23, 22:01 - Bob: You too\n"
     ),
+    "chat/american.txt": (
+        b"[12/31/23, 10:00:00 PM] Ann: Happy new year\nto all\n[1/2/24, 9:00:00 AM] Bob: You\n"
+    ),
+    "chat/untold.txt": b"02/03/23, 22:00 - Ann: Hello\n02/03/23, 22:01 - Bob: Hi\n",
 }  # fmt: skip
 
 

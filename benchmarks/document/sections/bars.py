@@ -33,6 +33,7 @@ GROUPS = {
         "folder_recall",
         "answer_quality",
         "documentation",
+        "places",
         "encoder",
         "pipeline_speed",
         "query_cost",

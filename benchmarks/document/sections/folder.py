@@ -14,6 +14,7 @@ CASES = (
     "folder_recall",
     "answer_quality",
     "documentation",
+    "places",
     "lexical",
     "query_cost",
     "query_overhead",
@@ -47,6 +48,8 @@ def write(records: Records) -> list[str]:
         blocks += _answers(records)
     if "documentation" in records:
         blocks += _first_hits(records["documentation"])
+    if "places" in records:
+        blocks += _places(records["places"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -171,6 +174,22 @@ def _first_hits(record: Record) -> list[str]:
         f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
         "without ranking again and lexical search.",
         row_table(record.rows),
+    ]
+
+
+def _places(record: Record) -> list[str]:
+    kinds = [(name, one) for name, one in record.details.items() if "asked" in one]
+    return [
+        "**Places.** Questions of words that stand together in one unit of a file. The best line "
+        "of the hit's snippet must stand in the unit that is cited: page, row, slide, chapter, "
+        "message, line of the file. What each unit holds is read without Gossamer's readers.",
+        table(
+            ("", "questions", "right", "wrong"),
+            [
+                (name, one["asked"], one["asked"] - len(one["wrong"]), len(one["wrong"]))
+                for name, one in kinds
+            ],
+        ),
     ]
 
 

@@ -9,7 +9,7 @@ from gossamer.readers.conversation import Conversations, Message
 from gossamer.readers.dates import iso_of_text, iso_of_timestamp
 from gossamer.readers.limits import Limits
 from gossamer.readers.loose_json import JsonObject, as_list, as_object, as_text, elements
-from gossamer.records import Document
+from gossamer.records import Document, Value
 
 __all__ = ["read_chatgpt", "read_claude"]
 
@@ -24,8 +24,8 @@ def read_chatgpt(path: Path, data: bytes, limits: Limits) -> list[Document]:  # 
     for number, element in enumerate(elements(data), 1):
         chat = as_object(element)
         key = as_text(chat.get("conversation_id")) or as_text(chat.get("id")) or str(number)
-        metadata = {"date": iso_of_timestamp(chat.get("create_time"))}
-        found.add(_chatgpt_messages(chat), as_text(chat.get("title")), key, metadata)
+        about = _date_of(iso_of_timestamp(chat.get("create_time")))
+        found.add(_chatgpt_messages(chat), as_text(chat.get("title")), key, about)
     return found.documents
 
 
@@ -35,9 +35,13 @@ def read_claude(path: Path, data: bytes, limits: Limits) -> list[Document]:  # n
     for number, element in enumerate(elements(data), 1):
         chat = as_object(element)
         key = as_text(chat.get("uuid")) or str(number)
-        metadata = {"date": iso_of_text(chat.get("created_at"))}
-        found.add(_claude_messages(chat), as_text(chat.get("name")), key, metadata)
+        about = _date_of(iso_of_text(chat.get("created_at")))
+        found.add(_claude_messages(chat), as_text(chat.get("name")), key, about)
     return found.documents
+
+
+def _date_of(begun: str) -> dict[str, Value]:
+    return {"date": begun} if begun else {}
 
 
 def _chatgpt_messages(chat: JsonObject) -> Iterator[Message]:
@@ -49,7 +53,8 @@ def _chatgpt_messages(chat: JsonObject) -> Iterator[Message]:
         text = _chatgpt_text(as_object(message.get("content")))
         if name and text and not is_hidden:
             number += 1
-            yield Message(number, name, text[:_MAX_TOOL_CHARS] if name == "Tool" else text)
+            shown = text[:_MAX_TOOL_CHARS] if name == "Tool" else text
+            yield Message(number, name, shown, _time_of(node))
 
 
 def _shown_branch(chat: JsonObject) -> list[JsonObject]:
@@ -103,7 +108,8 @@ def _claude_messages(chat: JsonObject) -> Iterator[Message]:
         if names:
             text = f"{text}\n\nAttached: {', '.join(names)}"
         sender = as_text(message.get("sender"))
-        yield Message(number, _CLAUDE_NAMES.get(sender, sender), text)
+        date = iso_of_text(message.get("created_at"))
+        yield Message(number, _CLAUDE_NAMES.get(sender, sender), text, date)
 
 
 def _attached_names(message: JsonObject) -> list[str]:

@@ -23,6 +23,7 @@ class Message:
     number: int
     name: str
     text: str
+    date: str = ""  # ISO 8601; "" where it is not known
 
 
 class Conversations:
@@ -43,9 +44,14 @@ class Conversations:
         key: str = "",
         metadata: Mapping[str, Value] | None = None,
     ) -> None:
-        """Add a conversation; one in which nothing was said leaves nothing."""
+        """Add a conversation; one in which nothing was said leaves nothing.
+
+        Its metadata says when its first and last messages were sent, unless `metadata` does.
+        """
         pieces = Pieces(self._room, "\n\n" if self._is_markdown else "\n")
+        first = last = ""
         for message in messages:
+            first, last = first or message.date, max(last, message.date)
             text = message.text.strip()
             if text:
                 gap = "\n\n" if self._is_markdown and text.startswith(_BLOCK_BEGINS) else " "
@@ -55,7 +61,8 @@ class Conversations:
         if len(self.documents) >= self._limits.max_documents:
             raise Unreadable(f"more than the limit of {self._limits.max_documents} conversations")
         self._room -= len(pieces.text)
-        known = {name: value for name, value in (metadata or {}).items() if value}
+        about = {"date": first, "last_date": last, **(metadata or {})}
+        known = {name: value for name, value in about.items() if value}
         self.documents.append(
             Document(
                 text=pieces.text,

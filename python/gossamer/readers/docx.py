@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gossamer.errors import Unreadable
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
-from gossamer.readers.blocks import Block, Layout, Paragraph, write_blocks
+from gossamer.readers.blocks import Block, Layout, NotePlace, Paragraph, write_blocks
 from gossamer.readers.limits import Limits
 from gossamer.readers.ooxml import make_document
 from gossamer.readers.pieces import Pieces
@@ -41,16 +42,24 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
 
 def _all_blocks(archive: Archive, layout: Layout) -> Iterator[Block]:
     levels = _heading_levels(archive)
-    yield from _Walk(layout, levels).blocks(archive, _DOCUMENT)
+    walk = _Walk(layout, levels)
+    yield from walk.blocks(archive, _DOCUMENT)
     for part, prefix in _NOTES.items():
         if part in archive:
-            yield from _Walk(layout, levels, prefix).blocks(archive, part)
+            yield from _Walk(layout, levels, prefix, walk.references).blocks(archive, part)
 
 
 class _Walk:
     """Goes through one part and gives its blocks in reading order."""
 
-    def __init__(self, layout: Layout, levels: Mapping[str, int], note_prefix: str = "") -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        levels: Mapping[str, int],
+        note_prefix: str = "",
+        references: Mapping[str, NotePlace] = MappingProxyType({}),
+    ) -> None:
+        self.references = dict(references)  # the prefix and id of a footnote -> where it belongs
         self._layout = layout
         self._levels = levels
         self._note_prefix = note_prefix
@@ -66,8 +75,8 @@ class _Walk:
                     self._layout.write(event.name)
             elif event.kind == "start":
                 self._start(event)
-            elif (block := self._end(event.name)) is not None:
-                yield block
+            else:
+                yield from self._end(event.name)
 
     def _start(self, event: XmlEvent) -> None:
         layout, name = self._layout, event.name
@@ -87,10 +96,11 @@ class _Walk:
         elif name == "tc":
             layout.begin_cell()
         elif name == "lastRenderedPageBreak":
-            layout.page += 1
+            layout.begin_page()
         elif name in ("footnote", "endnote"):
             # Word keeps the lines that separate notes from text as notes with a type.
             self._note = "" if "type" in event.attributes else event.attributes.get("id", "")
+            layout.note = self.references.get(self._note_prefix + self._note)
         elif layout.paragraph is not None:
             self._inside_paragraph(event, layout.paragraph)
 
@@ -99,8 +109,9 @@ class _Walk:
         if name in _INLINE:
             paragraph.text.append(_INLINE[name])
         elif name in ("footnoteReference", "endnoteReference"):
-            prefix = "e" if name.startswith("end") else ""
-            paragraph.text.append(f"[^{prefix}{event.attributes.get('id', '')}]")
+            note = ("e" if name.startswith("end") else "") + event.attributes.get("id", "")
+            paragraph.text.append(f"[^{note}]")
+            self.references.setdefault(note, self._layout.here)
         elif name == "pStyle":
             paragraph.level = self._levels.get(value, 0)
         elif name == "outlineLvl":
@@ -110,7 +121,7 @@ class _Walk:
         elif name == "numId":
             paragraph.list_level = -1 if value == "0" else max(paragraph.list_level, 0)
 
-    def _end(self, name: str) -> Block | None:
+    def _end(self, name: str) -> list[Block]:
         layout = self._layout
         if self._skipping:
             self._skipping -= 1
@@ -124,7 +135,9 @@ class _Walk:
             return layout.end_row()
         elif name == "tbl":
             layout.end_table()
-        return None
+        elif name in ("footnote", "endnote"):
+            layout.note = None
+        return []
 
 
 @dataclass(slots=True)

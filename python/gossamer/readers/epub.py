@@ -1,15 +1,19 @@
-"""E-books: the chapters of an EPUB in reading order."""
+"""E-books: the chapters of an EPUB in reading order, and its other parts."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from gossamer.errors import Unreadable
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
 from gossamer.readers.dates import iso_of_text
+from gossamer.readers.epub_chapters import Section, cut, number
+from gossamer.readers.epub_contents import path_in_book, read_contents
 from gossamer.readers.html import extract_html
 from gossamer.readers.limits import Limits
 from gossamer.readers.pieces import Pieces, one_line
@@ -31,60 +35,103 @@ _METADATA = {
 }
 _HTML_TYPES = ("application/xhtml+xml", "text/html", "")
 _YEAR = re.compile(r"\d{4}(-\d\d)?")
+_NCX = "application/x-dtbncx+xml"
 _MAX_CHARS = 2_000
+_XML = '<?xml version="1.0"?>'
+_FRONT = "front matter"  # names what comes before all that the contents name
 
 
 def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: ARG001
-    """Read an EPUB as one document with its chapters, counted from 1, as places.
+    """Read an EPUB: a document of its chapters, and one for each part that is no chapter.
 
-    Chapters that are missing or damaged are left out; `Unreadable` if none has text.
+    Chapters are numbered as the contents or their headings say, or else counted; a cover or a
+    preface is none, and names its document. Pages that are missing or damaged are left out;
+    `Unreadable` if none has text.
     """
     archive = Archive(data)
-    chapters, metadata = _read_package(archive)
-    pieces = Pieces(limits.max_text_bytes)
-    damaged = 0
-    for number, name in enumerate(chapters, 1):
-        if not name:  # a picture, or a chapter that the book does not list
-            continue
-        try:
-            text = _chapter_text(archive, name, limits)
-        except Unreadable:
-            damaged += 1
-            continue
-        pieces.add(number, text)
-    if not pieces.text:
+    package = _read_package(archive)
+    title = str(package.metadata.get("title", ""))
+    pages, damaged = _pages(archive, package)
+    contents = read_contents(archive, package.contents)
+    if not contents.begin:
+        contents = replace(contents, begin=package.begin)
+    sections = cut(pages, contents, title)
+    for section in sections:
+        section.text = "\n\n".join(filter(None, (_text(one, limits) for one in section.sources)))
+    if not any(section.text for section in sections):
         is_locked = _ENCRYPTION in archive
         raise Unreadable("copy-protected" if is_locked else "no text in it; a book of pictures?")
+    number(sections, contents, title)
     if damaged:
-        metadata["damaged_chapters"] = damaged
+        package.metadata["damaged_chapters"] = damaged
+    return _documents(sections, package.metadata, limits)
+
+
+def _pages(archive: Archive, package: _Package) -> tuple[list[tuple[str, str]], int]:
+    """Give names and sources of the pages in reading order, and how many are damaged (empty)."""
+    pages: list[tuple[str, str]] = []
+    damaged = 0
+    for name in package.pages():
+        source = ""
+        try:
+            data = archive.read(name)
+            source = decode(data, declared_encoding(data)).text.decode("utf-8", "replace")
+        except Unreadable:
+            damaged += 1
+        pages.append((name, source))
+    return pages, damaged
+
+
+def _text(source: str, limits: Limits) -> str:
+    if not source:
+        return ""
+    # What is cut out of a page is XML as well, and no longer says so.
+    page = extract_html(_XML + source, limits.max_text_bytes)
+    return page.text.decode("utf-8", "replace").strip()
+
+
+def _documents(
+    sections: Sequence[Section], metadata: Mapping[str, Value], limits: Limits
+) -> list[Document]:
+    about = dict(metadata)
+    title = str(about.pop("title", ""))
+    chapters = Pieces(limits.max_text_bytes)
+    parts: dict[str, Pieces] = {}
+    for section in sections:
+        if section.number:
+            chapters.add(section.number, section.text)
+            continue
+        key = section.name or _FRONT
+        pieces = parts.setdefault(key, Pieces(limits.max_text_bytes))
+        for paragraph in section.text.split("\n\n"):
+            pieces.add(pieces.count + 1, paragraph)
+    documents = [("", "chapter", chapters)]
+    documents += [(key, "paragraph", pieces) for key, pieces in parts.items()]
     return [
         Document(
             text=pieces.text,
             kind="epub",
             markup="markdown",
-            title=str(metadata.pop("title", "")),
-            unit="chapter",
+            title=": ".join(filter(None, (title, key))),
+            unit=unit,
             places=pieces.places,
-            metadata=metadata,
+            key=key,
+            metadata=about,
         )
+        for key, unit, pieces in documents
+        if pieces.text
     ]
 
 
-def _chapter_text(archive: Archive, name: str, limits: Limits) -> str:
-    data = archive.read(name)
-    source = decode(data, declared_encoding(data)).text.decode("utf-8", "replace")
-    return extract_html(source, limits.max_text_bytes).text.decode("utf-8", "replace")
-
-
-def _read_package(archive: Archive) -> tuple[list[str], dict[str, Value]]:
-    """Give the names of the chapters in reading order, and what the book says of itself."""
+def _read_package(archive: Archive) -> _Package:
+    """Read what the book says of itself, and of its pages in reading order."""
     name = _package_name(archive)
     package = _Package(posixpath.dirname(name))
     for event in xml_events(archive.stream(name), name):
         package.take(event)
     if not package.spine:
         raise Unreadable("damaged: an e-book that names no chapters")
-    return [package.manifest.get(id_, "") for id_ in package.spine], package.metadata
+    return package
 
 
 def _package_name(archive: Archive) -> str:
@@ -100,12 +147,19 @@ class _Package:
     """The package file of a book, read event by event."""
 
     def __init__(self, folder: str) -> None:
-        self.manifest: dict[str, str] = {}  # id -> name of the chapter's file
+        self.manifest: dict[str, str] = {}  # id -> name of the page's file
         self.spine: list[str] = []  # ids in reading order
         self.metadata: dict[str, Value] = {}
+        self.contents: list[str] = []  # names of files that hold the table of contents
+        self.begin = ""  # name of the page at which reading begins
         self._folder = folder
         self._wanted: str | None = None
         self._text = ""
+
+    def pages(self) -> Iterator[str]:
+        """Give the names of the pages in reading order, without the table of contents."""
+        names = (self.manifest.get(id_, "") for id_ in self.spine)
+        return (name for name in names if name and name not in self.contents)
 
     def take(self, event: XmlEvent) -> None:
         """Note what one event says."""
@@ -125,8 +179,17 @@ class _Package:
         attributes = event.attributes
         self._wanted, self._text = _METADATA.get(event.name), ""
         if event.name == "item" and len(self.manifest) < _MAX_CHAPTERS:
-            is_page = attributes.get("media-type", "") in _HTML_TYPES
-            name = posixpath.join(self._folder, unquote(attributes.get("href", "")))
-            self.manifest[attributes.get("id", "")] = name if is_page else ""
+            self._list(attributes)
         elif event.name == "itemref" and len(self.spine) < _MAX_CHAPTERS:
             self.spine.append(attributes.get("idref", ""))
+        elif event.name == "reference" and attributes.get("type") == "text":
+            self.begin = path_in_book(self._folder, attributes.get("href", "").partition("#")[0])
+
+    def _list(self, attributes: Mapping[str, str]) -> None:
+        kind = attributes.get("media-type", "")
+        name = path_in_book(self._folder, attributes.get("href", ""))
+        self.manifest[attributes.get("id", "")] = name if kind in _HTML_TYPES else ""
+        if "nav" in attributes.get("properties", "").split():
+            self.contents.insert(0, name)
+        elif kind == _NCX:
+            self.contents.append(name)

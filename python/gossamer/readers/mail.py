@@ -10,8 +10,9 @@ from pathlib import Path
 from gossamer.errors import Unreadable
 from gossamer.readers.dates import iso_of_mail
 from gossamer.readers.limits import Limits
-from gossamer.readers.mime import header_of, parse_headers, text_of
-from gossamer.readers.pieces import Pieces, one_line
+from gossamer.readers.mail_lines import MarkedText
+from gossamer.readers.mime import header_lines, header_of, parse_headers, text_of
+from gossamer.readers.pieces import MARK, Pieces, one_line
 from gossamer.records import Document, Value
 
 __all__ = ["read"]
@@ -31,12 +32,14 @@ def read(path: Path, data: bytes, limits: Limits) -> list[Document]:
     """Read mail: one document for each message, its key the Message-ID in a mailbox of many."""
     if data.lstrip(b"\r\n").startswith(b"From "):
         return _read_mailbox(path, data, limits)
+    first_line = 1
     if path.suffix.lower() == ".emlx" and (matched := _APPLE_COUNT.match(data)):
+        first_line += data.count(b"\n", 0, matched.end())
         data = data[matched.end() : matched.end() + int(matched.group(1))]
     headers = parse_headers(data)
     if not any(name in headers for name in _KNOWN_HEADERS):
         raise Unreadable("no headers of a mail message in it")
-    document = _document(data, _folder_of(path), limits.max_text_bytes)
+    document = _document(data, _folder_of(path), limits.max_text_bytes, first_line=first_line)
     if not document.text:
         raise Unreadable("a message without text")
     return [document]
@@ -79,21 +82,31 @@ def _unescaped(message: bytes) -> bytes:
     return _ESCAPED_FROM.sub(rb"\1", message)
 
 
-def _document(data: bytes, folder: str, max_bytes: int, number: int = 0) -> Document:
-    """Make a document of a message; `number` counts it in its mailbox, 0 if it stands alone."""
+def _document(
+    data: bytes, folder: str, max_bytes: int, number: int = 0, first_line: int = 1
+) -> Document:
+    """Make a document of a message; `number` counts it in its mailbox, 0 if it stands alone.
+
+    One that stands alone is cited by the lines of its file, the first of which is `first_line`.
+    """
     headers = parse_headers(data)
     found = {name: header_of(headers, name) for name, _ in _SHOWN}
     found["date"] = iso_of_mail(found["date"])
-    body = text_of(data, max_bytes)
+    body = text_of(data, max_bytes, first_line)
     found["attachments"] = one_line(", ".join(body.attachments))
+    shown = {name: label for name, label in _SHOWN if found[name]}
+    begins = header_lines(data)
+    head = MarkedText(
+        "\n".join(f"{MARK}{label}: {found[name]}" for name, label in shown.items()),
+        [first_line + begins.get(name, 0) for name in shown],
+    )
+    attached = MarkedText(f"{MARK}Attachments: {found['attachments']}", [body.attached_at])
 
     pieces = Pieces(max_bytes)
-    pieces.add(
-        number, "\n".join(f"{label}: {found[name]}" for name, label in _SHOWN if found[name])
-    )
-    pieces.add(number, body.text)
-    if body.attachments:
-        pieces.add(number, f"Attachments: {found['attachments']}")
+    lines: dict[int, int] = {}  # where each begins in the text
+    for part in (head, *body.parts, *([attached] if body.attachments else [])):
+        _, *marks = pieces.add(number, part.text) or [0]
+        lines |= dict(zip(marks, part.lines, strict=False))
     metadata: dict[str, Value] = {key: value for key, value in found.items() if value}
     if folder:
         metadata["folder"] = folder
@@ -103,7 +116,7 @@ def _document(data: bytes, folder: str, max_bytes: int, number: int = 0) -> Docu
         markup="markdown" if body.is_html else "plain",
         title=found["subject"],
         unit="message" if number else "line",
-        places=pieces.places if number else (),
+        places=pieces.places if number else tuple(lines.items()),
         key=(header_of(headers, "message-id").strip("<> ") or str(number)) if number else "",
         metadata=metadata,
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gossamer.errors import Unreadable
 from gossamer.readers.conversation import Conversations, Message
-from gossamer.readers.dates import iso_of_text
+from gossamer.readers.dates import iso_of_text, iso_of_timestamp
 from gossamer.readers.limits import Limits
 from gossamer.readers.loose_json import (
     JsonObject,
@@ -37,7 +37,9 @@ def read_slack(path: Path, data: bytes, limits: Limits) -> list[Document]:
     messages = _slack_messages(data, names)
     found = Conversations("slack", limits, is_markdown=False)
     channel, day = path.parent.name, path.stem
-    metadata = {"channel": channel, "date": iso_of_text(day)}
+    metadata = {"channel": channel}
+    if date := iso_of_text(day):
+        metadata |= {"date": date, "last_date": date}
     found.add(messages, f"#{channel} {day}", metadata=metadata)
     return found.documents
 
@@ -51,10 +53,7 @@ def read_telegram(path: Path, data: bytes, limits: Limits) -> list[Document]:  #
         chat = as_object(element)
         title = as_text(chat.get("name")) or "Saved messages"
         key = _id_of(chat) if several else ""
-        messages = as_list(chat.get("messages"))
-        first = as_object(messages[0]) if messages else {}
-        metadata = {"date": iso_of_text(first.get("date"))}
-        found.add(_telegram_messages(messages), title, key, metadata)
+        found.add(_telegram_messages(as_list(chat.get("messages"))), title, key)
     return found.documents
 
 
@@ -64,9 +63,8 @@ def read_discord(path: Path, data: bytes, limits: Limits) -> list[Document]:  # 
     channel = one_line(as_object(export.get("channel")).get("name"))
     guild = one_line(as_object(export.get("guild")).get("name"))
     messages = as_list(export.get("messages"))
-    first = as_object(messages[0]) if messages else {}
     found = Conversations("discord", limits, is_markdown=False)
-    metadata = {"channel": channel, "date": iso_of_text(first.get("timestamp"))}
+    metadata = {"channel": channel}
     found.add(_discord_messages(messages), f"{guild} #{channel}", metadata=metadata)
     return found.documents
 
@@ -81,7 +79,9 @@ def _slack_messages(data: bytes, names: Mapping[str, str]) -> Iterator[Message]:
         attached = ", ".join(filter(None, files))
         if attached:
             text = f"{text}\nAttached: {attached}"
-        yield Message(number, _slack_name(message, names), text)
+        yield Message(
+            number, _slack_name(message, names), text, iso_of_timestamp(message.get("ts"))
+        )
 
 
 def _slack_name(message: JsonObject, names: Mapping[str, str]) -> str:
@@ -144,7 +144,8 @@ def _telegram_messages(messages: list[object]) -> Iterator[Message]:
     for number, element in enumerate(messages, 1):
         message = as_object(element)
         if message.get("type") == "message":
-            yield Message(number, as_text(message.get("from")), _telegram_text(message))
+            date = iso_of_text(message.get("date"))
+            yield Message(number, as_text(message.get("from")), _telegram_text(message), date)
 
 
 def _telegram_text(message: JsonObject) -> str:
@@ -164,7 +165,8 @@ def _discord_messages(messages: list[object]) -> Iterator[Message]:
         message = as_object(element)
         author = as_object(message.get("author"))
         name = as_text(author.get("nickname")) or as_text(author.get("name"))
-        yield Message(number, name, as_text(message.get("content")))
+        date = iso_of_text(message.get("timestamp"))
+        yield Message(number, name, as_text(message.get("content")), date)
 
 
 def _id_of(chat: JsonObject) -> str:

@@ -6,8 +6,6 @@ by recursion and makes objects without bound.
 
 from __future__ import annotations
 
-import binascii
-import quopri
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,11 +17,11 @@ from email.policy import compat32
 from typing import TypeAlias
 
 from gossamer.errors import Unreadable
-from gossamer.readers.html import extract_html
+from gossamer.readers.mail_lines import MarkedText, mark_html, mark_plain, transfer_decoded
 from gossamer.readers.pieces import one_line
 from gossamer.text.encoding import decode
 
-__all__ = ["MailText", "header_of", "parse_headers", "text_of"]
+__all__ = ["MailText", "header_lines", "header_of", "parse_headers", "text_of"]
 
 _MAX_HEADER_BYTES = 200_000
 _MAX_PART_HEADER_BYTES = 16_000
@@ -47,9 +45,10 @@ _Headers: TypeAlias = "Message[str, str]"
 class MailText:
     """What a reader of a message sees, and the names of what is attached to it."""
 
-    text: str
+    parts: tuple[MarkedText, ...]
     is_html: bool  # some of the text was HTML and is Markdown-like now
     attachments: tuple[str, ...]
+    attached_at: int  # line of the file that names the first attachment; 0 for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,7 @@ class _Part:
     """Headers and the span of the body they describe."""
 
     headers: _Headers
+    head: int  # where the headers begin
     begin: int
     end: int
     depth: int
@@ -88,21 +88,47 @@ def header_of(headers: _Headers, name: str) -> str:
     return one_line("".join(_decoded_word(word, charset) for word, charset in parts))
 
 
-def text_of(data: bytes, max_bytes: int) -> MailText:
-    """Give the text of a message: plain where there is a choice, HTML turned into text."""
-    texts: list[str] = []
+def header_lines(data: bytes) -> dict[str, int]:
+    """Say on which line, from 0, each header begins that `data` begins with; the first of each."""
+    head = data[:_MAX_HEADER_BYTES]
+    found = _HEADERS_END.search(head)
+    lines: dict[str, int] = {}
+    for number, line in enumerate((head[: found.start()] if found else head).split(b"\n")):
+        name, colon, _ = line.partition(b":")
+        if colon and not name[:1].isspace():
+            lines.setdefault(name.decode("latin-1").lower(), number)
+    return lines
+
+
+def text_of(data: bytes, max_bytes: int, first_line: int = 1) -> MailText:
+    """Give the text of a message that begins on this line of its file: plain where there is a
+    choice, HTML turned into text."""
+    texts: list[MarkedText] = []
     names: list[str] = []
     is_html = False
+    attached_at = 0
+    at, line = 0, first_line
     for part in _leaves(data):
+        line += data.count(b"\n", at, part.begin) - data.count(b"\n", part.begin, at)
+        at = part.begin
         name = _file_name(part.headers)
         is_text = part.type in ("text/plain", "text/html")
         if name or not is_text or _is_attachment(part.headers):
+            head = data[part.head : part.begin]
+            attached_at = attached_at or line - head.count(b"\n") + _naming_line(head)
             names.append(name or part.type)
             continue
-        text = _body_text(part, data, max_bytes)
-        is_html = is_html or part.type == "text/html"
-        texts.append(text.strip())
-    return MailText("\n\n".join(filter(None, texts)), is_html, tuple(names[:_MAX_NAMES]))
+        text = _body_text(part, data)
+        is_page = part.type == "text/html"
+        is_html = is_html or is_page
+        texts.append(mark_html(text, line, max_bytes) if is_page else mark_plain(text, line))
+    return MailText(tuple(texts), is_html, tuple(names[:_MAX_NAMES]), attached_at)
+
+
+def _naming_line(head: bytes) -> int:
+    """Say on which line of a part's headers its name stands, or else its type."""
+    lines = header_lines(head)
+    return lines.get("content-disposition", lines.get("content-type", 0))
 
 
 def _leaves(data: bytes) -> Iterator[_Part]:
@@ -128,7 +154,7 @@ def _leaves(data: bytes) -> Iterator[_Part]:
 def _part_at(data: bytes, begin: int, end: int, depth: int) -> _Part:
     # A part may begin with the blank line that says that it has no headers.
     if data[begin : begin + 1] == b"\n" or data[begin : begin + 2] == b"\r\n":
-        return _Part(Message(), begin, end, depth)
+        return _Part(Message(), begin, begin, end, depth)
     found = _HEADERS_END.search(data, begin, min(end, begin + _MAX_HEADER_BYTES))
     body = found.end() if found else end
     most = _MAX_PART_HEADER_BYTES if depth else _MAX_HEADER_BYTES
@@ -138,7 +164,7 @@ def _part_at(data: bytes, begin: int, end: int, depth: int) -> _Part:
     for name, value in headers.raw_items():
         if name.lower() in _PART_HEADERS and name not in kept:
             kept[name] = str(value)[:_MAX_HEADER_CHARS]
-    return _Part(kept, body, end, depth)
+    return _Part(kept, begin, body, end, depth)
 
 
 def _children(part: _Part, data: bytes) -> list[_Part]:
@@ -172,27 +198,15 @@ def _best(children: list[_Part]) -> _Part:
     return (shown or plain or children)[0]
 
 
-def _body_text(part: _Part, data: bytes, max_bytes: int) -> str:
-    body = _transfer_decoded(data[part.begin : part.end], part.headers)
+def _body_text(part: _Part, data: bytes) -> str:
+    """Decode a part; the marks of its lines are in it."""
+    encoding = str(part.headers.get("content-transfer-encoding", "")).strip().lower()
     try:
         charset = part.headers.get_content_charset() or ""
     except _HEADER_ERRORS:
         charset = ""
-    text = _decoded(body, charset)
-    if part.type == "text/html":
-        return extract_html(text, max_bytes).text.decode("utf-8", "replace")
-    return text
-
-
-def _transfer_decoded(body: bytes, headers: _Headers) -> bytes:
-    encoding = str(headers.get("content-transfer-encoding", "")).strip().lower()
-    if encoding == "quoted-printable":
-        return quopri.decodestring(body)
-    if encoding == "base64":
-        letters = re.sub(rb"[^A-Za-z0-9+/]", b"", body)
-        letters = letters[:-1] if len(letters) % 4 == 1 else letters  # cut off: half a byte
-        return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
-    return body
+    has_shifts = charset.lower() in _SEVEN_BIT
+    return _decoded(transfer_decoded(data[part.begin : part.end], encoding, has_shifts), charset)
 
 
 def _decoded(body: bytes, charset: str) -> str:

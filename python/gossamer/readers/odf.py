@@ -1,10 +1,11 @@
-"""OpenDocument text, slides and workbooks as Markdown-like text."""
+"""OpenDocument text and slides as Markdown-like text; workbooks are read by ods.py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gossamer.errors import Unreadable
+from gossamer.readers import ods
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
 from gossamer.readers.blocks import Block, Layout, write_blocks
 from gossamer.readers.limits import Limits
@@ -25,16 +26,21 @@ _SKIPPED = {"annotation", "tracked-changes", "automatic-styles", "forms", "note-
 
 
 def read_archive(archive: Archive, limits: Limits) -> list[Document]:
-    """Read an OpenDocument file; places are slides, pages where they are marked, or paragraphs."""
+    """Read an OpenDocument file; places are slides, pages where they are marked, or paragraphs.
+
+    A workbook gives a document for each sheet.
+    """
     mime = archive.read("mimetype", 1000).decode("ascii", "replace").strip()
     kind = _MIME_KINDS.get(mime.removesuffix("-template"))
     if kind is None:
         raise Unreadable(f"an OpenDocument file of type {mime[:80]!r}, which is not read")
     if "META-INF/manifest.xml" in archive and _is_encrypted(archive):
         raise Unreadable("password-protected")
+    if kind == "ods":
+        return ods.read_archive(archive, limits)
     layout = Layout()
     pieces = Pieces(limits.max_text_bytes)
-    pages = write_blocks(_Walk(layout, kind == "ods").blocks(archive), pieces)
+    pages = write_blocks(_Walk(layout).blocks(archive), pieces)
     if not pieces.text:
         raise Unreadable("no text in it")
     metadata = properties_of(archive, "meta.xml")
@@ -63,9 +69,8 @@ def _is_encrypted(archive: Archive) -> bool:
 class _Walk:
     """Goes through the content once and gives its blocks in order."""
 
-    def __init__(self, layout: Layout, is_workbook: bool) -> None:
+    def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._is_workbook = is_workbook
         self._skipping = 0
         self._list_depth = 0
         self._notes = 0  # how deep inside footnotes
@@ -75,17 +80,14 @@ class _Walk:
     def blocks(self, archive: Archive) -> Iterator[Block]:
         """Give headings, paragraphs, list items and table rows."""
         for event in xml_events(archive.stream(_CONTENT), _CONTENT):
-            block = None
             if event.kind == "start":
-                block = self._start(event)
+                self._start(event)
             elif event.kind == "end":
-                block = self._end(event.name)
+                yield from self._end(event.name)
             elif not self._skipping:
                 self._layout.write(event.name)
-            if block is not None:
-                yield block
 
-    def _start(self, event: XmlEvent) -> Block | None:
+    def _start(self, event: XmlEvent) -> None:
         layout, name = self._layout, event.name
         if self._skipping or name in _SKIPPED:
             self._skipping += 1
@@ -96,29 +98,20 @@ class _Walk:
             layout.begin_paragraph(int(self._is_title), self._list_depth - 1)
             layout.write("Footnote: " if self._notes else "")
         elif name == "table":
-            return self._start_table(event)
+            layout.begin_table()
         elif name == "table-row":
             layout.begin_row()
         elif name in ("table-cell", "covered-table-cell"):
             layout.begin_cell()
         else:
             self._start_other(event)
-        return None
-
-    def _start_table(self, event: XmlEvent) -> Block | None:
-        heading = None
-        if self._is_workbook:
-            self._layout.begin_paragraph(level=1)
-            self._layout.write(event.attributes.get("name", ""))
-            heading = self._layout.end_paragraph()
-        self._layout.begin_table()
-        return heading
 
     def _start_other(self, event: XmlEvent) -> None:
         layout, name = self._layout, event.name
         if name == "list":
             self._list_depth += 1
         elif name == "note-body":
+            layout.note = layout.note or layout.here
             self._notes += 1
         elif name == "page":
             self._slides += 1
@@ -126,13 +119,13 @@ class _Walk:
         elif name == "frame":
             self._is_title = event.attributes.get("class") == "title"
         elif name == "soft-page-break":
-            layout.page += 1
+            layout.begin_page()
         elif name in ("s", "tab"):
             layout.write(" ")
         elif name == "line-break":
             layout.write("\n")
 
-    def _end(self, name: str) -> Block | None:
+    def _end(self, name: str) -> list[Block]:
         layout = self._layout
         if self._skipping:
             self._skipping -= 1
@@ -148,6 +141,7 @@ class _Walk:
             self._list_depth -= 1
         elif name == "note-body":
             self._notes -= 1
+            layout.note = layout.note if self._notes else None
         elif name == "frame":
             self._is_title = False
-        return None
+        return []

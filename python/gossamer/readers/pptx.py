@@ -78,8 +78,8 @@ class _SlideWalk:
                     self._layout.write(event.name)
             elif event.kind == "start":
                 self._start(event)
-            elif (block := self._end(event.name)) is not None:
-                yield block
+            else:
+                yield from self._end(event.name)
 
     def _start(self, event: XmlEvent) -> None:
         layout, name = self._layout, event.name
@@ -105,7 +105,7 @@ class _SlideWalk:
         elif name == "tc":
             layout.begin_cell()
 
-    def _end(self, name: str) -> Block | None:
+    def _end(self, name: str) -> list[Block]:
         layout = self._layout
         if name == "p":
             return layout.end_paragraph()
@@ -119,4 +119,4 @@ class _SlideWalk:
             layout.end_cell()
         elif name == "tbl":
             layout.end_table()
-        return None
+        return []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import date
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +22,7 @@ _HEAD_BYTES = 1 << 16
 # Dates are in the order of the phone's country; some put a word before the time.
 _NOON = r"(?:[\s\u202f\xa0]{0,2}[AaPp]\.?\s?[Mm]\.?)?"
 _DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4},?\s(?:\w{1,3}\s)?"
+_DAY = re.compile(r"(\d{1,4})([./-])\s?(\d{1,2})[./-]\s?(\d{1,4})")
 # Logs begin with a date too: only between brackets are seconds and 2024-05-01 those of a chat.
 _BEGIN = (
     rf"^[\ufeff\u200e\u200f]{{0,3}}(?:\[{_DATE}\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?{_NOON}\]"
@@ -27,6 +30,8 @@ _BEGIN = (
 )
 _LINE = re.compile(_BEGIN + r"[\u200e~\s]{0,3}(?P<name>[^:\n]{1,80}?):\s", re.MULTILINE)
 _FIRST_LINE = re.compile(_BEGIN)
+_ANY_LINE = re.compile(_BEGIN, re.MULTILINE)
+_ORDERS = ("ymd", "dmy", "mdy")
 _FILE_NAME = re.compile(r"WhatsApp Chat (?:with|-) (.+)", re.IGNORECASE)
 
 
@@ -46,6 +51,7 @@ def read_whatsapp(path: Path, data: bytes, limits: Limits) -> list[Document]:  #
     metadata: dict[str, Value] = {
         "program": "whatsapp",
         "participants": ", ".join(list(names)[:_MAX_NAMES]),
+        **_dates(decoded.text.decode("utf-8", "replace")),
     }
     return [
         Document(
@@ -56,6 +62,37 @@ def read_whatsapp(path: Path, data: bytes, limits: Limits) -> list[Document]:  #
             metadata=metadata,
         )
     ]
+
+
+def _dates(text: str) -> dict[str, Value]:
+    """Give the days of the first and the last message; nothing where their order is not told."""
+    found = (_DAY.search(begin[0]) for begin in _ANY_LINE.finditer(text))
+    numbers = [(int(day[1]), int(day[3]), int(day[4]), day[2]) for day in found if day]
+    possible = [days for order in _ORDERS if (days := _days(numbers, order))]
+    if len(possible) > 1:  # messages stand in the order of time
+        possible = [days for days in possible if days == sorted(days)]
+    told = {(days[0], max(days)) for days in possible}
+    if len(told) != 1:
+        return {}
+    first, last = told.pop()
+    return {"date": first.isoformat(), "last_date": last.isoformat()}
+
+
+def _days(numbers: Sequence[tuple[int, int, int, str]], order: str) -> list[date]:
+    """Read all dates in an order of year, month and day; nothing where one is none in it."""
+    days: list[date] = []
+    for *parts, sign in numbers:
+        named = dict(zip(order, parts, strict=True))
+        # A year that comes first is written in full; behind a point nobody puts the day.
+        is_odd = named["y"] < 100 if order == "ymd" else order == "mdy" and sign == "."
+        if is_odd:
+            return []
+        year = named["y"] + (2000 if named["y"] < 100 else 0)
+        try:
+            days.append(date(year, named["m"], named["d"]))
+        except ValueError:
+            return []
+    return days
 
 
 def _title(path: Path) -> str:

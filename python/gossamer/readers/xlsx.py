@@ -11,7 +11,8 @@ from gossamer.errors import Unreadable
 from gossamer.readers.archive import Archive, XmlEvent, xml_events
 from gossamer.readers.limits import Limits
 from gossamer.readers.ooxml import core_properties, relationships
-from gossamer.readers.pieces import Pieces, one_line
+from gossamer.readers.pieces import one_line
+from gossamer.readers.sheets import MAX_COLUMNS, cell_text, make_sheets
 from gossamer.records import Document
 
 __all__ = ["read_archive"]
@@ -21,8 +22,6 @@ _STRINGS = "xl/sharedStrings.xml"
 _STYLES = "xl/styles.xml"
 _MAX_SHEETS = 1_000
 _MAX_STRINGS = 10_000_000
-_MAX_COLUMN = 256  # cells beyond it are kept, but no longer aligned
-_MAX_CELL_CHARS = 32_767  # what Excel holds; repeated longer ones would make a small file large
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 _DATE_FORMATS = {*range(14, 23), *range(45, 48)}
 # Quoted text and colours of a custom number format say nothing of whether it is a date.
@@ -34,32 +33,8 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
     """Read a workbook: a document for each sheet that has text, its key the sheet's name."""
     strings = _shared_strings(archive, limits)
     date_styles = _date_styles(archive)
-    metadata = core_properties(archive)
-    book_title = one_line(metadata.pop("title", ""))
-    documents: list[Document] = []
-    room = limits.max_text_bytes
-    for name, part in _sheets(archive)[: limits.max_documents]:
-        pieces = Pieces(room, separator="\n")
-        for number, cells in _rows(archive, part, strings, date_styles):
-            pieces.add(number, " | ".join(cells))
-        room -= len(pieces.text)
-        if pieces.text:
-            title = f"{book_title}: {name}" if book_title else name
-            documents.append(
-                Document(
-                    text=pieces.text,
-                    kind="xlsx",
-                    markup="rows",
-                    title=title,
-                    unit="row",
-                    places=pieces.places,
-                    key=name,
-                    metadata=metadata | {"sheet": name},
-                )
-            )
-    if not documents:
-        raise Unreadable("no text in it")
-    return documents
+    sheets = ((name, _rows(archive, part, strings, date_styles)) for name, part in _sheets(archive))
+    return make_sheets("xlsx", sheets, core_properties(archive), limits)
 
 
 def _sheets(archive: Archive) -> list[tuple[str, str]]:
@@ -93,7 +68,7 @@ def _shared_strings(archive: Archive, limits: Limits) -> list[str]:
         elif event.name == "t":
             is_text = event.kind == "start"
         elif event.name == "si" and event.kind == "end":
-            text = _cell_text("".join(parts))
+            text = cell_text("".join(parts))
             room -= len(text) + 1
             if room < 0 or len(found) >= _MAX_STRINGS:
                 raise Unreadable("more text than the limit; split the workbook")
@@ -168,13 +143,13 @@ def _begin_cell(event: XmlEvent, following: int) -> _Cell:
         for letter in matched.group():
             column = column * 26 + ord(letter) - ord("A") + 1
         column -= 1
-    column = max(following, column) if column < _MAX_COLUMN else following
+    column = max(following, column) if column < MAX_COLUMNS else following
     return _Cell(column, event.attributes.get("t", "n"), event.attributes.get("s", ""), [])
 
 
 def _shown(cell: _Cell, strings: list[str], date_styles: set[int]) -> str:
     """Give what a reader of the sheet sees in a cell, as far as it is text, number or date."""
-    value = _cell_text("".join(cell.value))
+    value = cell_text("".join(cell.value))
     if cell.kind == "s":
         is_known = value.isascii() and value.isdecimal() and int(value[:9]) < len(strings)
         return strings[int(value[:9])] if is_known else ""
@@ -194,7 +169,3 @@ def _as_date(value: str) -> str:
     when = when.replace(microsecond=0)
     has_time = when.hour or when.minute or when.second
     return when.isoformat(" ") if has_time else when.date().isoformat()
-
-
-def _cell_text(value: str) -> str:
-    return " ".join(value[:_MAX_CELL_CHARS].split())

@@ -3,9 +3,10 @@
 import { byteString, utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
 import type { Document, Value } from "../records.ts";
-import { splitWords, stripEnd } from "../text/python_text.ts";
+import { splitWords } from "../text/python_text.ts";
 import { documentOf } from "./documents.ts";
-import { headerOf, headersOf, textOf } from "./mime.ts";
+import { joined, MARK } from "./mail_lines.ts";
+import { headerLines, headerOf, headersOf, textOf } from "./mime.ts";
 import { parentNameOf, stemOf, suffixOf } from "./paths.ts";
 
 // Mailers differ in how they escape "From " inside a text, so a time and a header must follow it.
@@ -25,11 +26,12 @@ export function readMail(path: string, bytes: Uint8Array, maxTextBytes: number):
   if (data.replace(/^[\r\n]+/, "").startsWith("From ")) return readMailbox(path, data, maxTextBytes);
   const counted = suffixOf(path) === ".emlx" ? APPLE_COUNT.exec(data) : null;
   if (counted) data = data.slice(counted[0].length, counted[0].length + Number(counted[1]));
+  const firstLine = (counted?.[0] ?? "").split("\n").length;
   const headers = headersOf(data);
   if (!KNOWN_HEADERS.some((name) => headers.has(name))) {
     throw new GossamerError("Unreadable", "no headers of a mail message in it");
   }
-  const document = messageOf(data, folderOf(path), maxTextBytes, 0);
+  const document = messageOf(data, folderOf(path), maxTextBytes, 0, firstLine);
   if (!document.text.length) throw new GossamerError("Unreadable", "a message without text");
   return [document];
 }
@@ -64,20 +66,23 @@ function messagesOf(data: string): string[] {
   );
 }
 
-/** A document of a message; `number` counts it in its mailbox, 0 if it stands alone. */
-function messageOf(data: string, folder: string, maxBytes: number, number: number): Document {
+/** A document of a message; `number` counts it in its mailbox, 0 if it stands alone. One that does is
+ * cited by the lines of its file, the first of which is `firstLine`. */
+function messageOf(data: string, folder: string, maxBytes: number, number: number, firstLine = 1): Document {
   const headers = headersOf(data);
   const found = new Map(SHOWN.map((name) => [name.toLowerCase(), headerOf(headers, name.toLowerCase())]));
   found.set("date", isoDate(found.get("date") ?? ""));
-  const body = textOf(data, maxBytes);
+  const body = textOf(data, maxBytes, firstLine);
   found.set("attachments", oneLine(body.attachments.join(", ")));
-  const head = SHOWN.map((name) => [name, found.get(name.toLowerCase())]).filter(([, value]) => value);
-  const pieces = [
-    head.map(([name, value]) => `${name}: ${value}`).join("\n"),
-    body.text,
-    body.attachments.length ? `Attachments: ${found.get("attachments")}` : "",
-  ].map(cleanPiece);
-  const text = utf8(pieces.filter((piece) => piece !== "").join("\n\n"));
+  const shown = SHOWN.filter((name) => found.get(name.toLowerCase()));
+  const begins = headerLines(data);
+  const head = {
+    text: shown.map((name) => `${MARK}${name}: ${found.get(name.toLowerCase())}`).join("\n"),
+    lines: shown.map((name) => firstLine + (begins.get(name.toLowerCase()) ?? 0)),
+  };
+  const attached = { text: `${MARK}Attachments: ${found.get("attachments")}`, lines: [body.attachedAt] };
+  const whole = joined([head, ...body.parts, ...(body.attachments.length ? [attached] : [])]);
+  const text = utf8(whole.text);
   if (text.length > maxBytes) throw new GossamerError("Unreadable", "more text than a page reads");
   const metadata: Record<string, Value> = {};
   for (const [name, value] of found) if (value) metadata[name] = value;
@@ -87,16 +92,10 @@ function messageOf(data: string, folder: string, maxBytes: number, number: numbe
     markup: body.isHtml ? "markdown" : "plain",
     title: found.get("subject") ?? "",
     unit: number ? "message" : "line",
-    places: number && text.length ? [[0, number]] : [],
+    places: number && text.length ? [[0, number]] : number ? [] : whole.places,
     key: number ? id || String(number) : "",
     metadata,
   });
-}
-
-/** LF line ends, no control characters, never two blank lines in a row. */
-function cleanPiece(text: string): string {
-  const lines = text.replace(/\r\n?|\u2028/g, "\n").replace(CONTROLS, "");
-  return stripEnd(lines.replace(/\n[ \t]*\n(?:[ \t]*\n)+/g, "\n\n").replace(/^\n+/, ""));
 }
 
 /** The date of a mail's header as ISO 8601 in UTC; "" for no date. */

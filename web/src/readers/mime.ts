@@ -3,9 +3,10 @@
 
 import { decoded } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import { splitWords, stripEnd, stripStart } from "../text/python_text.ts";
+import { splitWords } from "../text/python_text.ts";
 import { decodeToUtf8, fromWindows } from "./encoding.ts";
-import { extractHtml } from "./html.ts";
+import { bytesOf, fromBase64, fromQuoted, markHtml, markPlain, transferDecoded } from "./mail_lines.ts";
+import type { MarkedText } from "./mail_lines.ts";
 
 const MAX_HEADER_BYTES = 200_000;
 const MAX_HEADER_CHARS = 2_000;
@@ -20,9 +21,10 @@ const SEVEN_BIT = new Set(["iso-2022-jp"]);
 
 /** What a reader of a message sees, and the names of what is attached to it. */
 export interface MailText {
-  readonly text: string;
+  readonly parts: readonly MarkedText[];
   readonly isHtml: boolean; // some of the text was HTML and is Markdown-like now
   readonly attachments: readonly string[];
+  readonly attachedAt: number; // line of the file that names the first attachment; 0 for none
 }
 
 export type Headers = ReadonlyMap<string, string>;
@@ -30,7 +32,9 @@ export type Headers = ReadonlyMap<string, string>;
 interface Part {
   readonly headers: Headers;
   readonly type: string;
+  readonly head: string; // the headers as they stand
   readonly body: string;
+  readonly begin: number; // of the body in the message
   readonly depth: number;
 }
 
@@ -47,44 +51,73 @@ export function headersOf(data: string): Headers {
   return headers;
 }
 
+/** On which line, from 0, each header begins that `data` begins with; the first of each. */
+export function headerLines(data: string): Map<string, number> {
+  const head = data.slice(0, Math.min(MAX_HEADER_BYTES, endOfHeaders(data)));
+  const lines = new Map<string, number>();
+  head.split("\n").forEach((line, number) => {
+    const name = line.slice(0, Math.max(line.indexOf(":"), 0)).toLowerCase();
+    if (name && !/^\s/.test(name) && !lines.has(name)) lines.set(name, number);
+  });
+  return lines;
+}
+
 /** A header decoded, as one line; "" where there is none. */
 export function headerOf(headers: Headers, name: string): string {
   const raw = (headers.get(name) ?? "").slice(0, MAX_HEADER_CHARS);
   const words = guessed(raw).replace(ENCODED_WORD, (_, charset: string, how: string, text: string) => {
     const isBase64 = how.toLowerCase() === "b";
-    return decodedBody(isBase64 ? fromBase64(text) : fromQuoted(text.replaceAll("_", " ")), charset);
+    return decodedBody(bytesOf(isBase64 ? fromBase64(text) : fromQuoted(text.replaceAll("_", " "))), charset);
   });
   return [...splitWords(words).join(" ")].slice(0, MAX_LINE_CHARS).join("");
 }
 
-/** The text of a message: plain where there is a choice, HTML turned into text. */
-export function textOf(data: string, maxBytes: number): MailText {
-  const texts: string[] = [];
+/** The text of a message that begins on this line of its file: plain where there is a choice, HTML
+ * turned into text. */
+export function textOf(data: string, maxBytes: number, firstLine: number): MailText {
+  const parts: MarkedText[] = [];
   const names: string[] = [];
   let isHtml = false;
+  let attachedAt = 0;
+  let at = 0;
+  let line = firstLine;
   for (const part of leavesOf(data)) {
+    line += linesIn(data.slice(at, part.begin));
+    at = part.begin;
     const name = fileNameOf(part.headers);
     const isText = part.type === "text/plain" || part.type === "text/html";
     const isAttached = /^\s*attachment/i.test(part.headers.get("content-disposition") ?? "");
     if (name || !isText || isAttached) {
+      attachedAt ||= line - linesIn(part.head) + namingLine(part.head);
       names.push(name || part.type);
       continue;
     }
-    isHtml = isHtml || part.type === "text/html";
-    texts.push(stripStart(stripEnd(bodyText(part, maxBytes))));
+    const isPage = part.type === "text/html";
+    isHtml = isHtml || isPage;
+    const text = bodyText(part);
+    parts.push(isPage ? markHtml(text, line, maxBytes) : markPlain(text, line));
   }
-  const text = texts.filter((one) => one !== "").join("\n\n");
-  return { text, isHtml, attachments: names.slice(0, MAX_NAMES) };
+  return { parts, isHtml, attachments: names.slice(0, MAX_NAMES), attachedAt };
+}
+
+/** On which line of a part's headers its name stands, or else its type. */
+function namingLine(head: string): number {
+  const lines = headerLines(head);
+  return lines.get("content-disposition") ?? lines.get("content-type") ?? 0;
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").length - 1;
 }
 
 /** The parts that hold something, in order; of alternatives only the best. */
 function leavesOf(data: string): Part[] {
   const leaves: Part[] = [];
-  const waiting = [partOf(data, 0)];
+  const waiting = [partOf(data, 0, 0)];
   for (let count = 0; waiting.length && count < MAX_PARTS; count += 1) {
     const part = waiting.pop();
     if (!part || part.depth >= MAX_DEPTH) continue;
-    if (part.type === "message/rfc822") waiting.push(partOf(part.body, part.depth + 1));
+    if (part.type === "message/rfc822") waiting.push(partOf(part.body, part.begin, part.depth + 1));
     else if (part.type.startsWith("multipart/")) {
       const children = childrenOf(part);
       const isChoice = part.type === "multipart/alternative" && children.length > 0;
@@ -94,14 +127,15 @@ function leavesOf(data: string): Part[] {
   return leaves;
 }
 
-function partOf(data: string, depth: number): Part {
+/** The part that `data` is, which begins there in the message. */
+function partOf(data: string, begin: number, depth: number): Part {
   // A part may begin with the blank line that says that it has no headers.
   const isBare = /^\r?\n/.test(data);
   const headers: Headers = isBare ? new Map() : headersOf(data);
   const declared = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const type = /^[^/\s]+\/[^/\s]+$/.test(declared) ? declared : "text/plain";
-  const body = data.slice(isBare ? 0 : endOfHeaders(data));
-  return { headers, type, body, depth };
+  const end = isBare ? 0 : endOfHeaders(data);
+  return { headers, type, head: data.slice(0, end), body: data.slice(end), begin: begin + end, depth };
 }
 
 function endOfHeaders(data: string): number {
@@ -116,13 +150,15 @@ function childrenOf(part: Part): Part[] {
   const line = new RegExp(`(?<![^\\n])--${escaped}(--)?[ \\t]*\\r?(?![^\\n])`, "g");
   const children: Part[] = [];
   let begin = -1;
+  const add = (data: string): unknown =>
+    children.push(partOf(data, part.begin + begin, part.depth + 1));
   for (const found of part.body.matchAll(line)) {
-    if (begin >= 0) children.push(partOf(part.body.slice(begin, found.index), part.depth + 1));
+    if (begin >= 0) add(part.body.slice(begin, found.index));
     begin = found.index + found[0].length + 1;
     if (found[1] || children.length >= MAX_PARTS) return children;
   }
   // Cut off before its last boundary.
-  if (begin >= 0) children.push(partOf(part.body.slice(begin), part.depth + 1));
+  if (begin >= 0) add(part.body.slice(begin));
   return children;
 }
 
@@ -133,16 +169,12 @@ function bestOf(children: readonly Part[]): Part {
   return shown ?? plain ?? (children[0] as Part);
 }
 
-function bodyText(part: Part, maxBytes: number): string {
+/** A part decoded; the marks of its lines are in it. */
+function bodyText(part: Part): string {
   const encoding = (part.headers.get("content-transfer-encoding") ?? "").trim().toLowerCase();
-  const body =
-    encoding === "quoted-printable"
-      ? fromQuoted(part.body.replace(/(?<![ \t])[ \t]+(?=\r?\n)/g, "").replace(/=\r?\n/g, ""))
-      : encoding === "base64"
-        ? fromBase64(part.body)
-        : bytesOf(part.body);
-  const text = decodedBody(body, parameterOf(part.headers.get("content-type") ?? "", "charset"));
-  return part.type === "text/html" ? decoded(extractHtml(text, maxBytes).text) : text;
+  const charset = parameterOf(part.headers.get("content-type") ?? "", "charset");
+  const hasShifts = SEVEN_BIT.has(charset.toLowerCase());
+  return decodedBody(transferDecoded(part.body, encoding, hasShifts), charset);
 }
 
 function decodedBody(body: Uint8Array, charset: string): string {
@@ -174,21 +206,4 @@ function guessed(raw: string): string {
   } catch {
     return fromWindows(bytesOf(raw));
   }
-}
-
-function fromQuoted(text: string): Uint8Array {
-  return bytesOf(
-    text.replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-  );
-}
-
-function fromBase64(text: string): Uint8Array {
-  const letters = text.replace(/[^A-Za-z0-9+/]/g, "");
-  // Cut off: half a byte.
-  const whole = letters.length % 4 === 1 ? letters.slice(0, -1) : letters;
-  return bytesOf(atob(whole));
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0) & 255);
 }

@@ -19,7 +19,7 @@ const MB = 1 << 20;
 const MAX_FILE_BYTES = 256 * MB;
 const MAX_TEXT_BYTES = 512 * MB;
 const MAX_JSON_BYTES = MB; // larger JSON is data, not something to read
-const DESKTOP_KINDS = new Set(["pdf", "docx", "pptx", "xlsx", "odt", "odp", "epub", "notebook"]);
+const DESKTOP_KINDS = new Set(["pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "notebook"]);
 
 /** Reads a file into documents, at least one; GossamerError Unreadable, or LeftOut for what is left
  * out on purpose, says why there is none. No bytes, however damaged or hostile, give anything else.
