@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,10 @@ def ask(
     names = _names(session, wants_all)
     if len(names) == 1:
         index = replace(session, index=names[0], others=()).open_index(model)
-        return answer_of_one(Asked(names[0], index), question, index.search(question, k, **options))
+        results = index.search(question, k, **options)
+        if not results:
+            results = replace(results, notes=(*results.notes, *_notes_on(index, options["types"])))
+        return answer_of_one(Asked(names[0], index), question, results)
     answers: list[Answer] = []
     failures: dict[str, Exception] = {}
     for name in names:
@@ -72,6 +75,17 @@ def ask(
 def answer_of_one(asked: Asked, question: str, results: Results) -> Answer:
     """Give the answer of an index that was asked alone."""
     return Answer(record_results(question, results), [asked] * len(results), (asked.name,))
+
+
+def _notes_on(index: Index, types: Sequence[str]) -> Iterator[str]:
+    """Say which types there are, where one was asked for that is not."""
+    from gossamer.status import count_kinds
+
+    if types and not set(types) & (kinds := count_kinds(index.snapshot)).keys():
+        yield (
+            f"no hit is of the type {' or '.join(types)}; the kinds in this index are "
+            f"{', '.join(sorted(kinds))}, and an extension such as md is a type too"
+        )
 
 
 def _names(session: Session, wants_all: bool) -> Sequence[str]:

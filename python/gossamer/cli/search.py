@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from gossamer.cli.session import (
 
 __all__ = ["command", "count_option", "filter_options"]
 
+_MOST_QUESTION = 1 << 16
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILTERS = [
@@ -105,7 +107,7 @@ def command(
     model: str,
     **options: Any,
 ) -> None:
-    """Find the places that answer QUESTION: by meaning and by words.
+    """Find the places that answer QUESTION: by meaning and by words. For - it is read from stdin.
 
     '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
@@ -116,7 +118,15 @@ def command(
     from gossamer.cli.answers import ask
     from gossamer.cli.hits import show_results
 
-    answer = ask(session, " ".join(question), model, **options)
+    asked = _read_question() if question == ("-",) else " ".join(question)
+    answer = ask(session, asked, model, **options)
     show_results(session.output, answer, format, explain)
     if not answer.found.hits:
         raise SystemExit(ExitCode.NO)
+
+
+def _read_question() -> str:
+    given = sys.stdin.buffer.read(_MOST_QUESTION + 1)
+    if len(given) > _MOST_QUESTION:
+        raise click.UsageError(f"a question from stdin may have {_MOST_QUESTION:,} bytes at most")
+    return given.decode("utf-8", "replace").strip()
