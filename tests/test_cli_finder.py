@@ -382,6 +382,26 @@ class TestInATerminal:
         assert process.wait(DEADLINE_S) == 0
         assert b"\x1b[?1049l" in said
 
+    def test_it_ends_at_once_while_a_search_goes_on(self, terminal: dict[str, Any]) -> None:
+        endless = (
+            "import gossamer.cli\n"
+            "from gossamer.index import Index\n"
+            "search = Index.search\n"
+            "def search_on(*given, **options):\n"
+            "    while True: search(*given, **options)\n"
+            "Index.search = search_on\n"
+            "gossamer.cli.main()\n"
+        )
+        terminal["command"] = [sys.executable, "-c", endless]
+        process = self.start(terminal)
+        self.read_until(terminal, b"type a question")
+        os.write(terminal["ours"], b"lease due")
+        self.read_until(terminal, b"searching")
+        os.write(terminal["ours"], b"\x03")
+        self.read_until(terminal, b"\x1b[?1049l")
+
+        assert process.wait(DEADLINE_S) == 0
+
     def test_a_signal_leaves_the_terminal_as_it_was(self, terminal: dict[str, Any]) -> None:
         import termios
 
