@@ -217,6 +217,46 @@ def test_filters_narrow_a_search(run: Run) -> None:
     assert [Path(hit["path"]).name for hit in json.loads(found.stdout)["hits"]] == ["plants.txt"]
 
 
+def test_a_type_that_is_not_there_is_answered_with_those_that_are(run: Run) -> None:
+    found = run("search", "lease", "--type", "bogus")
+
+    assert found.exit_code == 1
+    assert "no hit is of the type bogus; the kinds in this index are markdown, text" in found.stderr
+
+
+def test_a_question_may_come_from_standard_input(library: Path) -> None:
+    environment = {"GOSSAMER_HOME": str(library / "home"), "GOSSAMER_INDEX": None}
+
+    def ask(given: bytes) -> Result:
+        return CliRunner().invoke(
+            cli, ["search", "-", "-l", "-k", "1"], input=given, env=environment
+        )
+
+    assert ask(b"when is the lease due\n").stdout.endswith("lease.md\n")
+    assert ask(b"lease \xff").stdout.endswith("lease.md\n")
+    assert "needs a word" in ask(b"").stderr
+    assert "65,536 bytes at most" in ask(b"x" * 100_000).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["serach", "lease"], "error: there is no command serach; did you mean search?"),
+        (["zzz\x1b[2J"], "error: there is no command zzz\N{REPLACEMENT CHARACTER}[2J, see"),
+        (["search"], "error: Missing argument"),
+        (["models", "gte"], "error: No such command 'gte'."),
+    ],
+)
+def test_a_mistyped_command_is_said_as_other_errors_are(
+    run: Run, arguments: list[str], said: str
+) -> None:
+    found = run(*arguments)
+
+    assert found.exit_code == 2
+    assert said in found.stderr
+    assert "Error" not in found.stderr
+
+
 def test_check_tells_damage_from_good_order(copy: Run, tmp_path: Path) -> None:
     good = copy("check")
     quick = copy("check", "--quick", "--json")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,11 +18,13 @@ from click.testing import CliRunner
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.utils import get_cwidth
 
 from gossamer.cli import cli
 from gossamer.cli.answers import Asked
-from gossamer.cli.finder.finder import Finder
+from gossamer.cli.finder.finder import Context, Finder
 from gossamer.cli.finder.latest import Latest
+from gossamer.cli.finder.lines import context_lines, hit_lines
 from gossamer.cli.finder.screen import Screen
 from gossamer.errors import Damaged
 from gossamer.index import Index
@@ -201,6 +204,19 @@ def test_no_text_of_a_file_moves_the_cursor(finder: Finder) -> None:
     assert "\u202e" not in terminal.written.getvalue()
 
 
+def test_a_title_and_a_text_of_any_length_are_cut(finder: Finder) -> None:
+    hit = replace(finder.asked.index.search("lease due")[0], title="洗" * 100_000)
+    long = Context(hit.id, "b" * 4000, hit.snippet + "c\n" * 500_000, "")
+
+    first, _, _ = "".join(text for _, text in hit_lines(hit, True, 60)).split("\n")
+
+    assert get_cwidth(first) == 60
+    assert "…" in first
+    shown = "".join(text for _, text in context_lines(long, hit))
+    assert hit.snippet.splitlines()[0] in shown
+    assert len(shown) == 10_000
+
+
 def test_without_colours_none_are_written(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     def colours() -> bool:
         terminal = Terminal(finder)
@@ -365,6 +381,26 @@ class TestInATerminal:
 
         assert process.wait(DEADLINE_S) == 0
         assert b"\x1b[?1049l" in said
+
+    def test_it_ends_at_once_while_a_search_goes_on(self, terminal: dict[str, Any]) -> None:
+        endless = (
+            "import gossamer.cli\n"
+            "from gossamer.index import Index\n"
+            "search = Index.search\n"
+            "def search_on(*given, **options):\n"
+            "    while True: search(*given, **options)\n"
+            "Index.search = search_on\n"
+            "gossamer.cli.main()\n"
+        )
+        terminal["command"] = [sys.executable, "-c", endless]
+        process = self.start(terminal)
+        self.read_until(terminal, b"type a question")
+        os.write(terminal["ours"], b"lease due")
+        self.read_until(terminal, b"searching")
+        os.write(terminal["ours"], b"\x03")
+        self.read_until(terminal, b"\x1b[?1049l")
+
+        assert process.wait(DEADLINE_S) == 0
 
     def test_a_signal_leaves_the_terminal_as_it_was(self, terminal: dict[str, Any]) -> None:
         import termios

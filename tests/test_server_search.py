@@ -50,6 +50,8 @@ class TestSearch:
         expected = json.loads(printed.stdout)
         for one in (answer, expected):
             del one["took_ms"], one["explanation"]["stages"]
+        # A server has one index.
+        assert {hit.pop("index") for hit in expected["hits"]} == {str(folder / "index")}
         assert answer == expected
         assert answer["hits"][0]["location"].endswith("lease.md:3")
 

@@ -16,7 +16,7 @@ from gossamer.store import Catalogue, Manifest, Snapshot, Status
 from gossamer.store.manifest import Json
 from gossamer.update.compare import Difference, compare_files
 
-__all__ = ["IndexStatus", "bytes_by_part", "read_status", "record_status"]
+__all__ = ["IndexStatus", "bytes_by_part", "count_kinds", "read_status", "record_status"]
 
 # Folders of server and edge beside the index: history and replicas, changes that wait.
 _FOLDERS = ("sync", "outbox")
@@ -87,7 +87,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         skipped=int((statuses == Status.SKIPPED).sum()),
         failed=int((statuses == Status.FAILED).sum()),
         reasons=_count_words(catalogue, "reason", ~is_indexed),
-        kinds=_count_words(catalogue, "kind", is_indexed),
+        kinds=count_kinds(snapshot),
         documents=catalogue.document_count,
         chunks=catalogue.chunk_count,
         text_bytes=manifest.counts.get("text_bytes", 0),
@@ -98,6 +98,12 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         follows=_follows(snapshot.folder, manifest),
         remote=snapshot.remote,
     )
+
+
+def count_kinds(snapshot: Snapshot) -> dict[str, int]:
+    """Count the indexed sources of each kind, the most frequent first."""
+    catalogue = snapshot.catalogue
+    return _count_words(catalogue, "kind", catalogue.tables["status"] == Status.INDEXED)
 
 
 def _follows(folder: Path, manifest: Manifest) -> dict[str, Json]:

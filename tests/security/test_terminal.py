@@ -93,6 +93,9 @@ def run(index: Path, *arguments: str, is_terminal: bool) -> str:
     [
         ("search", "kelp", "-k", "5"),
         ("search", "kelp", "-k", "5", "--json"),
+        ("search", "kelp", "-k", "5", "--format", "vimgrep"),
+        ("search", "kelp", "-k", "5", "-l"),
+        ("open", "--id", "1", "--print"),
         ("search", "kelp", "--where", HOSTILE),
         ("search", "kelp", "--where", HOSTILE, "--json"),
         ("similar", "1", "--json"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -52,6 +53,15 @@ class _Commands(click.Group):
         command = import_module(f"gossamer.cli.{_COMMANDS[cmd_name]}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], _COMMANDS, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ", see `gossamer --help`"
+            ctx.fail(f"there is no command {args[0]}{meant}")
+        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with harmless_usage():

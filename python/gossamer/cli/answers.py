@@ -71,7 +71,10 @@ def ask(
         if options.get("update") == "always":
             bring_up_to_date(session.output, index)
             options["update"] = "auto"  # says what is gone
-        return answer_of_one(Asked(names[0], index), question, index.search(question, k, **options))
+        results = index.search(question, k, **options)
+        if not results:
+            results = replace(results, notes=(*results.notes, *_notes_on(index, options["types"])))
+        return answer_of_one(Asked(names[0], index), question, results)
     answers: list[Answer] = []
     failures: dict[str, Exception] = {}
     for name in names:
@@ -88,6 +91,17 @@ def ask(
 def answer_of_one(asked: Asked, question: str, results: Results) -> Answer:
     """Give the answer of an index that was asked alone."""
     return Answer(record_results(question, results), [asked] * len(results), (asked.name,))
+
+
+def _notes_on(index: Index, types: Sequence[str]) -> Iterator[str]:
+    """Say which types there are, where one was asked for that is not."""
+    from gossamer.status import count_kinds
+
+    if types and not set(types) & (kinds := count_kinds(index.snapshot)).keys():
+        yield (
+            f"no hit is of the type {' or '.join(types)}; the kinds in this index are "
+            f"{', '.join(sorted(kinds))}, and an extension such as md is a type too"
+        )
 
 
 def _names(session: Session, wants_all: bool) -> Sequence[str]:

@@ -25,8 +25,8 @@ _INTRODUCTION = """\
     gossamer search "when is the lease due"    # path:line and the words that answer
     gossamer status                            # what is indexed, and what it takes
 
-`gossamer` alone, in a terminal, searches as one types: by words at once, by meaning at a pause, with
-the text around the hit that is looked at. Enter opens it, F1 shows the keys.
+`gossamer` alone, in a terminal, searches as one types: by words at once, by meaning at a pause,
+with the text around the hit that is looked at. Enter opens it, F1 shows the keys.
 
 More examples:
 

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from typing import IO, TYPE_CHECKING, Any
 
 from gossamer import errors
 from gossamer.cli.output import Output, printable
+
+if TYPE_CHECKING:
+    import click
 
 __all__ = ["ExitCode", "explained", "harmless_usage"]
 
@@ -60,7 +64,26 @@ def harmless_usage() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        raise click.UsageError(printable(error.format_message()), error.ctx) from None
+        if type(error).__name__ == "NoArgsIsHelpError":  # help, in click 8.2 and later
+            raise
+        raise _usage_error(printable(error.format_message()), error.ctx) from None
+
+
+def _usage_error(message: str, ctx: click.Context | None) -> click.UsageError:
+    """Give an error that is shown as all others are, below how the command is used."""
+    import click
+
+    class Misuse(click.UsageError):
+        def show(self, file: IO[Any] | None = None) -> None:
+            if self.ctx is not None:
+                click.echo(f"{self.ctx.get_usage()}\n{_hint(self.ctx)}", file or sys.stderr)
+            Output().error(self.format_message())
+
+    return Misuse(message, ctx)
+
+
+def _hint(ctx: click.Context) -> str:
+    return f"Try '{ctx.command_path} {ctx.help_option_names[-1]}' for help.\n"
 
 
 def exit_code_of(error: Exception) -> ExitCode:

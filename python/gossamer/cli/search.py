@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from gossamer.cli.session import (
 
 __all__ = ["command", "count_option", "filter_options"]
 
+_MOST_QUESTION = 1 << 16
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FILTERS = [
@@ -135,7 +137,7 @@ def command(
     model: str,
     **options: Any,
 ) -> None:
-    """Find the places that answer QUESTION: by meaning and by words.
+    """Find the places that answer QUESTION: by meaning and by words. For - it is read from stdin.
 
     '"exact phrase"', '+word' and '-word' within it say what a hit must hold or must not;
     'path:docs', 'type:pdf' and 'title:lease' where it stands. Quotes keep them from the shell.
@@ -151,9 +153,17 @@ def command(
     from gossamer.cli.hits import show_results
     from gossamer.query.results import has_close
 
+    asked = _read_question() if question == ("-",) else " ".join(question)
     if group:
         options["per_file"] = 1
-    answer = ask(session, " ".join(question), model, distinct=not copies, **options)
+    answer = ask(session, asked, model, distinct=not copies, **options)
     show_results(session.output, answer, format, explain)
     if not has_close(answer.found.hits):
         raise SystemExit(ExitCode.NO)
+
+
+def _read_question() -> str:
+    given = sys.stdin.buffer.read(_MOST_QUESTION + 1)
+    if len(given) > _MOST_QUESTION:
+        raise click.UsageError(f"a question from stdin may have {_MOST_QUESTION:,} bytes at most")
+    return given.decode("utf-8", "replace").strip()

@@ -126,10 +126,10 @@ class Finder:
         self.message = f"copied {self.copied}"
         return self.copied
 
-    def close(self) -> None:
-        """End all threads."""
-        for worker in (*self._searches.values(), self._reader):
-            worker.close()
+    def close(self) -> bool:
+        """End all threads; say whether they have ended: a search cannot be stopped."""
+        workers = (*self._searches.values(), self._reader)
+        return all([worker.close() for worker in workers])
 
     def _search(self, mode: str, question: str) -> None:
         if question != self.question:

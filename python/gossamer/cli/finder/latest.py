@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 __all__ = ["Latest"]
 
 T = TypeVar("T")
-_MOST_WAIT_S = 2.0  # for work that goes on when all is to end
+_MOST_WAIT_S = 0.2  # for work that goes on when all is to end
 
 
 class Latest(Generic[T]):
@@ -34,12 +34,13 @@ class Latest(Generic[T]):
             self._count += 1
             self._changed.notify()
 
-    def close(self) -> None:
-        """Do nothing more; wait a little for what is being done."""
+    def close(self) -> bool:
+        """Do nothing more; say whether what was being done has ended, after a little while."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
         self._thread.join(_MOST_WAIT_S)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while (what := self._next()) is not None:

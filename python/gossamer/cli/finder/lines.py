@@ -25,26 +25,28 @@ LINES_OF_A_HIT = 2
 _MOST_WORDS = 50  # that are marked in a text
 _LEAD = 3  # lines above the best one
 _MOST_LEAD = 240  # characters
+_MOST_SHOWN = 10_000  # characters, which no screen holds
 
 
 def hit_lines(hit: Hit, is_looked_at: bool, width: int) -> Pieces:
     """Give the two lines of a hit: where it stands and how well it fits; what it says."""
     mark, style = (">", "class:chosen ") if is_looked_at else (" ", "")
     strength = _strength(hit)
-    room = max(8, width - len(strength) - 4)
+    number = f"{mark}{hit.number:>2} "
+    room = max(8, width - len(number) - len(strength) - 2)
     place = _cut_left(printable_path(near_path(hit.path) + hit.location[len(hit.path) :]), room)
-    title = _cut_right(printable(hit.title), room - get_cwidth(place) - 2)
-    gap = max(2, width - 2 - sum(map(get_cwidth, (place, title, strength))) - 2)
+    title = _cut_right(printable(hit.title), room - get_cwidth(place) - 4)
+    used = len(number) + sum(map(get_cwidth, (place, title, strength))) + (2 if title else 0)
     start, line = best_line(hit)
     bare = line.lstrip()
     start += len(line) - len(bare)
     spans = [(a - start, b - start) for a, b in hit.highlights if start <= a < start + len(bare)]
     return [
-        (style, f"{mark} "),
+        (style, number),
         (style + "class:path", place),
         (style + "class:title", f"  {title}" if title else ""),
-        (style + "class:quiet", f"{'':{gap}}{strength}\n"),
-        ("", "  "),
+        (style + "class:quiet", f"{'':{max(2, width - used)}}{strength}\n"),
+        ("", " " * len(number)),
         *_marked(bare, spans),
         ("", "\n"),
     ]
@@ -60,11 +62,15 @@ def context_lines(context: Context, hit: Hit) -> Pieces:
     if len(above) > _LEAD + 1:
         begin = len("\n".join(above[: -_LEAD - 1])) + 1
     begin = max(begin, at - _MOST_LEAD)
-    edges = (len(context.before), len(context.before) + len(context.text))
+    end = min(begin + _MOST_SHOWN, len(whole))
+    first, last = (
+        min(max(begin, edge), end)
+        for edge in (len(context.before), len(context.before) + len(context.text))
+    )
     parts = [
-        ("class:quiet", whole[begin : max(begin, edges[0])], False),
-        ("", whole[max(begin, edges[0]) : edges[1]], True),
-        ("class:quiet", whole[edges[1] :], False),
+        ("class:quiet", whole[begin:first], False),
+        ("", whole[first:last], True),
+        ("class:quiet", whole[last:end], False),
     ]
     pieces: Pieces = []
     for style, text, is_marked in parts:
@@ -99,6 +105,7 @@ def _marked(text: str, spans: Sequence[tuple[int, int]] | Iterator[tuple[int, in
 def _cut_left(text: str, width: int) -> str:
     if get_cwidth(text) <= width:
         return text
+    text = text[-max(0, width) :]
     while text and get_cwidth(text) >= width:
         text = text[1:]
     return f"…{text}"
@@ -107,6 +114,7 @@ def _cut_left(text: str, width: int) -> str:
 def _cut_right(text: str, width: int) -> str:
     if get_cwidth(text) <= width:
         return text
+    text = text[: max(0, width)]
     while text and get_cwidth(text) >= width:
         text = text[:-1]
     return f"{text}…" if width > 0 else ""
