@@ -15,7 +15,7 @@ namespace {
 // How much the words of a stretch count beside what it means.
 constexpr double kWordShare = 0.5;
 // A window that is worth so much of the best one may be shown in its place.
-constexpr double kNearlyBest = 0.98;
+constexpr double kNearlyBest = 0.99;
 
 struct Limits {
   std::size_t lines;
@@ -155,7 +155,8 @@ std::size_t shared_indent(const Characters& text, std::span<const Unit> rows) {
 
 // What of a span lies in a row, which is shown from a place on.
 Span within(const Unit& row, std::size_t start, std::size_t end, std::size_t place) {
-  return {place + std::max(start, row.start) - row.start, place + std::min(end, row.end) - row.start};
+  return {place + std::max(start, row.start) - row.start,
+          place + std::min(end, row.end) - row.start};
 }
 
 // What is shown of a text for a question.
@@ -190,7 +191,8 @@ class Chooser {
   Snippet take_whole() const {
     Snippet snippet;
     snippet.text = shown_.text();
-    for (const Match& match : matches_.all()) snippet.highlights.emplace_back(match.start, match.end);
+    for (const Match& match : matches_.all())
+      snippet.highlights.emplace_back(match.start, match.end);
     snippet.code = code_;
     const std::size_t any = std::max<std::size_t>(text_.size(), 1);
     const std::vector<Unit> units = find_units(text_, matches_.all(), any);

@@ -29,10 +29,10 @@ struct Snippet {
 using Relevance = FunctionRef<double(std::size_t begin, std::size_t end)>;
 
 // The stretch of a text that holds most of the question's words, the rarer the better, and answers
-// best, where that is known; its beginning where neither is. What answers best stands in its middle,
-// if there is text of the same section before it. At most so many lines and characters of what is
-// shown of the text, which is UTF-8 and may hold surrogates (of three bytes); other bytes are a
-// character each. Relevance is asked of bytes of the text itself.
+// best, where that is known; its beginning where neither is. What answers best stands in its
+// middle, if there is text of the same section before it. At most so many lines and characters of
+// what is shown of the text, which is UTF-8 and may hold surrogates (of three bytes); other bytes
+// are a character each. Relevance is asked of bytes of the text itself.
 Snippet choose_snippet(const Shown& shown, const LexicalQuery& words,
                        const Relevance* relevance = nullptr, std::size_t max_lines = 6,
                        std::size_t max_characters = 520);
