@@ -148,7 +148,8 @@ class BlockMarks {
     const std::size_t close = rest.find(']');
     if (close == std::string_view::npos || !has_at(rest, close + 1, ':')) return false;
     const std::size_t address = skip(rest, close + 2, is_blank);
-    const std::size_t title = skip(rest, std::min(rest.find_first_of(" \t", address), rest.size()), is_blank);
+    const std::size_t title =
+        skip(rest, std::min(rest.find_first_of(" \t", address), rest.size()), is_blank);
     return title == rest.size() || rest[title] == '"' || rest[title] == '\'';
   }
 
@@ -168,9 +169,8 @@ class BlockMarks {
   // A bar by itself may part types or commands: rows have company, or begin with one.
   bool is_row(std::size_t number) const {
     const TextSpan line = lines_[number];
-    const std::size_t start = skip(text_, line.start, [](char byte) {
-      return is_blank(byte) || byte == '>';
-    });
+    const std::size_t start =
+        skip(text_, line.start, [](char byte) { return is_blank(byte) || byte == '>'; });
     if (start < line.end && text_[start] == '|') return true;
     return has_bars(number) && (has_bars(number - 1) || has_bars(number + 1));
   }

@@ -73,14 +73,14 @@ Reading read(std::string_view text, std::span<const TextSpan> lines, std::span<c
 }
 
 bool looks_like_code(std::string_view line) {
-  constexpr std::array<std::string_view, 9> kBegins{">>> ", "... ",   "$ ",   "import ", "def ",
+  constexpr std::array<std::string_view, 9> kBegins{">>> ", "... ",    "$ ",   "import ", "def ",
                                                     "//",   "return ", "    ", "\t"};
   constexpr std::array<std::string_view, 7> kEnds{"{", "}", ";", "):", "(", "[", ")"};
   constexpr std::array<std::string_view, 5> kSigns{" = ", " == ", "();", " => ", "->"};
   return std::ranges::any_of(kBegins, [&](auto sign) { return line.starts_with(sign); }) ||
          std::ranges::any_of(kEnds, [&](auto sign) { return line.ends_with(sign); }) ||
-         std::ranges::any_of(
-             kSigns, [&](auto sign) { return line.find(sign) != std::string_view::npos; });
+         std::ranges::any_of(kSigns,
+                             [&](auto sign) { return line.find(sign) != std::string_view::npos; });
 }
 
 // Whether a text without fences is out of the middle of code: most of its lines look so.

@@ -127,17 +127,27 @@ class InlineMarks {
   // Hides what begins at a place; where the text goes on.
   std::size_t hide_at(std::size_t at) {
     switch (text_[at]) {
-      case '\\': return hide_escape(at);
-      case '`': return hide_code(at);
-      case '<': return hide_tag(at);
-      case '&': return hide_entity(at);
-      case ']': return close_bracket(at);
-      case '[': open_.push_back(at); return at + 1;
+      case '\\':
+        return hide_escape(at);
+      case '`':
+        return hide_code(at);
+      case '<':
+        return hide_tag(at);
+      case '&':
+        return hide_entity(at);
+      case ']':
+        return close_bracket(at);
+      case '[':
+        open_.push_back(at);
+        return at + 1;
       case '*':
       case '_':
-      case '~': return emphasis_.take(paragraph_, at);
-      case 'h': return skip_address(at);
-      default: return at + 1;
+      case '~':
+        return emphasis_.take(paragraph_, at);
+      case 'h':
+        return skip_address(at);
+      default:
+        return at + 1;
     }
   }
 

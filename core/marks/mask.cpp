@@ -9,15 +9,23 @@ namespace {
 
 std::string_view words_of(Mask::Sign sign) {
   switch (sign) {
-    case Mask::kBullet: return "•";
-    case Mask::kBar: return " · ";
-    case Mask::kLess: return "<";
-    case Mask::kGreater: return ">";
-    case Mask::kQuote: return "\"";
-    case Mask::kApostrophe: return "'";
-    case Mask::kSpace: return " ";
+    case Mask::kBullet:
+      return "•";
+    case Mask::kBar:
+      return " · ";
+    case Mask::kLess:
+      return "<";
+    case Mask::kGreater:
+      return ">";
+    case Mask::kQuote:
+      return "\"";
+    case Mask::kApostrophe:
+      return "'";
+    case Mask::kSpace:
+      return " ";
     case Mask::kByte:
-    case Mask::kNothing: break;
+    case Mask::kNothing:
+      break;
   }
   return "";
 }

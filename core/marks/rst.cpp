@@ -20,14 +20,15 @@ constexpr std::array<std::string_view, 5> kCodeNames{"code", "code-block", "sour
                                                      "parsed-literal"};
 // What stands behind these is to be read, with the name before it.
 constexpr std::array<std::string_view, 16> kSaidNames{
-    "note",     "warning", "tip",     "important",  "caution",      "danger",         "attention",
-    "hint",     "error",   "seealso", "deprecated", "versionadded", "versionchanged", "rubric",
-    "admonition", "todo"};
+    "note",           "warning", "tip",        "important", "caution",    "danger",
+    "attention",      "hint",    "error",      "seealso",   "deprecated", "versionadded",
+    "versionchanged", "rubric",  "admonition", "todo"};
 // These say what is to be done, and nothing to a reader.
 constexpr std::array<std::string_view, 16> kSilentNames{
-    "image",    "figure",        "include", "literalinclude", "index",   "toctree",
-    "contents", "currentmodule", "module",  "highlight",      "only",    "testsetup",
-    "raw",      "sectionauthor", "moduleauthor", "meta"};
+    "image",  "figure",        "include",      "literalinclude",
+    "index",  "toctree",       "contents",     "currentmodule",
+    "module", "highlight",     "only",         "testsetup",
+    "raw",    "sectionauthor", "moduleauthor", "meta"};
 
 bool is_among(std::string_view name, const auto& names) {
   return std::ranges::find(names, name) != names.end();
@@ -176,15 +177,19 @@ class RstInline {
  private:
   std::size_t hide_at(std::size_t at) {
     switch (text_[at]) {
-      case '`': return hide_ticks(at, at, false);
-      case ':': return hide_role(at);
-      case '*': return emphasis_.take(paragraph_, at);
+      case '`':
+        return hide_ticks(at, at, false);
+      case ':':
+        return hide_role(at);
+      case '*':
+        return emphasis_.take(paragraph_, at);
       case '\\': {
         if (at + 1 == text_.size()) return at + 1;
         mask_.drop(at, has_at(text_, at + 1, ' ') ? at + 2 : at + 1);
         return at + 2;
       }
-      default: return at + 1;
+      default:
+        return at + 1;
     }
   }
 

@@ -11,12 +11,24 @@ namespace gossamer {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Marks>, 18> kKinds{{
-    {"asciidoc", Marks::kNone}, {"chat", Marks::kMarkdown},     {"csv", Marks::kNone},
-    {"docx", Marks::kBlocks},   {"epub", Marks::kBlocks},       {"html", Marks::kBlocks},
-    {"jsonl", Marks::kNone},    {"mail", Marks::kBlocks},       {"markdown", Marks::kMarkdown},
-    {"odp", Marks::kBlocks},    {"notebook", Marks::kMarkdown}, {"odt", Marks::kBlocks},
-    {"org", Marks::kNone},      {"pdf", Marks::kNone},          {"pptx", Marks::kBlocks},
-    {"rst", Marks::kRst},       {"text", Marks::kNone},         {"xlsx", Marks::kNone},
+    {"asciidoc", Marks::kNone},
+    {"chat", Marks::kMarkdown},
+    {"csv", Marks::kNone},
+    {"docx", Marks::kBlocks},
+    {"epub", Marks::kBlocks},
+    {"html", Marks::kBlocks},
+    {"jsonl", Marks::kNone},
+    {"mail", Marks::kBlocks},
+    {"markdown", Marks::kMarkdown},
+    {"odp", Marks::kBlocks},
+    {"notebook", Marks::kMarkdown},
+    {"odt", Marks::kBlocks},
+    {"org", Marks::kNone},
+    {"pdf", Marks::kNone},
+    {"pptx", Marks::kBlocks},
+    {"rst", Marks::kRst},
+    {"text", Marks::kNone},
+    {"xlsx", Marks::kNone},
 }};
 
 // Code is read from where a line was left empty.

@@ -15,7 +15,7 @@ namespace {
 // How much the words of a stretch count beside what it means.
 constexpr double kWordShare = 0.5;
 // A window that is worth so much of the best one may be shown in its place.
-constexpr double kNearlyBest = 0.98;
+constexpr double kNearlyBest = 0.99;
 
 struct Limits {
   std::size_t lines;

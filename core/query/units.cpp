@@ -7,9 +7,9 @@ namespace {
 
 // Longer lines are paragraphs: a part of one may be shown.
 constexpr std::size_t kLongLine = 160;
-// So that two units fit into a snippet, whatever they are.
-constexpr std::size_t kLongSentence = 240;
-constexpr std::size_t kLongPiece = 120;
+// Any two units fit into a snippet with what parts them, and three pieces do.
+constexpr std::size_t kLongSentence = 259;
+constexpr std::size_t kLongPiece = 170;
 
 // Whether a sentence may end between two characters.
 bool ends_sentence(char32_t before, char32_t after) {

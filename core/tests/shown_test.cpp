@@ -46,9 +46,8 @@ TEST_CASE("emphasis loses its marks, and signs that are none stay") {
   CHECK(markdown("**bold**, *it*, __b__, _i_, ***both***, ~~no~~") == "bold, it, b, i, both, no");
   CHECK(markdown("*one **two** three* **one *two***") == "one two three one two");
   CHECK(markdown("**wrapped\nbold** and\n> *a\n> b*") == "wrapped\nbold and\na\nb");
-  for (const char* text :
-       {"snake_case_name", "2*3*4", "2 * 3 * 4", "f(*args, **kwargs)", "a ** b", "~home~", "_", "**",
-        "**unclosed"})
+  for (const char* text : {"snake_case_name", "2*3*4", "2 * 3 * 4", "f(*args, **kwargs)", "a ** b",
+                           "~home~", "_", "**", "**unclosed"})
     CHECK(markdown(text) == text);
   CHECK(markdown("**第一**章") == "第一章");
   CHECK(markdown("**F**irst") == "First");
@@ -83,7 +82,8 @@ TEST_CASE("rows are cells with a sign between them, and their delimiter goes") {
   CHECK(markdown("| a | **b** |\n|---|:-:|\n| `x|y` |  | c |\n") == "a · b\n`x · y` · c\n");
   CHECK(markdown("a | b\n--|--\n1|2 | 3\n") == "a · b\n1 · 2 · 3\n");
   CHECK(markdown("| a \\| b | c |") == "a | b · c");
-  CHECK(blocks("| Usage | What\na | b\n\nint | None alone\n") == "Usage · What\na · b\n\nint | None alone\n");
+  CHECK(blocks("| Usage | What\na | b\n\nint | None alone\n") ==
+        "Usage · What\na · b\n\nint | None alone\n");
 }
 
 TEST_CASE("items have a bullet, and quotes no mark") {
@@ -107,8 +107,7 @@ TEST_CASE("fences go, and what stands between them is code to the letter") {
 TEST_CASE("a text that begins within code is found to") {
   CHECK(code_of("x = 1\ny = 2\n```\n\nThen text.") == Words{"x = 1\ny = 2"});
   CHECK(code_of("Some text.\n\n```\nx = 1\ny = 2") == Words{"x = 1\ny = 2"});
-  CHECK(code_of("x\n```\n\nText.\n\n```python\ny\n```\n\nMore.\n\n```\nz") ==
-        Words{"x", "y", "z"});
+  CHECK(code_of("x\n```\n\nText.\n\n```python\ny\n```\n\nMore.\n\n```\nz") == Words{"x", "y", "z"});
   CHECK(code_of("# set up\nx = f(1)\nfor a in b:\n    print(a)\nreturn {\n    1\n}").size() == 1);
   CHECK(code_of("Text.\nMore text (of it)\nand more;\nand an end.").empty());
 }
@@ -123,8 +122,9 @@ TEST_CASE("reStructuredText loses its marks") {
   CHECK(rst(":func:`~os.walk` is *not* ``a*b``, see `the docs <https://x>`_ and `this`_ \\*") ==
         "os.walk is not a*b, see the docs and this *");
   CHECK(code_of(":func:`os.walk` ``a*b`` `x`", Marks::kRst) == Words{"os.walk", "a*b"});
-  CHECK(rst(".. note:: Mind it.\n   More.\n\n.. _target:\n\n.. image:: x.png\n   :alt: X\n\nText") ==
-        "note: Mind it.\n   More.\n\nText");
+  CHECK(
+      rst(".. note:: Mind it.\n   More.\n\n.. _target:\n\n.. image:: x.png\n   :alt: X\n\nText") ==
+      "note: Mind it.\n   More.\n\nText");
   CHECK(rst(".. note::\n\n   Mind it.") == "   Mind it.");
   CHECK(rst(".. code-block:: c\n\n   a *b*;\n\nText::\n\n   x\n   y\nback") ==
         "   a *b*;\n\nText:\n\n   x\n   y\nback");
@@ -136,7 +136,8 @@ TEST_CASE("reStructuredText loses its marks") {
 
 TEST_CASE("what has no marks is shown to the letter, and source code is code") {
   const std::string text = "# *a*\n\n| b |\r\n\n";
-  for (const char* kind : {"text", "csv", "pdf", "xlsx"}) CHECK(show(text, marks_of(kind)).text() == text);
+  for (const char* kind : {"text", "csv", "pdf", "xlsx"})
+    CHECK(show(text, marks_of(kind)).text() == text);
   CHECK(code_of(text, marks_of("python")) == Words{text});
   CHECK(code_of(text, marks_of("pdf")).empty());
   CHECK(show("", Marks::kMarkdown).text().empty());
@@ -172,8 +173,10 @@ TEST_CASE("a snippet of source code is one span of code, whatever is cut off") {
 }
 
 TEST_CASE("a snippet begins with the heading that answers, and does not end with another") {
-  const std::string text = "Before.\nAnd before.\n## Lease\nIt is due.\nIn March.\n## Garden\nGrass.";
-  const Snippet snippet = choose_snippet(show(text, Marks::kMarkdown), LexicalQuery("lease"), nullptr, 4);
+  const std::string text =
+      "Before.\nAnd before.\n## Lease\nIt is due.\nIn March.\n## Garden\nGrass.";
+  const Snippet snippet =
+      choose_snippet(show(text, Marks::kMarkdown), LexicalQuery("lease"), nullptr, 4);
 
   CHECK(snippet.text == "Lease\nIt is due.\nIn March.");
 }
@@ -186,9 +189,10 @@ TEST_CASE("a heading does not stand alone where a long sentence follows") {
 }
 
 TEST_CASE("hostile marks take no longer than they must") {
-  for (const char* part : {"[", "](", "[a](b", "*a_", "**a", "`a", "``a`", "<a", "<!--", "![", "[^",
-                           "> ", "| ", "_a*", "a**b", "\\", "- ", "&amp", ":a:`b", "`a>`", "[a](\"",
-                           "```\n", "~~~x\n", "*\n", "[a][", "~~a", "(", "[a]("}) {
+  for (const char* part :
+       {"[",      "](",    "[a](b",  "*a_", "**a",  "`a",  "``a`", "<a",   "<!--",  "![",
+        "[^",     "> ",    "| ",     "_a*", "a**b", "\\",  "- ",   "&amp", ":a:`b", "`a>`",
+        "[a](\"", "```\n", "~~~x\n", "*\n", "[a][", "~~a", "(",    "[a]("}) {
     const std::string text = repeat(part, 200'000);
     for (const Marks marks : {Marks::kMarkdown, Marks::kBlocks, Marks::kRst})
       CHECK(show(text, marks).text().size() <= 5 * text.size());

@@ -85,6 +85,7 @@ test("results are those of an index in the page, with marks in UTF-16", async ()
 
   const [hit] = hits;
   assert.deepEqual(hit?.highlights.map(([start, end]) => hit.snippet.slice(start, end)), ["plankton"]);
+  assert.deepEqual(hit?.code, [[2, 4]]);
   assert.equal(hit?.source, "/n/a.md");
   assert.deepEqual([notes, tookMs], [["a note"], 12.5]);
   const { allowedChunks, codesTouched, chunksEmbedded, lexicalTerms } = explanation;
@@ -102,11 +103,12 @@ test("what is nowhere is what the server says is; one of an earlier release says
 });
 
 test("a mark at the end of a text ends there", async () => {
-  answerWith(json({ ...FOUND, hits: [{ ...HIT, snippet: "🐋", highlights: [[0, 1]] }] }));
+  answerWith(json({ ...FOUND, hits: [{ ...HIT, snippet: "🐋", highlights: [[0, 1]], code: undefined }] }));
 
   const { hits } = await makeIndex().search("whale");
 
   assert.deepEqual(hits[0]?.highlights, [[0, 2]]);
+  assert.deepEqual(hits[0]?.code, []); // servers of earlier releases do not say what is
 });
 
 test("what was brought up to date first is said", async () => {
