@@ -43,7 +43,8 @@ def features(asked: Mapping[str, Any], place: int) -> list[float]:
         hit["tokens"] or 0.0,
         coverage,
         coverage * np.log(np.clip(_count_terms(asked["question"]), 1, MANY_TERMS)),
-        min(hit["exact"], MOST_EXACT),
+        # As far as no other hit gives it better.
+        float(np.clip(2 * hit["exact"] - max(one["exact"] for one in hits), 0, MOST_EXACT)),
         float(np.clip(lead, -LONG_LEAD, LONG_LEAD)),
         float(np.log1p(asked["chunks"])),
     ]

@@ -213,7 +213,9 @@ void QuerySession::take_hits() {
   }
   if (hits_.size() == query_.k || (next_ == fused_.size() && reader_.stale() == scope_.stale)) {
     stage_ = Stage::kOver;
-    std::erase_if(hits_, [&](const Hit& hit) { return hit.probability && *hit.probability < query_.min_score; });
+    std::erase_if(hits_, [&](const Hit& hit) {
+      return hit.probability && *hit.probability < query_.min_score;
+    });
   } else if (next_ < fused_.size()) {
     read_next();
   } else {
@@ -227,7 +229,7 @@ void QuerySession::take_hits() {
 
 void QuerySession::find_grounds(Hit& hit, WordCoverage& coverage) {
   hit.grounds = {.tokens = hit.rank.tokens,
-                 .exact = hit.rank.exact,
+                 .exact = exact_of(fused_, hit.rank),
                  .lead = lead_of(fused_, hit.rank),
                  .terms = terms_.asked(),
                  .chunks = chunk_count()};

@@ -15,11 +15,11 @@ struct Weights {
   double base, nearness, tokens, coverage, covered_terms, exact, lead, chunks;
 };
 // WEIGHTS BEGIN
-constexpr Weights kByAll{-3.14, 0.327, 0.923, 1.38, 2.19, 2.33, 0.341, -0.318};
-constexpr Weights kWithoutTokens{-2.85, 0.352, 0, 1.73, 2.19, 2.4, 0.348, -0.316};
-constexpr Weights kByWords{-3.01, 0, 0, 2.11, 2.3, 3.02, 0.462, -0.194};
+constexpr Weights kByAll{-3.13, 0.355, 1.1, 0.913, 2.49, 3.63, 0.313, -0.354};
+constexpr Weights kWithoutTokens{-2.79, 0.383, 0, 1.36, 2.47, 3.67, 0.322, -0.351};
+constexpr Weights kByWords{-3.04, 0, 0, 2.22, 2.36, 3.67, 0.429, -0.204};
 constexpr Weights kByNearness{-0.711, 1.23, 0, 0, 0, 0, 0, -0.857};
-constexpr double kStrong = 0.88, kFair = 0.15;
+constexpr double kStrong = 0.81, kFair = 0.14;
 // WEIGHTS END
 
 // More of these tells no more.
@@ -41,8 +41,7 @@ std::optional<double> probability_of(const Grounds& grounds) {
     return static_cast<double>(known.value_or(0));
   };
   const double coverage = value(grounds.coverage);
-  const auto terms =
-      static_cast<double>(std::clamp<std::size_t>(grounds.terms, 1, kManyTerms));
+  const auto terms = static_cast<double>(std::clamp<std::size_t>(grounds.terms, 1, kManyTerms));
   const double sum = weights->base + weights->nearness * value(grounds.nearness) +
                      weights->tokens * value(grounds.tokens) + weights->coverage * coverage +
                      weights->covered_terms * coverage * std::log(terms) +

@@ -156,6 +156,16 @@ TEST_CASE("a least probability is a number from 0 to 1") {
     CHECK(reason_of([&] { Query::read(wrong); }) == "invalid argument");
 }
 
+TEST_CASE("what another chunk gives better is given less") {
+  std::vector<FusedChunk> chunks(3, FusedChunk{1, 0, 0, 0});
+  chunks[0].exact = 7;
+  chunks[1].exact = 5;
+  chunks[2].exact = 2;
+  CHECK(exact_of(chunks, chunks[0]) == 7);
+  CHECK(exact_of(chunks, chunks[1]) == 3);
+  CHECK(exact_of(chunks, chunks[2]) == 0);
+}
+
 TEST_CASE("a lead is over the best other one") {
   const auto chunk = [](std::uint64_t id, std::optional<double> evidence) {
     FusedChunk made{id, 0, 0, 0};
