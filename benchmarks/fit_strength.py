@@ -10,31 +10,17 @@ on other sets by `python -m benchmarks.run strength`.
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets import REPOSITORY
 from benchmarks.retrieval import SETS
+from benchmarks.strength_model import NAMES, SOURCE, TABLES, Floats, features, probability
 from benchmarks.strength_sets import FIT, LOOKUPS, MODELS, OWN, observations
-from gossamer.lexical.terms import terms_of
 
-Floats = NDArray[np.float64]
-
-SOURCE = REPOSITORY / "core" / "query" / "strength.cpp"
-NAMES = ("base", "nearness", "tokens", "coverage", "covered_terms", "exact", "lead", "chunks")
-# By which evidence there is: the mode that gives it, and what counts.
-TABLES = {
-    "kByAll": ("hybrid", NAMES),
-    "kWithoutTokens": ("hybrid", tuple(name for name in NAMES if name != "tokens")),
-    "kByWords": ("lexical", ("base", "coverage", "covered_terms", "exact", "lead", "chunks")),
-    "kByNearness": ("semantic", ("base", "nearness", "chunks")),
-}
-MANY_TERMS, LONG_LEAD, MOST_EXACT = 12, 3.0, 3.0  # as in the core
+FOR_A_HIT = tuple(name for name in NAMES if name not in ("base", "chunks"))
 RIDGE = 1.0
 STEPS = 100
 SURE_OF_STRONG = 0.86  # some more than the bar of 0.8, as other sets differ
@@ -79,45 +65,15 @@ def table(sets: Sequence[str], models: Sequence[str], mode: str) -> Table:
     )
 
 
-def features(asked: Mapping[str, Any], place: int) -> list[float]:
-    """Give what counts of a hit, in the order of NAMES."""
-    hits = asked["hits"]
-    hit = hits[place]
-    others = [other["score"] for at, other in enumerate(hits) if at != place]
-    is_weighed = asked["mode"] != "semantic" and others
-    lead = hit["score"] - max(others) if is_weighed else 0.0
-    coverage = hit["coverage"] or 0.0
-    return [
-        1.0,
-        hit["nearness"] or 0.0,
-        hit["tokens"] or 0.0,
-        coverage,
-        coverage * np.log1p(min(_count_terms(asked["question"]), MANY_TERMS)),
-        min(hit["exact"], MOST_EXACT),
-        float(np.clip(lead, -LONG_LEAD, LONG_LEAD)),
-        float(np.log1p(asked["chunks"])),
-    ]
-
-
-@cache
-def _count_terms(question: str) -> int:
-    return len(terms_of(question))
-
-
-def probability(weights: Sequence[float] | Floats, rows: Floats) -> Floats:
-    """Say it as the core does."""
-    return np.asarray(np.round(1 / (1 + np.exp(-(rows @ np.asarray(weights)))), 4))
-
-
 def fit(rows: Floats, right: NDArray[np.bool_], sets: NDArray[np.str_], used: Floats) -> Floats:
     """Weigh what is used, every set alike, by Newton's steps; the rest counts nothing."""
-    # What speaks for a hit never speaks against it: sets without lookups say nothing of `exact`.
-    weights = _fit(rows, right, sets, used)
-    exact = NAMES.index("exact")
-    if weights[exact] < 0:
-        used = used.copy()
-        used[exact] = 0
+    # What speaks for a hit never speaks against it. Without lookups little is known of `exact`.
+    for _ in NAMES:
         weights = _fit(rows, right, sets, used)
+        is_wrong = (weights < 0) & np.isin(NAMES, FOR_A_HIT)
+        if not is_wrong.any():
+            break
+        used = np.where(is_wrong, 0, used)
     return weights
 
 
@@ -183,18 +139,6 @@ def used_by(names: Sequence[str]) -> Floats:
     return np.array([float(name in names) for name in NAMES])
 
 
-def read_source() -> tuple[dict[str, list[float]], float, float]:
-    """Give the weights in the core by table, and where strong and fair begin."""
-    text = SOURCE.read_text(encoding="utf-8")
-    number = r"-?\d+(?:\.\d+)?"
-    tables = {
-        name: [float(one) for one in re.findall(number, inside)]
-        for name, inside in re.findall(r"Weights (\w+)\{([^}]*)\}", text)
-    }
-    strong, fair = re.findall(rf"kStrong = ({number}), kFair = ({number})", text)[0]
-    return tables, float(strong), float(fair)
-
-
 def main() -> None:
     """Fit, say what came out, and put it into the source if that is wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -214,7 +158,8 @@ def main() -> None:
                 f"held out: strong from {strong:.2f} right {np.mean(data.right[is_strong]):.3f}, "
                 f"{share_of_questions(data, is_strong, is_answered=True):.3f} of the questions "
                 f"have one, without an answer "
-                f"{share_of_questions(data, is_strong, is_answered=False):.3f}; fair from {fair:.2f}"
+                f"{share_of_questions(data, is_strong, is_answered=False):.3f}; fair from "
+                f"{fair:.2f}"
             )
     lines.append(f"constexpr double kStrong = {strong:.2f}, kFair = {fair:.2f};")
     block = "\n".join(lines)

@@ -151,6 +151,12 @@ double lead_of(std::span<const FusedChunk> fused, const FusedChunk& chunk) {
   return best == kNone ? 0 : chunk.evidence.value_or(kNone) - best;
 }
 
+float exact_of(std::span<const FusedChunk> fused, const FusedChunk& chunk) {
+  float best = chunk.exact;
+  for (const FusedChunk& other : fused) best = std::max(best, other.exact);
+  return std::max(0.0F, 2 * chunk.exact - best);
+}
+
 void rank_by_scores(std::vector<FusedChunk>& fused, const std::map<std::uint64_t, float>& scores) {
   std::vector<FusedChunk> scored, others;
   for (FusedChunk& chunk : fused) {

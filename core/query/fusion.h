@@ -55,6 +55,10 @@ void rank_again(std::vector<FusedChunk>& fused, std::span<const std::uint64_t> i
 // How far the evidence of a chunk is above that of the best other one; 0 where none other has any.
 double lead_of(std::span<const FusedChunk> fused, const FusedChunk& chunk);
 
+// How well a chunk gives what is looked up, as far as no other one gives it better: where a name is
+// defined, its uses are no answers.
+float exact_of(std::span<const FusedChunk> fused, const FusedChunk& chunk);
+
 // Brings the chunks with a score to the front, by that alone; equal ones and the others keep their
 // order. Scores are finite.
 void rank_by_scores(std::vector<FusedChunk>& fused, const std::map<std::uint64_t, float>& scores);

@@ -193,7 +193,7 @@ bool QuerySession::is_stale(std::uint64_t id) const {
 
 void QuerySession::find_grounds(Hit& hit, WordCoverage& coverage) {
   hit.grounds = {.tokens = hit.rank.tokens,
-                 .exact = hit.rank.exact,
+                 .exact = exact_of(fused_, hit.rank),
                  .lead = lead_of(fused_, hit.rank),
                  .terms = terms_.asked(),
                  .chunks = chunk_count()};

@@ -15,11 +15,11 @@ struct Weights {
   double base, nearness, tokens, coverage, covered_terms, exact, lead, chunks;
 };
 // WEIGHTS BEGIN
-constexpr Weights kByAll{-3.3, 0.41, 1.78, -5.69, 4.3, 1.02, 0.31, -0.32};
-constexpr Weights kWithoutTokens{-2.7, 0.51, 0, -4.64, 4.18, 1.0, 0.3, -0.35};
-constexpr Weights kByWords{-2.7, 0, 0, -4.64, 4.18, 1.0, 0.3, -0.35};
-constexpr Weights kByNearness{-1.82, 0.89, 0, 0, 0, 0, 0, -0.39};
-constexpr double kStrong = 0.8, kFair = 0.3;
+constexpr Weights kByAll{-3.13, 0.355, 1.1, 0.913, 2.49, 3.63, 0.313, -0.354};
+constexpr Weights kWithoutTokens{-2.79, 0.383, 0, 1.36, 2.47, 3.67, 0.322, -0.351};
+constexpr Weights kByWords{-3.04, 0, 0, 2.22, 2.36, 3.67, 0.429, -0.204};
+constexpr Weights kByNearness{-0.711, 1.23, 0, 0, 0, 0, 0, -0.857};
+constexpr double kStrong = 0.81, kFair = 0.14;
 // WEIGHTS END
 
 // More of these tells no more.
@@ -41,10 +41,10 @@ std::optional<double> probability_of(const Grounds& grounds) {
     return static_cast<double>(known.value_or(0));
   };
   const double coverage = value(grounds.coverage);
-  const auto terms = static_cast<double>(std::min(grounds.terms, kManyTerms));
+  const auto terms = static_cast<double>(std::clamp<std::size_t>(grounds.terms, 1, kManyTerms));
   const double sum = weights->base + weights->nearness * value(grounds.nearness) +
                      weights->tokens * value(grounds.tokens) + weights->coverage * coverage +
-                     weights->covered_terms * coverage * std::log1p(terms) +
+                     weights->covered_terms * coverage * std::log(terms) +
                      weights->exact * std::min(static_cast<double>(grounds.exact), kMostExact) +
                      weights->lead * std::clamp(grounds.lead, -kLongLead, kLongLead) +
                      weights->chunks * std::log1p(static_cast<double>(grounds.chunks));

@@ -16,7 +16,7 @@ struct Grounds {
   std::optional<float> nearness = std::nullopt;  // Background::nearness_of
   std::optional<float> tokens = std::nullopt;    // QuestionTokens::match
   std::optional<float> coverage = std::nullopt;  // WordCoverage::find
-  float exact = 0;                               // ExactWords::weigh
+  float exact = 0;                               // exact_of
   double lead = 0;  // of its evidence before that of the best other one; 0 where none was weighed
   std::size_t terms = 0;   // of the question
   std::size_t chunks = 0;  // of the index
