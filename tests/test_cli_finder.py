@@ -198,10 +198,13 @@ def test_escape_quits_at_once_and_question_mark_helps(finder: Finder) -> None:
 def test_no_text_of_a_file_moves_the_cursor(finder: Finder) -> None:
     terminal = Terminal(finder, 120, 30)
 
-    terminal.use("ferry leaves nine", terminal.is_done, terminal.shows("evil\\x1b[31m.md"))
+    terminal.use(
+        "ferry leaves nine", terminal.is_done, terminal.shows("evil\\x1b[31m.md"), finder.copy
+    )
 
     assert "\x1b[31m" not in terminal.written.getvalue()
     assert "\u202e" not in terminal.written.getvalue()
+    assert finder.copied.endswith("evil\\x1b[31m.md:1")
 
 
 def test_a_title_and_a_text_of_any_length_are_cut(finder: Finder) -> None:
@@ -383,12 +386,15 @@ class TestInATerminal:
         assert b"\x1b[?1049l" in said
 
     def test_it_ends_at_once_while_a_search_goes_on(self, terminal: dict[str, Any]) -> None:
+        # As while a model is loaded: Python waits for such a thread when it ends.
         endless = (
-            "import gossamer.cli\n"
+            "import gossamer.cli, os\n"
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "from threading import Event\n"
             "from gossamer.index import Index\n"
-            "search = Index.search\n"
             "def search_on(*given, **options):\n"
-            "    while True: search(*given, **options)\n"
+            "    os.write(1, b'has begun')\n"
+            "    ThreadPoolExecutor(1).submit(Event().wait).result()\n"
             "Index.search = search_on\n"
             "gossamer.cli.main()\n"
         )
@@ -396,7 +402,7 @@ class TestInATerminal:
         process = self.start(terminal)
         self.read_until(terminal, b"type a question")
         os.write(terminal["ours"], b"lease due")
-        self.read_until(terminal, b"searching")
+        self.read_until(terminal, b"has begun")
         os.write(terminal["ours"], b"\x03")
         self.read_until(terminal, b"\x1b[?1049l")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.cli.answers import Answer, Asked, answer_of_one
 from gossamer.cli.finder.latest import Latest
+from gossamer.cli.output import printable_path
 from gossamer.cli.words import counted, near_path
 from gossamer.errors import GossamerError
 
@@ -122,7 +123,9 @@ class Finder:
         """Give the place of the hit that is looked at, to be copied; nothing if there is none."""
         if self.hit is None:
             return ""
-        self.copied = near_path(self.hit.path) + self.hit.location[len(self.hit.path) :]
+        # Without line ends, which would make a command of what is pasted.
+        place = near_path(self.hit.path) + self.hit.location[len(self.hit.path) :]
+        self.copied = printable_path(place)
         self.message = f"copied {self.copied}"
         return self.copied
 
