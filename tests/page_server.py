@@ -51,7 +51,7 @@ def make_index(folder: Path) -> None:
     text = "\n".join([*paragraphs[:39], *whales, "", *paragraphs[39:]])
     (notes / "whales.md").write_text(f"# Whales\n\n{text}", encoding="utf-8")
     (notes / "hostile.md").write_text(
-        f"# <b>Hostile</b> whale\n\nhostile {HOSTILE}\n", encoding="utf-8"
+        f"# <b>Hostile</b> whale\n\nhostile `{HOSTILE}`\n", encoding="utf-8"
     )
     (notes / "plankton.md").write_text("# Seas\n\n𝔸🐋 with plankton\n", encoding="utf-8")
     (notes / "whale.py").write_text("python = whale_length = 30\n", encoding="utf-8")

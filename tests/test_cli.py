@@ -630,7 +630,7 @@ def test_the_snippet_is_where_the_words_of_the_question_are() -> None:
     snippet = choose_snippet(text, "when is the lease due")
 
     assert snippet.line == 20
-    assert snippet.text.startswith("The lease is due")
+    assert snippet.text == "Nothing to see here.\nThe lease is due in March.\nx"
     assert [snippet.text[start:end] for start, end in snippet.highlights] == ["lease", "due"]
 
 
@@ -645,8 +645,11 @@ def test_a_long_line_is_shown_in_part() -> None:
 
     snippet = choose_snippet(text, "lease due")
 
-    assert snippet.text.startswith("… The lease is due in March.")
-    assert snippet.text.endswith(" …")
+    before, found, after = snippet.text.partition("The lease is due in March.")
+    assert found
+    assert before.startswith("… Filler goes here.")
+    assert after.endswith("More filler. …")
+    assert abs(len(before) - len(after)) < 40
 
 
 def test_code_keeps_its_shape_without_the_indentation_it_shares() -> None:

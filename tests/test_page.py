@@ -111,7 +111,7 @@ def test_a_hit_opens_in_its_context_and_more_of_it_can_be_had(served, open_page,
 def test_text_that_looks_like_markup_stays_text_and_runs_nothing(served, open_page, heard):
     page = open_page(f"{served.url}/?q=hostile+onerror")
     card = page.locator(".card").filter(has_text="hostile.md").first
-    expect(card.locator(".snippet")).to_contain_text(HOSTILE)
+    expect(card.locator(".snippet code")).to_have_text(HOSTILE)
     expect(card.locator(".title")).to_contain_text("<b>Hostile</b>")
     card.locator("button.location").click()
     expect(card.locator(".chunk")).to_contain_text(HOSTILE)
