@@ -125,7 +125,8 @@ class Search(_Request):
     plain: Annotated[bool, Field(description="Quotes, + and - in the question are text.")] = False
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
     min_score: Annotated[
-        float | None, Field(ge=0, le=1, allow_inf_nan=False, description="The least probability of a hit.")
+        float | None,
+        Field(ge=0, le=1, allow_inf_nan=False, description="The least probability of a hit."),
     ] = None
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
 
