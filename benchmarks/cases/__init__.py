@@ -40,6 +40,7 @@ CASES = (
     "folder_recall",
     "answer_quality",
     "documentation",
+    "strength",
     "encoder",
     "pipeline_speed",
     "query_cost",
