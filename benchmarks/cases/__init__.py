@@ -43,6 +43,7 @@ CASES = (
     "copies",
     "furniture",
     "places",
+    "strength",
     "encoder",
     "pipeline_speed",
     "query_cost",

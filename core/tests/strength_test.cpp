@@ -143,7 +143,7 @@ TEST_CASE("of what is like a chunk nothing is said, and none of it is left out")
 
   CHECK(hit_ids(answer).size() == 5);
   for (const JsonTree& hit : at(answer, "hits").items) {
-    CHECK(at(hit, "probability").is(JsonTree::Kind::kNull));
+    CHECK(at(hit, "probability").is(JsonTree::Kind::kNothing));
     CHECK(at(hit, "strength").text.empty());
   }
 }

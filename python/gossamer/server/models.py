@@ -133,12 +133,10 @@ class Search(_Request):
     full: Annotated[bool, Field(description="Whole chunks as snippets.")] = False
     distinct: Annotated[bool, Field(description="Passages that say the same are one hit.")] = True
     per_file: Annotated[
-        StrictInt,
-        Field(ge=0, description="Hits of a document while there are others; 0 for any number."),
+        StrictInt, Field(ge=0, description="Hits of a document among others; 0: any number.")
     ] = 2
     min_score: Annotated[
-        float | None,
-        Field(ge=0, le=1, allow_inf_nan=False, description="The least probability of a hit."),
+        float | None, Field(ge=0, le=1, allow_inf_nan=False, description="Least probability.")
     ] = None
     explain: Annotated[bool, Field(description="Say what the search did and cost.")] = True
     update: Annotated[

@@ -31,7 +31,7 @@ _MOST_SHOWN = 10_000  # characters, which no screen holds
 def hit_lines(hit: Hit, is_looked_at: bool, width: int) -> Pieces:
     """Give the two lines of a hit: where it stands and how well it fits; what it says."""
     mark, style = (">", "class:chosen ") if is_looked_at else (" ", "")
-    strength = _strength(hit)
+    strength = hit.strength
     number = f"{mark}{hit.number:>2} "
     room = max(8, width - len(number) - len(strength) - 2)
     place = _cut_left(printable_path(near_path(hit.path) + hit.location[len(hit.path) :]), room)
@@ -77,11 +77,6 @@ def context_lines(context: Context, hit: Hit) -> Pieces:
         text = printable(text).replace("\t", "    ")
         pieces += _marked(text, _words_in(text, hit)) if is_marked else [(style, text)]
     return pieces
-
-
-def _strength(hit: Hit) -> str:
-    """Say how well a hit fits, as far as it is known."""
-    return "words" if hit.distance is None else f"{max(0.0, -hit.distance):.2f}"
 
 
 def _words_in(text: str, hit: Hit) -> Iterator[tuple[int, int]]:
