@@ -33,6 +33,7 @@ GROUPS = {
         "folder_recall",
         "answer_quality",
         "documentation",
+        "furniture",
         "encoder",
         "pipeline_speed",
         "query_cost",

@@ -24,8 +24,8 @@ _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _BLOCKS = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
-     "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr",
-     "html", "legend", "main", "option", "p", "search", "section", "summary")
+     "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup",
+     "hr", "html", "legend", "main", "option", "p", "search", "section", "summary")
 )  # fmt: skip
 _PARTS = frozenset(("li", "tr", "td", "th"))
 _NOTES = frozenset(("title", "xmp", "a", "meta", "link", "img"))
