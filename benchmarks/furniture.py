@@ -14,9 +14,10 @@ from benchmarks.documentation import spaced_words
 # Of Sphinx, DocBook, Javadoc (old and new), Texinfo, AsciiDoc, GTK-Doc and MkDocs.
 CLASSES = frozenset(
     ("sphinxsidebar", "related", "toctree-wrapper", "mobile-nav", "footer", "navheader",
-     "toc", "top-nav", "sub-nav", "topNav", "subNav", "bottomNav", "skip-nav", "skipNav", "navList",
-     "nav-panel", "menu", "contents topic", "contents local topic", "navigation", "navbar",
-     "bs-sidebar", "genindextable", "modindextable", "shortcontents", "headerlink", "modal")
+     "navfooter", "toc", "top-nav", "sub-nav", "topNav", "subNav", "bottomNav", "skip-nav",
+     "skipNav", "navList", "nav-panel", "menu", "contents topic", "contents local topic",
+     "navigation", "navbar", "bs-sidebar", "genindextable", "modindextable", "shortcontents",
+     "headerlink", "modal")
 )  # fmt: skip
 IDS = frozenset(("footer", "toc", "nav-path", "side-nav", "main-nav", "toc-collapse"))
 NAMES = frozenset(("nav", "footer"))

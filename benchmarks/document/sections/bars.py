@@ -33,7 +33,11 @@ GROUPS = {
         "folder_recall",
         "answer_quality",
         "documentation",
+<<<<<<< HEAD
         "places",
+=======
+        "furniture",
+>>>>>>> readers
         "encoder",
         "pipeline_speed",
         "query_cost",
