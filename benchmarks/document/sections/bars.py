@@ -33,11 +33,8 @@ GROUPS = {
         "folder_recall",
         "answer_quality",
         "documentation",
-<<<<<<< HEAD
         "places",
-=======
         "furniture",
->>>>>>> readers
         "encoder",
         "pipeline_speed",
         "query_cost",
