@@ -73,8 +73,7 @@ std::uint64_t BlockWriter::copy(const BlockView& texts, const Block& block) {
   const std::uint64_t start = size_;
   size_ += block.size;
   if (texts.is_base(block) || (block.base == 0 && block.size >= kLeastBase))
-    base_ = {row_count() + 1, &texts,  texts.number_of(block), size_, block.size,
-             nullptr,         nullptr};
+    base_ = {row_count() + 1, &texts, texts.number_of(block), size_, block.size, nullptr, nullptr};
   const std::size_t dictionary = number_of(texts.dictionary_of(block));
   put(block.size, packed, block.base > 0 ? kMostDictionaries + base_.row : dictionary);
   return start;

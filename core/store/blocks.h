@@ -78,12 +78,12 @@ class BlockWriter {
  private:
   // Where the base is that blocks refer to now.
   struct Base {
-    std::size_t row = 0;                     // one more than its number here; 0 while there is none
-    const BlockView* from = nullptr;         // where it was taken over from, if it was
-    std::size_t number = 0;                  // its number there
-    std::uint64_t end = 0, bytes = 0;        // of its text
-    std::shared_ptr<const BlockText> text;   // once it is needed
-    TextCodec::Prepared prepared;            // likewise
+    std::size_t row = 0;                    // one more than its number here; 0 while there is none
+    const BlockView* from = nullptr;        // where it was taken over from, if it was
+    std::size_t number = 0;                 // its number there
+    std::uint64_t end = 0, bytes = 0;       // of its text
+    std::shared_ptr<const BlockText> text;  // once it is needed
+    TextCodec::Prepared prepared;           // likewise
   };
 
   // Packs what waits for as long as it fills blocks; all of it, if that is wanted.

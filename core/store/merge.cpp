@@ -88,8 +88,7 @@ std::vector<std::vector<Stretch>> live_blocks(const BlockView& texts,
 
 // Which blocks are taken over as they are: those of which more than half is live, unless they are
 // small, and the bases of these, whatever is live of them.
-std::vector<bool> full_blocks(const BlockView& texts,
-                              const std::vector<std::vector<Stretch>>& live,
+std::vector<bool> full_blocks(const BlockView& texts, const std::vector<std::vector<Stretch>>& live,
                               std::size_t block_bytes) {
   std::vector<bool> is_full(texts.blocks().size());
   for (std::size_t row = is_full.size(); row-- > 0;) {
@@ -109,10 +108,9 @@ Moves copy_texts(const LivePart& part, bool packs_anew, BlockWriter& out) {
   expect(live.empty() || live.back().end <= texts.size(), Reason::kDamaged,
          "a document has its text where the segment has none");
   const auto stretches = live_blocks(texts, live);
-  const std::vector<bool> is_full =
-      packs_anew || texts.size() < kSmallTexts
-          ? std::vector<bool>(texts.blocks().size())
-          : full_blocks(texts, stretches, out.block_bytes());
+  const std::vector<bool> is_full = packs_anew || texts.size() < kSmallTexts
+                                        ? std::vector<bool>(texts.blocks().size())
+                                        : full_blocks(texts, stretches, out.block_bytes());
   Moves moves;
   for (const Block& block : texts.blocks()) {
     const std::size_t row = texts.number_of(block);

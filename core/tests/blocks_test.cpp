@@ -190,10 +190,10 @@ TEST_CASE("a damaged block is not taken over, and a base that cannot be is damag
 TEST_CASE("references to bases are compared with what there is") {
   const std::int64_t base = 64;
   CHECK(reason_of_blocks({{1 << 18, 0}, {9, base + 1}, {9, base + 1}}) == "");
-  CHECK(reason_of_blocks({{1 << 18, 0}, {9, 1}}) == "damaged");          // no such dictionary
-  CHECK(reason_of_blocks({{9, base + 1}}) == "damaged");                 // itself
-  CHECK(reason_of_blocks({{9, base + 2}, {1 << 18, 0}}) == "damaged");   // one to come
-  CHECK(reason_of_blocks({{9, 0}, {9, base + 1}}) == "damaged");         // too small
+  CHECK(reason_of_blocks({{1 << 18, 0}, {9, 1}}) == "damaged");         // no such dictionary
+  CHECK(reason_of_blocks({{9, base + 1}}) == "damaged");                // itself
+  CHECK(reason_of_blocks({{9, base + 2}, {1 << 18, 0}}) == "damaged");  // one to come
+  CHECK(reason_of_blocks({{9, 0}, {9, base + 1}}) == "damaged");        // too small
   CHECK(reason_of_blocks({{1 << 18, 0}, {1 << 18, base + 1}, {9, base + 2}}) == "damaged");
   CHECK(reason_of_blocks({{1 << 18, 0}, {1 << 18, 0}, {9, base + 2}, {9, base + 1}}) ==
         "damaged");  // an older one
