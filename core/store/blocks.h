@@ -23,10 +23,10 @@ struct TextCodec {
   // What the host makes once of the text of a base, to pack and unpack many blocks with; without
   // it that text is given each time, as a dictionary.
   using Prepared = std::shared_ptr<void>;
-  std::function<Prepared(ByteView base)> prepare;
-  std::function<Bytes(ByteView text, const Prepared& base)> pack_after;
+  std::function<Prepared(ByteView base)> prepare = nullptr;
+  std::function<Bytes(ByteView text, const Prepared& base)> pack_after = nullptr;
   std::function<bool(ByteView packed, const Prepared& base, std::span<std::uint8_t> text)>
-      unpack_after;
+      unpack_after = nullptr;
   // How much text is packed as a base for what follows; 0 to make none.
   std::size_t base_bytes = 0;
 };

@@ -34,14 +34,13 @@ Bytes file_of(BlockWriter& writer) {
   return file;
 }
 
-// Texts of so many bytes of one letter each, and what packs them: a run that is in the base is
-// named by where it stands there.
+// Texts of runs of one letter, and what packs them after a base: as what differs from it.
 struct Known {
-  explicit Known(std::size_t run) : run(run) {
+  explicit Known(std::size_t length) : run(length) {
     codec.pack = [](ByteView text, ByteView base) {
       if (base.empty()) return kRuns.pack(text);
       Bytes differences(text.begin(), text.end());
-      for (std::size_t i = 0; i < text.size(); ++i) differences[i] ^= base[i];
+      for (std::size_t i = 0; i < text.size(); ++i) differences[i] ^= base[i];  // which is longer
       return kRuns.pack(differences);
     };
     codec.unpack = [](ByteView packed, ByteView base, std::span<std::uint8_t> text) {

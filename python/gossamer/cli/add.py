@@ -13,7 +13,7 @@ from gossamer.cli.failures import ExitCode
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_update
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
-from gossamer.cli.words import counted, duration, near_path, size, taken
+from gossamer.cli.words import counted, duration, near_path, taken
 from gossamer.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from gossamer import _core
 from gossamer.text.zstd import ZstdDict, ZstdError, compress, decompress_exactly
@@ -37,7 +38,7 @@ def _prepare(base: bytes) -> ZstdDict:
     return ZstdDict(base, is_raw=True)
 
 
-def _unpack_after(packed: bytes, base: ZstdDict, size: int) -> bytes | None:
+def _unpack_after(packed: bytes, base: Any, size: int) -> bytes | None:
     try:
         return decompress_exactly(packed, size, base.as_prefix)
     except ZstdError:
@@ -54,7 +55,7 @@ def _codecs(columns: int, texts: int, base_bytes: int) -> _core.Codecs:
         known = _dictionary(dictionary)
         return compress(text, texts, zstd_dict=known and known.as_digested_dict)
 
-    def pack_after(text: bytes, base: ZstdDict) -> bytes:
+    def pack_after(text: bytes, base: Any) -> bytes:
         return compress(text, texts, zstd_dict=base.as_digested_dict)
 
     return _core.Codecs(
