@@ -22,7 +22,7 @@ from gossamer.cli import cli, output
 from gossamer.cli.docs import JSON_KEYS, write_page
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import BytesEstimate
-from gossamer.cli.words import counted, duration, near_path, share, size
+from gossamer.cli.words import counted, duration, near_path, share, size, taken
 from gossamer.lexical import find_terms
 from gossamer.records import Hit
 from gossamer.store import begin
@@ -303,6 +303,8 @@ def test_list_names_all_indexes(run: Run) -> None:
         "default"
     ]
     assert "default" in run("list").stdout
+    (listed,) = json.loads(run("list", "--json").stdout)["indexes"]
+    assert listed["index_bytes"] == json.loads(run("status", "--json").stdout)["total_bytes"]
 
 
 def test_models_are_listed_and_chosen(tmp_path: Path) -> None:
@@ -562,7 +564,11 @@ def test_the_bar_never_goes_back_and_never_beyond_its_end(
 def test_numbers_are_said_as_people_say_them() -> None:
     assert [counted(1, "file"), counted(1234, "file")] == ["1 file", "1,234 files"]
     assert [size(999), size(12_345), size(999_999)] == ["999 B", "12.3 kB", "1 MB"]
-    assert [share(31, 1000), share(5, 1), share(1, 0)] == ["3.1 %", "500 %", ""]
+    shares = [share(3100, 100_000), share(500_000, 100_000), share(1, 0), share(9000, 65_535)]
+    assert shares == ["3.1 %", "500 %", "", ""]
+    said = taken(2_690_000, 8_830_000, 36_000_000)
+    assert said == "2.69 MB: 30 % of the text (8.83 MB), 7.5 % of the files on disk (36 MB)"
+    assert taken(9000, 1000, 1200) == "9 kB for 1 kB of text"
     assert [duration(0.42), duration(192), duration(7500)] == ["0.4 s", "3 min 12 s", "2 h 05 min"]
 
 

@@ -435,7 +435,12 @@ class TestImport:
     ) -> None:
         """As a page writes them."""
         raw = _core.Codecs(
-            lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None, learn=None
+            lambda _: b"",
+            lambda *_: None,
+            lambda *_: b"",
+            lambda *_: None,
+            *[lambda *_: None] * 3,
+            0,
         )
         index.export(tmp_path / "one.gossamer")
         catalogue = _core.Catalogue([segment_of(tmp_path / "one.gossamer")])

@@ -1,7 +1,8 @@
-"""Texts of version 1: any piece of any text, from files that are never changed."""
+"""Kept texts: any piece of any text, of version 1 and of segments."""
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,8 +11,8 @@ from old_texts_format import write_old_texts
 from gossamer import _core
 from gossamer.errors import Damaged, GossamerError
 from gossamer.files import map_file
-from gossamer.store.codecs import USUAL
-from gossamer.store.segments import SegmentTexts
+from gossamer.store.codecs import BLOCK_BYTES, USUAL
+from gossamer.store.segments import NO_CODES, SegmentTexts
 
 
 def opened(path, number=1):
@@ -55,6 +56,41 @@ def test_texts_that_were_packed_with_a_dictionary_are_read_with_it(tmp_path):
     (tmp_path / "t").write_bytes(write_old_texts(text, has_dictionary=True))
 
     assert opened(tmp_path / "t").read(1, 100_000, 300_000) == text[100_000:300_000]
+
+
+def merged(*texts):
+    """Give the segment that segments of one text each become."""
+    segments = []
+    for number, text in enumerate(texts, 1):
+        draft = _core.SegmentDraft(NO_CODES, BLOCK_BYTES, USUAL)
+        name = f"{number}".encode()
+        document = (b"text", b"line", b"", b"", b"", len(text), 1, draft.add_text(text), (0, 0))
+        chunk = (0, 9, [], 0)
+        draft.add((b"", name, b"text", b"", 0, 1, 9, 0, 0, [(*document, [], number, [chunk])]))
+        data = np.concatenate(draft.finish().parts())
+        segments.append(_core.Segment(number, data, True, USUAL))
+    catalogue = _core.Catalogue(segments)
+    every = list(range(len(segments)))
+    parts = catalogue.merge(every, NO_CODES, None, False, BLOCK_BYTES, USUAL).parts()
+    return _core.Segment(9, np.concatenate(parts), True, USUAL)
+
+
+def test_texts_that_came_in_small_updates_are_packed_with_what_they_share():
+    text = prose(700_000)
+    one, several = merged(text), merged(text, text[1:], text[2:], text[3:])
+
+    assert several.file.size < 1.1 * one.file.size
+    whole = SegmentTexts([several]).read(9, 0, several.text_bytes)
+    assert whole == text + text[1:] + text[2:] + text[3:]
+
+
+def test_texts_far_beyond_a_base_are_read_from_anywhere():
+    text = prose(1_200_000) * 9
+
+    texts = SegmentTexts([merged(text, text[5:])])
+
+    for start in (0, 8_300_000, 8_388_000, 10_799_990, 20_000_000):
+        assert texts.read(9, start, start + 300_000) == (text + text[5:])[start : start + 300_000]
 
 
 def test_what_is_not_there_is_an_error(tmp_path):

@@ -37,6 +37,7 @@ CASES = (
     # the folder
     "lexical",
     "folder_bytes",
+    "text_share",
     "folder_recall",
     "answer_quality",
     "documentation",

@@ -7,10 +7,12 @@
 namespace gossamer {
 namespace {
 
-constexpr std::size_t kMostBlockBytes = 1 << 20;
+constexpr std::size_t kMostBlockBytes = 1 << 23;
 constexpr std::size_t kMostDictionaries = 64;
-// A dictionary pays once there is a megabyte of text; it is learnt from the first four.
-constexpr std::size_t kLearnLeast = 1 << 20, kLearnMost = 1 << 22;
+// Fewer bytes are no base: others would gain little by them.
+constexpr std::size_t kLeastBase = 1 << 18;
+// So many times its own text is packed with a base, itself included; then comes the next.
+constexpr std::size_t kTextOfBase = 4;
 
 constexpr const char* kDamagedBlock =
     "a block of text is damaged; take the index from a backup, or remove what it holds and add it "
@@ -48,38 +50,37 @@ std::vector<Bytes> read_dictionaries(const Container& file, Origin origin, const
 
 }  // namespace
 
-void BlockWriter::use_dictionary(Bytes dictionary) {
-  if (size_ > 0) pack_waiting(1);
-  has_begun_ = true;
-  dictionary_ = number_of(dictionary);
-}
-
-void BlockWriter::begin() {
-  has_begun_ = true;
-  if (waiting_.size() < kLearnLeast || !codec_.learn) return;
-  dictionary_ =
-      number_of(codec_.learn(ByteView(waiting_).first(std::min(waiting_.size(), kLearnMost))));
-}
-
 std::uint64_t BlockWriter::add(ByteView text) {
   const std::uint64_t start = size_;
   waiting_.insert(waiting_.end(), text.begin(), text.end());
   size_ += text.size();
-  if (has_begun_ || waiting_.size() >= kLearnMost) pack_waiting(block_bytes_);
+  pack_waiting(false);
   return start;
+}
+
+bool BlockWriter::can_copy(const BlockView& texts, const Block& block) const {
+  if (block.base > 0) return base_.from == &texts && base_.number + 1 == block.base;
+  const ByteView dictionary = texts.dictionary_of(block);
+  return dictionary.empty() || dictionaries_.size() < kMostDictionaries ||
+         find(dictionary) != dictionaries_.end();
 }
 
 std::uint64_t BlockWriter::copy(const BlockView& texts, const Block& block) {
   const ByteView packed = texts.packed(block);
-  pack_waiting(1);
+  pack_waiting(true);
+  expect(can_copy(texts, block), Reason::kTooLarge,
+         "a block of text has no base here, or a dictionary too many; pack it anew");
   const std::uint64_t start = size_;
-  put(block.size, packed, number_of(texts.dictionary_of(block)));
   size_ += block.size;
+  if (texts.is_base(block) || (block.base == 0 && block.size >= kLeastBase))
+    base_ = {row_count() + 1, &texts, texts.number_of(block), size_, block.size, nullptr, nullptr};
+  const std::size_t dictionary = number_of(texts.dictionary_of(block));
+  put(block.size, packed, block.base > 0 ? kMostDictionaries + base_.row : dictionary);
   return start;
 }
 
 void BlockWriter::finish(FileImage& image, const Codec& codec) {
-  pack_waiting(1);
+  pack_waiting(true);
   if (table_[0].empty()) return;
   Table blocks(blocks_schema());
   blocks.columns = table_;
@@ -95,39 +96,66 @@ void BlockWriter::finish(FileImage& image, const Codec& codec) {
   image.add_pieces(SectionKind::kBlocks, std::move(pieces_), owned_);
 }
 
-// Packs blocks for as long as at least so many bytes wait.
-void BlockWriter::pack_waiting(std::size_t least) {
-  if (!has_begun_) begin();
+void BlockWriter::pack_waiting(bool all) {
+  if (wants_base()) {
+    const std::size_t least = all ? std::max<std::size_t>(base_.bytes, 1) : codec_.base_bytes;
+    if (waiting_.size() >= least)
+      pack_base();
+    else if (!all)
+      return;
+  }
   std::size_t at = 0;
-  while (waiting_.size() - at >= least) {
-    const ByteView text =
-        ByteView(waiting_).subspan(at, std::min(block_bytes_, waiting_.size() - at));
-    const Bytes packed =
-        codec_.pack(text, dictionary_ == 0 ? ByteView() : dictionaries_[dictionary_ - 1]);
-    const bool is_smaller = !packed.empty() && packed.size() < text.size();
-    put_copy(text.size(), is_smaller ? packed : Bytes(text.begin(), text.end()),
-             is_smaller ? dictionary_ : 0);
-    at += text.size();
+  while (at < waiting_.size() && (all || waiting_.size() - at >= block_bytes_)) {
+    const std::size_t size = std::min(block_bytes_, waiting_.size() - at);
+    pack_block(ByteView(waiting_).subspan(at, size));
+    at += size;
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void BlockWriter::put(std::size_t size, ByteView packed, std::size_t dictionary) {
+// Whether there is none yet, or the last one lies far behind.
+bool BlockWriter::wants_base() const {
+  return codec_.base_bytes > 0 &&
+         size_ - waiting_.size() - base_.end >= (kTextOfBase - 1) * base_.bytes;
+}
+
+void BlockWriter::pack_base() {
+  const std::size_t size = std::min(codec_.base_bytes, waiting_.size());
+  auto text = std::make_shared<BlockText>();
+  text->bytes.assign(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
+  put_own(text->bytes, codec_.pack(text->bytes, {}), 0);
+  if (size >= kLeastBase)
+    base_ = {row_count(), nullptr, 0, size_ - waiting_.size(), size, std::move(text), nullptr};
+}
+
+void BlockWriter::open_base() {
+  if (!base_.text) base_.text = base_.from->open(base_.from->blocks()[base_.number]);
+  if (!base_.prepared && codec_.prepare) base_.prepared = codec_.prepare(base_.text->bytes);
+}
+
+void BlockWriter::pack_block(ByteView text) {
+  if (codec_.base_bytes == 0 || base_.row == 0) return put_own(text, codec_.pack(text, {}), 0);
+  open_base();
+  put_own(text,
+          base_.prepared ? codec_.pack_after(text, base_.prepared)
+                         : codec_.pack(text, base_.text->bytes),
+          base_.row);
+}
+
+// Puts what was packed here, unless the text itself is no larger.
+void BlockWriter::put_own(ByteView text, Bytes packed, std::size_t base) {
+  const bool is_smaller = !packed.empty() && packed.size() < text.size();
+  owned_->push_back(is_smaller ? std::move(packed) : Bytes(text.begin(), text.end()));
+  put(text.size(), owned_->back(), is_smaller && base > 0 ? kMostDictionaries + base : 0);
+}
+
+void BlockWriter::put(std::size_t size, ByteView packed, std::size_t reference) {
   std::size_t column = 0;
-  for (const std::size_t value : {size, packed.size(), std::size_t{crc32c(packed)}, dictionary})
+  for (const std::size_t value : {size, packed.size(), std::size_t{crc32c(packed)}, reference})
     table_[column++].push_back(static_cast<std::int64_t>(value));
   pieces_.push_back(packed);
   packed_bytes_ += packed.size();
-}
-
-void BlockWriter::put_copy(std::size_t size, Bytes packed, std::size_t dictionary) {
-  owned_->push_back(std::move(packed));
-  put(size, owned_->back(), dictionary);
-}
-
-bool BlockWriter::has_room_for(ByteView dictionary) const {
-  return dictionary.empty() || dictionaries_.size() + 1 < kMostDictionaries ||
-         find(dictionary) != dictionaries_.end();
 }
 
 std::vector<Bytes>::const_iterator BlockWriter::find(ByteView dictionary) const {
@@ -154,6 +182,7 @@ std::vector<Block> read_blocks(const Container& file, Origin origin, const Codec
   const Table table =
       unpack_table(file.verified(SectionKind::kBlockDirectory), blocks_schema(), origin, codec);
   std::uint64_t start = 0, at = 0;
+  std::size_t last_base = 0;
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto number = [&](std::size_t column, std::size_t least, std::size_t most) {
       const std::int64_t value = table.columns[column][row];
@@ -168,7 +197,18 @@ std::vector<Block> read_blocks(const Container& file, Origin origin, const Codec
     block.packed_size = number(BlockColumns::kPacked, 1, block.size);
     block.is_packed = block.packed_size < block.size;
     block.checksum = static_cast<std::uint32_t>(table.columns[BlockColumns::kChecksum][row]);
-    block.dictionary = number(BlockColumns::kDictionary, 0, dictionaries);
+    const std::size_t reference = number(BlockColumns::kDictionary, 0, kMostDictionaries + row);
+    block.base = reference > kMostDictionaries ? reference - kMostDictionaries : 0;
+    block.dictionary = block.base > 0 ? 0 : reference;
+    expect(block.dictionary <= dictionaries, Reason::kDamaged,
+           "a block of text has a dictionary that is not there");
+    // None is read for another base than the block before: each is unpacked once for all of them.
+    if (block.base > 0) {
+      const Block& other = blocks[block.base - 1];
+      expect(block.base >= last_base && other.base == 0 && other.size >= kLeastBase,
+             Reason::kDamaged, "a block of text has a base that cannot be");
+      last_base = block.base;
+    }
     start += block.size;
     at += block.packed_size;
     blocks.push_back(block);
@@ -185,11 +225,19 @@ BlockView::BlockView(const Container& file, Origin origin, const Codec& codec,
       // Blocks have checksums of their own: not all of them are read.
       packed_(file.bytes(SectionKind::kBlocks)),
       dictionaries_(read_dictionaries(file, origin, codec)),
-      blocks_(read_blocks(file, origin, codec, dictionaries_.size())) {}
+      blocks_(read_blocks(file, origin, codec, dictionaries_.size())),
+      is_base_(blocks_.size()) {
+  for (const Block& block : blocks_)
+    if (block.base > 0) is_base_[block.base - 1] = true;
+}
 
 BlockView::BlockView(std::vector<Block> blocks, ByteView packed, Bytes dictionary,
                      Checksum checksum, const TextCodec& texts)
-    : texts_(texts), checksum_(checksum), packed_(packed), blocks_(std::move(blocks)) {
+    : texts_(texts),
+      checksum_(checksum),
+      packed_(packed),
+      blocks_(std::move(blocks)),
+      is_base_(blocks_.size()) {
   if (!dictionary.empty()) dictionaries_.push_back(std::move(dictionary));
 }
 
@@ -216,12 +264,39 @@ std::span<const Block> BlockView::blocks_between(std::uint64_t start, std::uint6
   return {first, last};
 }
 
-Bytes BlockView::unpack(const Block& block) const {
+Bytes BlockView::unpack(const Block& block) const { return open(block)->bytes; }
+
+std::shared_ptr<const BlockText> BlockView::open(const Block& block) const {
+  if (block.base == 0) return open(block, nullptr);
+  std::shared_ptr<const BlockText> base;
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_base_ == block.base) base = last_text_;
+  }
+  if (!base) {
+    base = open(blocks_[block.base - 1], nullptr);
+    std::shared_ptr<const BlockText> before = base;  // the host may not be called with the lock
+    const std::lock_guard lock(mutex_);
+    last_base_ = block.base;
+    last_text_.swap(before);
+  }
+  return open(block, base.get());
+}
+
+std::shared_ptr<const BlockText> BlockView::open(const Block& block, const BlockText* base) const {
   const ByteView packed = this->packed(block);
-  if (!block.is_packed) return {packed.begin(), packed.end()};
-  Bytes text(block.size);
-  expect(texts_.unpack(packed, dictionary_of(block), text), Reason::kDamaged,
-         "a block of text does not unpack");
+  auto text = std::make_shared<BlockText>();
+  if (block.is_packed) {
+    text->bytes.resize(block.size);
+    const bool fits =
+        base && base->base
+            ? texts_.unpack_after(packed, base->base, text->bytes)
+            : texts_.unpack(packed, base ? base->bytes : dictionary_of(block), text->bytes);
+    expect(fits, Reason::kDamaged, "a block of text does not unpack");
+  } else {
+    text->bytes.assign(packed.begin(), packed.end());
+  }
+  if (is_base(block) && texts_.prepare) text->base = texts_.prepare(text->bytes);
   return text;
 }
 

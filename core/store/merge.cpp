@@ -19,6 +19,8 @@ constexpr std::size_t kMostMerged = 1 << 17;
 constexpr std::size_t kManySegments = 12, kFewSegments = 6;
 // One of which more than this share is gone is written anew.
 constexpr std::size_t kGoneShare = 3;
+// Texts of a segment that has fewer bytes of them are packed again, with those of the others.
+constexpr std::size_t kSmallTexts = 1 << 20;
 
 struct Stretch {
   std::uint64_t start, end;
@@ -69,51 +71,61 @@ std::vector<Stretch> live_texts(const LivePart& part) {
   return joined;
 }
 
+// What is live of each block.
+std::vector<std::vector<Stretch>> live_blocks(const BlockView& texts,
+                                              const std::vector<Stretch>& live) {
+  std::vector<std::vector<Stretch>> found;
+  auto next = live.begin();
+  for (const Block& block : texts.blocks()) {
+    std::vector<Stretch>& here = found.emplace_back();
+    for (auto one = next; one != live.end() && one->start < block.end(); ++one) {
+      here.push_back({std::max(one->start, block.start), std::min(one->end, block.end())});
+      if (one->end <= block.end()) next = one + 1;
+    }
+  }
+  return found;
+}
+
+// Which blocks are taken over as they are: those of which more than half is live, unless they are
+// small, and the bases of these, whatever is live of them.
+std::vector<bool> full_blocks(const BlockView& texts, const std::vector<std::vector<Stretch>>& live,
+                              std::size_t block_bytes) {
+  std::vector<bool> is_full(texts.blocks().size());
+  for (std::size_t row = is_full.size(); row-- > 0;) {
+    const Block& block = texts.blocks()[row];
+    std::uint64_t bytes = 0;
+    for (const Stretch& one : live[row]) bytes += one.end - one.start;
+    if (2 * block.size < block_bytes || 2 * bytes <= block.size) continue;
+    is_full[row] = true;
+    if (block.base > 0) is_full[block.base - 1] = true;
+  }
+  return is_full;
+}
+
 Moves copy_texts(const LivePart& part, bool packs_anew, BlockWriter& out) {
   const BlockView& texts = part.segment->texts();
   const std::vector<Stretch> live = live_texts(part);
   expect(live.empty() || live.back().end <= texts.size(), Reason::kDamaged,
          "a document has its text where the segment has none");
+  const auto stretches = live_blocks(texts, live);
+  const std::vector<bool> is_full = packs_anew || texts.size() < kSmallTexts
+                                        ? std::vector<bool>(texts.blocks().size())
+                                        : full_blocks(texts, stretches, out.block_bytes());
   Moves moves;
-  auto next = live.begin();
   for (const Block& block : texts.blocks()) {
-    std::vector<Stretch> here;
-    std::uint64_t bytes = 0;
-    for (auto one = next; one != live.end() && one->start < block.end(); ++one) {
-      here.push_back({std::max(one->start, block.start), std::min(one->end, block.end())});
-      bytes += here.back().end - here.back().start;
-      if (one->end <= block.end()) next = one + 1;
-    }
-    if (here.empty()) continue;
-    const bool is_full = 2 * block.size >= out.block_bytes() && 2 * bytes > block.size;
-    if (is_full && !packs_anew && out.has_room_for(texts.dictionary_of(block))) {
+    const std::size_t row = texts.number_of(block);
+    if (is_full[row] && out.can_copy(texts, block)) {
       moves.add({block.start, block.end()}, out.copy(texts, block));
       continue;
     }
-    const Bytes text = texts.unpack(block);
-    for (const Stretch& one : here)
-      moves.add(one,
-                out.add(ByteView(text).subspan(static_cast<std::size_t>(one.start - block.start),
-                                               static_cast<std::size_t>(one.end - one.start))));
+    if (stretches[row].empty()) continue;
+    const auto text = texts.open(block);
+    for (const Stretch& one : stretches[row])
+      moves.add(one, out.add(ByteView(text->bytes)
+                                 .subspan(static_cast<std::size_t>(one.start - block.start),
+                                          static_cast<std::size_t>(one.end - one.start))));
   }
   return moves;
-}
-
-// What small blocks are packed with: the dictionary of the largest text.
-void choose_dictionary(const Catalogue& catalogue, std::span<const std::size_t> chosen,
-                       BlockWriter& out) {
-  const BlockView* largest = nullptr;
-  for (const std::size_t number : chosen) {
-    const BlockView& texts = catalogue.parts()[number].segment->texts();
-    if (largest == nullptr || texts.size() > largest->size()) largest = &texts;
-  }
-  if (largest == nullptr) return;
-  for (const Block& block : largest->blocks())
-    if (block.dictionary > 0) {
-      const ByteView dictionary = largest->dictionary_of(block);
-      out.use_dictionary({dictionary.begin(), dictionary.end()});
-      return;
-    }
 }
 
 Bytes codes_of(const SourceRecord& source, const GivenCodes& given, std::size_t width) {
@@ -138,7 +150,6 @@ void merge_segments(const Catalogue& catalogue, std::span<const std::size_t> cho
   for (std::size_t number = 0; number < parts.size(); ++number)
     if (std::find(chosen.begin(), chosen.end(), number) == chosen.end())
       others.push_back(parts[number].segment->number());
-  if (!packs_anew) choose_dictionary(catalogue, chosen, image.texts);
   std::vector<LiveSegment> segments;
   std::vector<Moves> moves;
   for (const std::size_t number : chosen) {

@@ -74,6 +74,7 @@ std::vector<Block> read_blocks(ByteView tail, const Header& header, std::uint64_
     block.is_packed = true;
     block.checksum = table.get<std::uint32_t>();
     block.dictionary = header.dictionary_bytes > 0 ? 1 : 0;
+    block.base = 0;
     start += block.size;
     at += block.packed_size;
     blocks.push_back(block);

@@ -52,11 +52,17 @@ bool fill(const nb::object& given, std::span<std::uint8_t> out) {
 using Pack = nb::typed<nb::callable, nb::bytes(nb::bytes)>;
 using Unpack = nb::typed<nb::callable, std::optional<nb::bytes>(nb::bytes, std::size_t)>;
 using PackText = nb::typed<nb::callable, nb::bytes(nb::bytes, nb::bytes)>;
+using PrepareBase = nb::typed<nb::callable, nb::object(nb::bytes)>;
+using PackAfter = nb::typed<nb::callable, nb::bytes(nb::bytes, nb::object)>;
+using UnpackAfter =
+    nb::typed<nb::callable, std::optional<nb::bytes>(nb::bytes, nb::object, std::size_t)>;
 using UnpackText =
     nb::typed<nb::callable, std::optional<nb::bytes>(nb::bytes, nb::bytes, std::size_t)>;
 
 std::unique_ptr<Codecs> make_codecs(Pack pack, Unpack unpack, PackText pack_text,
-                                    UnpackText unpack_text, std::optional<Pack> learn) {
+                                    UnpackText unpack_text, PrepareBase prepare,
+                                    PackAfter pack_after, UnpackAfter unpack_after,
+                                    std::size_t base_bytes) {
   auto codecs = std::make_unique<Codecs>();
   codecs->columns.pack = [pack](ByteView bytes) {
     const nb::gil_scoped_acquire gil;
@@ -75,11 +81,24 @@ std::unique_ptr<Codecs> make_codecs(Pack pack, Unpack unpack, PackText pack_text
     const nb::gil_scoped_acquire gil;
     return fill(unpack_text(bytes_of(packed), bytes_of(dictionary), out.size()), out);
   };
-  if (learn)
-    codecs->texts.learn = [learn = *learn](ByteView text) {
-      const nb::gil_scoped_acquire gil;
-      return copy_of(learn(bytes_of(text)));
-    };
+  codecs->texts.prepare = [prepare](ByteView base) {
+    const nb::gil_scoped_acquire gil;
+    return TextCodec::Prepared(new nb::object(prepare(bytes_of(base))), [](void* object) {
+      const nb::gil_scoped_acquire again;
+      delete static_cast<nb::object*>(object);
+    });
+  };
+  codecs->texts.pack_after = [pack_after](ByteView text, const TextCodec::Prepared& base) {
+    const nb::gil_scoped_acquire gil;
+    return copy_of(pack_after(bytes_of(text), *static_cast<nb::object*>(base.get())));
+  };
+  codecs->texts.unpack_after = [unpack_after](ByteView packed, const TextCodec::Prepared& base,
+                                              std::span<std::uint8_t> out) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object& known = *static_cast<nb::object*>(base.get());
+    return fill(unpack_after(bytes_of(packed), known, out.size()), out);
+  };
+  codecs->texts.base_bytes = base_bytes;
   return codecs;
 }
 
@@ -381,7 +400,8 @@ std::pair<std::uint64_t, std::uint64_t> packed_range(const Segment& segment, std
 void bind_segments(nb::module_& m) {
   nb::class_<Codecs>(m, "Codecs")
       .def(nb::new_(&make_codecs), nb::arg("pack"), nb::arg("unpack"), nb::arg("pack_text"),
-           nb::arg("unpack_text"), nb::arg("learn").none());
+           nb::arg("unpack_text"), nb::arg("prepare"), nb::arg("pack_after"),
+           nb::arg("unpack_after"), nb::arg("base_bytes"));
   nb::class_<Segment>(m, "Segment", nb::is_weak_referenceable())
       .def(nb::new_(
                [](std::uint64_t number, const ByteRow& file, bool is_own, const Codecs& codecs) {
@@ -407,8 +427,8 @@ void bind_segments(nb::module_& m) {
       .def("part_bytes", &part_bytes);
   nb::class_<OldTexts>(m, "OldTexts")
       .def(nb::new_([](std::uint64_t number, const ByteRow& file, const Codecs& codecs) {
-             return std::make_shared<OldTexts>(
-                 number, read_old_texts(ByteView(file.data(), file.size()), codecs.texts));
+             return std::shared_ptr<OldTexts>(new OldTexts{
+                 number, read_old_texts(ByteView(file.data(), file.size()), codecs.texts)});
            }),
            nb::arg("number"), nb::arg("file"), nb::arg("codecs"), nb::keep_alive<0, 3>(),
            nb::keep_alive<0, 4>())

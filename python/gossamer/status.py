@@ -41,6 +41,7 @@ class IndexStatus:
     documents: int
     chunks: int
     text_bytes: int  # of indexed documents
+    source_bytes: int  # of the files that are indexed, and of texts that programs gave
     bytes_by_part: Mapping[str, int]  # what the folder holds, file by file kind
     changed_files: int  # indexed files that are not as they were; 0 where they are not looked at
     missing_files: int
@@ -61,6 +62,11 @@ class IndexStatus:
     def share_of_text(self) -> float:
         """The folder's bytes against those of the indexed text; 0 while there is none."""
         return self.total_bytes / self.text_bytes if self.text_bytes else 0.0
+
+    @property
+    def share_of_files(self) -> float:
+        """The folder's bytes against those of the indexed files; 0 while there are none."""
+        return self.total_bytes / self.source_bytes if self.source_bytes else 0.0
 
     @property
     def is_fresh(self) -> bool:
@@ -91,6 +97,7 @@ def read_status(snapshot: Snapshot) -> IndexStatus:
         documents=catalogue.document_count,
         chunks=catalogue.chunk_count,
         text_bytes=manifest.counts.get("text_bytes", 0),
+        source_bytes=catalogue.source_bytes,
         bytes_by_part=_bytes_by_part(snapshot),
         changed_files=len(differ.changed),
         missing_files=len(differ.gone),
@@ -124,6 +131,7 @@ def record_status(status: IndexStatus, manifest: Manifest) -> dict[str, object]:
         **asdict(status),
         "total_bytes": status.total_bytes,
         "share_of_text": round(status.share_of_text, 6),
+        "share_of_files": round(status.share_of_files, 6),
         "is_fresh": status.is_fresh,
         "settings": {**asdict(manifest.settings), "chunk_tokens": manifest.model.chunk_tokens},
     }

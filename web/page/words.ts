@@ -27,9 +27,12 @@ export function duration(ms: number): string {
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
 }
 
-/** How much of the whole a part is: "3.1 %"; nothing if there is no whole. */
+// Of less than this a share says nothing: what every index takes is more than so little text.
+const LEAST_SHARED = 1 << 16;
+
+/** How much of the whole a part is: "3.1 %"; nothing if the whole is next to nothing. */
 export function share(part: number, whole: number): string {
-  if (!whole) return "";
+  if (whole < LEAST_SHARED) return "";
   return `${Number(((100 * part) / whole).toPrecision(2)).toLocaleString("en")} %`;
 }
 

@@ -30,6 +30,7 @@ GROUPS = {
     "folder": (
         "lexical",
         "folder_bytes",
+        "text_share",
         "folder_recall",
         "answer_quality",
         "documentation",

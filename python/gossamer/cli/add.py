@@ -13,7 +13,7 @@ from gossamer.cli.failures import ExitCode
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_update
 from gossamer.cli.session import Session, as_json_option, common_options, pass_session
-from gossamer.cli.words import counted, duration, near_path, share, size
+from gossamer.cli.words import counted, duration, near_path, taken
 from gossamer.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -209,9 +209,13 @@ def _show_report(output: Output, index: Index, report: UpdateReport, as_json: bo
 
     # Not index.status(), which looks at every file once more.
     counts = read_manifest(index.folder).counts
-    text_bytes, index_bytes = counts["text_bytes"], sum(bytes_by_part(index.folder).values())
+    sizes = {
+        "text_bytes": counts["text_bytes"],
+        "source_bytes": index.snapshot.catalogue.source_bytes,
+        "index_bytes": sum(bytes_by_part(index.folder).values()),
+    }
     if as_json:
-        output.json({**asdict(report), "text_bytes": text_bytes, "index_bytes": index_bytes})
+        output.json({**asdict(report), **sizes})
         return
     if output.is_quiet:
         return
@@ -224,8 +228,7 @@ def _show_report(output: Output, index: Index, report: UpdateReport, as_json: bo
         output.line(f"{said}: `gossamer status` says why")
     output.line(
         f"index: {counted(counts['indexed'], 'file')}, {counted(counts['chunks'], 'chunk')}, "
-        f"{size(index_bytes)} for {size(text_bytes)} of text"
-        + (f" ({share(index_bytes, text_bytes)})" if text_bytes else "")
+        f"{taken(**sizes)}"
     )
 
 

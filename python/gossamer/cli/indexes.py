@@ -71,6 +71,7 @@ def _row(one: _Listed) -> tuple[str, ...]:
 
 
 def _look_at(name: str) -> _Listed:
+    from gossamer.status import bytes_by_part
     from gossamer.store import default_folder
     from gossamer.store.folder import read_manifest
 
@@ -85,6 +86,6 @@ def _look_at(name: str) -> _Listed:
         files=manifest.counts.get("indexed", 0),
         chunks=manifest.counts.get("chunks", 0),
         text_bytes=manifest.counts.get("text_bytes", 0),
-        index_bytes=sum(entry.size for entry in manifest.files),
+        index_bytes=sum(bytes_by_part(folder).values()),
         changed=manifest.changed,
     )

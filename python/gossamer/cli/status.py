@@ -118,20 +118,21 @@ def _text_kept(manifest: Manifest) -> str:
 
 
 def _show_bytes(output: Output, status: IndexStatus) -> None:
-    """Print what each part takes, and the text it stands for."""
+    """Print what each part takes, and the text and files that it stands for."""
     rows = [
-        (part, size(number), share(number, status.text_bytes))
+        (part, size(number), *_shares(number, status))
         for part, number in status.bytes_by_part.items()
         if number
     ]
-    rows.append(("index in all", size(status.total_bytes), _share(status)))
-    rows.append(("text", size(status.text_bytes), ""))
-    columns = [Column("part"), Column("bytes", is_number=True), Column("of text", is_number=True)]
-    output.table(columns, rows)
+    rows.append(("index in all", size(status.total_bytes), *_shares(status.total_bytes, status)))
+    rows.append(("text", size(status.text_bytes), "", ""))
+    rows.append(("files on disk", size(status.source_bytes), "", ""))
+    numbers = [Column(name, is_number=True) for name in ("bytes", "of text", "of files")]
+    output.table([Column("part"), *numbers], rows)
 
 
-def _share(status: IndexStatus) -> str:
-    return share(status.total_bytes, status.text_bytes)
+def _shares(number: int, status: IndexStatus) -> tuple[str, str]:
+    return share(number, status.text_bytes), share(number, status.source_bytes)
 
 
 def _show_reasons(output: Output, status: IndexStatus) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from datetime import datetime
 
-__all__ = ["counted", "duration", "near_path", "share", "size", "when"]
+__all__ = ["counted", "duration", "near_path", "share", "size", "taken", "when"]
+
+# Of less than this a share says nothing: what every index takes is more than so little text.
+_LEAST_SHARED = 1 << 16
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
@@ -26,11 +29,24 @@ def size(count: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Say how much of the whole a part is: "3.1 %"; nothing if there is no whole."""
-    if not whole:
+    """Say how much of the whole a part is: "3.1 %"; nothing if the whole is next to nothing."""
+    if whole < _LEAST_SHARED:
         return ""
     percent = 100 * part / whole
     return f"{percent:,.0f} %" if percent >= 100 else f"{percent:.2g} %"
+
+
+def taken(index_bytes: int, text_bytes: int, source_bytes: int) -> str:
+    """Say what an index takes, and how much of the text and of the files that is."""
+    wholes = [(text_bytes, "the text"), (source_bytes, "the files on disk")]
+    shares = [
+        f"{percent} of {what} ({size(whole)})"
+        for whole, what in wholes
+        if (percent := share(index_bytes, whole))
+    ]
+    if not shares:
+        return f"{size(index_bytes)} for {size(text_bytes)} of text"
+    return f"{size(index_bytes)}: {', '.join(shares)}"
 
 
 def duration(seconds: float) -> str:

@@ -297,6 +297,7 @@ class Status(BaseModel):
     documents: int
     chunks: int
     text_bytes: int
+    source_bytes: int
     bytes_by_part: Mapping[str, int]
     changed_files: int
     missing_files: int
@@ -304,6 +305,7 @@ class Status(BaseModel):
     follows: Mapping[str, Any]
     total_bytes: int
     share_of_text: float
+    share_of_files: float
     is_fresh: bool
     settings: Mapping[str, Any]
 

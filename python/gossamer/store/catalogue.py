@@ -214,6 +214,11 @@ class Catalogue:
         ]
         return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
 
+    @property
+    def source_bytes(self) -> int:
+        """How many bytes the indexed files have, and the texts that programs gave."""
+        return int(self.tables["size"][self.tables["status"] == Status.INDEXED].sum())
+
     # Documents
 
     @property

@@ -104,6 +104,15 @@ class SegmentCatalogue(Catalogue):
         return self.core.counts[0]
 
     @property
+    def source_bytes(self) -> int:
+        """How many bytes the indexed files have, and the texts that programs gave."""
+        rows = range(self.source_count)
+        return sum(self.core.stat(row)[0] for row in rows if self._is_indexed(row))
+
+    def _is_indexed(self, row: int) -> bool:
+        return self.core.tally(row)[0] == Status.INDEXED
+
+    @property
     def document_count(self) -> int:
         """How many documents there are."""
         return self.core.counts[1]

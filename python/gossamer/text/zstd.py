@@ -37,7 +37,9 @@ __all__ = [
 ]
 
 
-def decompress_exactly(data: bytes, size: int, dictionary: ZstdDict | None = None) -> bytes:
+def decompress_exactly(
+    data: bytes, size: int, dictionary: ZstdDict | tuple[ZstdDict, int] | None = None
+) -> bytes:
     """Decompress one frame of exactly `size` bytes; ZstdError for anything else.
 
     Never takes more memory than `size`, whatever the frame says of itself.

@@ -16,13 +16,13 @@ export function makeStatus(
   conflicts: readonly Conflict[],
   readConflict: ReadConflict,
 ): Child[] {
-  const { documents, chunks, total_bytes: bytes, text_bytes: text } = status;
+  const { documents, chunks, total_bytes: bytes } = status;
   const items = conflicts.map((conflict) => makeConflict(conflict, readConflict));
   return [
     makeFigures([
       [documents.toLocaleString("en"), "documents"],
       [chunks.toLocaleString("en"), "chunks"],
-      [size(bytes), text ? `${share(bytes, text)} of the text` : "in all"],
+      [size(bytes), sharesOf(bytes, status).join(", ") || "in all"],
     ]),
     makeFreshness(status),
     ...makeGroup(counted(items.length, "conflict"), "conflicts", items),
@@ -34,6 +34,11 @@ export function makeStatus(
     makeFacts(status),
     ...makeGroup("Left out", "plain", makeReasons(status)),
   ];
+}
+
+function sharesOf(bytes: number, status: ServerStatus): string[] {
+  const [text, files] = [share(bytes, status.text_bytes), share(bytes, status.source_bytes)];
+  return [text && `${text} of the text`, files && `${files} of the files`].filter((said) => said);
 }
 
 function makeGroup(heading: string, kind: string, items: readonly HTMLElement[]): Child[] {
@@ -68,7 +73,7 @@ function makeBytes(status: ServerStatus): HTMLElement {
   const parts = Object.entries(status.bytes_by_part).filter(([, bytes]) => bytes > 0);
   const most = Math.max(1, ...parts.map(([, bytes]) => bytes));
   const rows = parts.map(([part, bytes]) =>
-    makeBytesRow(part, bytes / most, size(bytes), share(bytes, status.text_bytes)),
+    makeBytesRow(part, bytes / most, size(bytes), share(bytes, status.text_bytes), share(bytes, status.source_bytes)),
   );
   const head = make(
     "tr",
@@ -77,6 +82,7 @@ function makeBytes(status: ServerStatus): HTMLElement {
     make("td", {}),
     make("th", { scope: "col", class: "number" }, "Bytes"),
     make("th", { scope: "col", class: "number" }, "Of text"),
+    make("th", { scope: "col", class: "number" }, "Of files"),
   );
   return make("table", { class: "bytes" }, make("thead", {}, head), make("tbody", {}, ...rows));
 }
@@ -94,6 +100,7 @@ function makeFacts(status: ServerStatus): HTMLElement {
     ["Files", files.join(", ")],
     ["Kinds", kinds.join(", ") || "none"],
     ["Text", size(status.text_bytes)],
+    ["Files on disk", size(status.source_bytes)],
     ["Version", `${status.generation.toLocaleString("en")}, of ${when(status.changed)}`],
     ["Model", status.model],
   ]);

@@ -19,6 +19,7 @@ export interface ServerStatus {
   readonly documents: number;
   readonly chunks: number;
   readonly text_bytes: number;
+  readonly source_bytes: number;
   readonly total_bytes: number;
   readonly bytes_by_part: Readonly<Record<string, number>>;
   readonly changed_files: number;
