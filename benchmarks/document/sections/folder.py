@@ -14,6 +14,7 @@ CASES = (
     "folder_recall",
     "answer_quality",
     "documentation",
+    "furniture",
     "lexical",
     "query_cost",
     "query_overhead",
@@ -47,6 +48,8 @@ def write(records: Records) -> list[str]:
         blocks += _answers(records)
     if "documentation" in records:
         blocks += _first_hits(records["documentation"])
+    if "furniture" in records:
+        blocks += _furniture(records["furniture"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -170,6 +173,14 @@ def _first_hits(record: Record) -> list[str]:
         "Python's documentation and to Debian Policy, and exact lookups (definitions, constants, "
         f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
         "without ranking again and lexical search.",
+        row_table(record.rows),
+    ]
+
+
+def _furniture(record: Record) -> list[str]:
+    return [
+        "**Menus among hits.** Hits in HTML and PDF documentation that hold menus, footers or "
+        "tables of contents, judged by the marks that each generator is known to write.",
         row_table(record.rows),
     ]
 
