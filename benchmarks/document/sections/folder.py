@@ -15,6 +15,7 @@ CASES = (
     "answer_quality",
     "documentation",
     "places",
+    "furniture",
     "lexical",
     "query_cost",
     "query_overhead",
@@ -50,6 +51,8 @@ def write(records: Records) -> list[str]:
         blocks += _first_hits(records["documentation"])
     if "places" in records:
         blocks += _places(records["places"])
+    if "furniture" in records:
+        blocks += _furniture(records["furniture"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -190,6 +193,14 @@ def _places(record: Record) -> list[str]:
                 for name, one in kinds
             ],
         ),
+    ]
+
+
+def _furniture(record: Record) -> list[str]:
+    return [
+        "**Menus among hits.** Hits in HTML and PDF documentation that hold menus, footers or "
+        "tables of contents, judged by the marks that each generator is known to write.",
+        row_table(record.rows),
     ]
 
 
