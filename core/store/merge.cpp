@@ -20,7 +20,7 @@ constexpr std::size_t kManySegments = 12, kFewSegments = 6;
 // One of which more than this share is gone is written anew.
 constexpr std::size_t kGoneShare = 3;
 // Texts of a segment that has fewer bytes of them are packed again, with those of the others.
-constexpr std::size_t kSmallTexts = 1 << 20;
+constexpr std::size_t kSmallTexts = 1 << 22;
 
 struct Stretch {
   std::uint64_t start, end;
