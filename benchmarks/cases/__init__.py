@@ -71,6 +71,7 @@ IN_SMALL = frozenset(CASES) - {
     "lexical",
     "folder_bytes",
     "documentation",
+    "strength",
     "encoder",
     "pipeline_speed",
     "install_size",

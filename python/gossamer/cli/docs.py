@@ -65,8 +65,8 @@ Completion in your shell, here for bash: `eval "$(_GOSSAMER_COMPLETE=bash_source
 
 _EXIT_CODES = {
     ExitCode.OK: "done",
-    ExitCode.NO: "the answer is no: nothing close was found (no hit, or only weak ones), or `check` "
-    "found damage; also a closed pipe",
+    ExitCode.NO: "the answer is no: nothing close was found (no hit, or only weak ones), or "
+    "`check` found damage; also a closed pipe",
     ExitCode.FAILED: "wrong usage, or anything else that failed; one line says what",
     ExitCode.NOT_FOUND: "there is no such index, chunk, file in the index, or model",
     ExitCode.LOCKED: "another process changes the index for longer than `add --wait SECONDS` waits",
