@@ -62,6 +62,7 @@ CASES = (
 # What `make bench` runs: minutes, and something of every table.
 IN_SMALL = frozenset(CASES) - {
     "dial",
+    "strength",
     "graph_bytes",
     "build_time",
     "prune_time",
@@ -71,7 +72,6 @@ IN_SMALL = frozenset(CASES) - {
     "lexical",
     "folder_bytes",
     "documentation",
-    "strength",
     "encoder",
     "pipeline_speed",
     "install_size",

@@ -250,7 +250,13 @@ class Index(ChangeableIndex):
             scorer = self._rerankers.get(reranker, self._current[1].threads)
         return self._run(
             Query(
-                *(question, k, mode, recall, reranks, filter, plain),
+                question,
+                k,
+                mode,
+                recall,
+                reranks,
+                filter,
+                plain,
                 full=full,
                 reranker=scorer,
                 min_score=min_score,

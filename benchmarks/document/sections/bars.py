@@ -35,6 +35,7 @@ GROUPS = {
         "documentation",
         "encoder",
         "pipeline_speed",
+        "strength",
         "query_cost",
         "query_overhead",
         "update_cost",

@@ -15,6 +15,7 @@ CASES = (
     "answer_quality",
     "documentation",
     "lexical",
+    "strength",
     "query_cost",
     "query_overhead",
     "pipeline_speed",
@@ -47,6 +48,8 @@ def write(records: Records) -> list[str]:
         blocks += _answers(records)
     if "documentation" in records:
         blocks += _first_hits(records["documentation"])
+    if "strength" in records:
+        blocks += _strength(records["strength"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -170,6 +173,15 @@ def _first_hits(record: Record) -> list[str]:
         "Python's documentation and to Debian Policy, and exact lookups (definitions, constants, "
         f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
         "without ranking again and lexical search.",
+        row_table(record.rows),
+    ]
+
+
+def _strength(record: Record) -> list[str]:
+    return [
+        "**How sure hits are.** Five hits a question, on texts that nothing was fitted to: the share "
+        "of strong hits that are right by labels, and of questions without an answer (nonsense, "
+        "other subjects, other languages) that have a strong hit.",
         row_table(record.rows),
     ]
 
