@@ -180,8 +180,8 @@ def _first_hits(record: Record) -> list[str]:
 def _strength(record: Record) -> list[str]:
     return [
         "**How sure hits are.** Five hits a question, on texts nothing was fitted to: the "
-        "share of strong hits that are right by labels, and of questions without an answer (nonsense, "
-        "other subjects, other languages) that have a strong hit.",
+        "share of strong hits that are right by labels, and of questions without an answer "
+        "(nonsense, other subjects, other languages) that have a strong hit.",
         row_table(record.rows),
     ]
 
