@@ -66,6 +66,7 @@ CASES = (
 # What `make bench` runs: minutes, and something of every table.
 IN_SMALL = frozenset(CASES) - {
     "dial",
+    "strength",
     "graph_bytes",
     "build_time",
     "prune_time",

@@ -38,6 +38,7 @@ GROUPS = {
         "furniture",
         "encoder",
         "pipeline_speed",
+        "strength",
         "query_cost",
         "query_overhead",
         "update_cost",

@@ -17,6 +17,7 @@ CASES = (
     "places",
     "furniture",
     "lexical",
+    "strength",
     "query_cost",
     "query_overhead",
     "pipeline_speed",
@@ -53,6 +54,8 @@ def write(records: Records) -> list[str]:
         blocks += _places(records["places"])
     if "furniture" in records:
         blocks += _furniture(records["furniture"])
+    if "strength" in records:
+        blocks += _strength(records["strength"])
     if "query_cost" in records:
         blocks += _question(records["query_cost"])
     if "query_overhead" in records:
@@ -200,6 +203,15 @@ def _furniture(record: Record) -> list[str]:
     return [
         "**Menus among hits.** Hits in HTML and PDF documentation that hold menus, footers or "
         "tables of contents, judged by the marks that each generator is known to write.",
+        row_table(record.rows),
+    ]
+
+
+def _strength(record: Record) -> list[str]:
+    return [
+        "**How sure hits are.** Five hits a question, on texts nothing was fitted to: the "
+        "share of strong hits that are right by labels, and of questions without an answer "
+        "(nonsense, other subjects, other languages) that have a strong hit.",
         row_table(record.rows),
     ]
 
