@@ -65,9 +65,7 @@ Where = Annotated[
 ]
 Globs = Annotated[
     list[Glob],
-    Field(
-        fail_fast=True, max_length=MOST_LISTED, description="Only files like one of these globs."
-    ),
+    Field(fail_fast=True, max_length=MOST_LISTED, description="Only files like one of these."),
 ]
 Kinds = Annotated[
     list[Kind],
