@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "chunking/scan.h"
 #include "marks/emphasis.h"
+#include "marks/names.h"
 #include "text/unicode.h"
 
 namespace gossamer {
@@ -41,71 +41,60 @@ bool is_sign(char byte) {
   return point < 128 && is_punctuation(point);
 }
 
-// Where something is closed, for each byte of a paragraph that opens it; all found in one pass.
+// Where what a byte of a paragraph opens is closed: a run of backticks by the next one of its size,
+// a bracket before an address by the one behind it. All is found in one pass from the end on.
 class Closings {
  public:
   Closings(std::string_view text, TextSpan paragraph) : start_(paragraph.start) {
     const std::string_view words = words_of(text, paragraph);
-    find_ticks(words);
+    if (words.find('`') != kNowhere) find_ticks(words);
     if (words.find("](") != kNowhere) find_brackets(words);
   }
 
-  // The next run of as many backticks as begins here.
-  std::size_t of_ticks(std::size_t at) const {
-    const auto found = ticks_.find(at - start_);
-    return found == ticks_.end() ? kNowhere : start_ + found->second;
-  }
-  // The bracket that closes the address which begins here; kNowhere if it is none.
-  std::size_t of_address(std::size_t at) const {
-    const std::size_t close = brackets_[at - start_];
-    return close == kNowhere ? kNowhere : start_ + close;
-  }
+  // kNowhere for what is not closed.
+  std::size_t of_ticks(std::size_t at) const { return start_ + ticks_[at - start_]; }
+  std::size_t of_address(std::size_t at) const { return start_ + brackets_[at - start_]; }
 
  private:
+  static constexpr std::size_t kMostTicks = 64;  // more in a row are words
+
   void find_ticks(std::string_view words) {
-    std::map<std::size_t, std::size_t> last;  // run of some size, from the end on
-    for (std::size_t end = words.size(); end > 0;) {
-      if (words[end - 1] != '`') {
-        --end;
-        continue;
-      }
-      std::size_t at = end;
+    const std::size_t nowhere = kNowhere - start_;
+    ticks_.assign(words.size(), nowhere);
+    std::array<std::size_t, kMostTicks> next;  // runs by their size
+    next.fill(nowhere);
+    for (std::size_t end = words.size(), at; end > 0; end = at) {
+      at = end - 1;
+      if (words[at] != '`') continue;
       while (at > 0 && words[at - 1] == '`') --at;
-      const auto [next, is_first] = last.try_emplace(end - at, at);
-      if (!is_first) ticks_.emplace_hint(ticks_.begin(), at, std::exchange(next->second, at));
-      end = at;
+      if (end - at < kMostTicks) ticks_[at] = std::exchange(next[end - at], at);
     }
   }
 
   // An address has no space in it, unless a title follows it in quotes, or it stands in < and >.
   void find_brackets(std::string_view words) {
-    brackets_.assign(words.size(), kNowhere);
-    std::vector<std::size_t> open;
-    for (std::size_t at = 0; at < words.size(); ++at) {
-      if (words[at] == '\\') {
-        ++at;
-      } else if (words[at] == '(') {
-        open.push_back(at);
-      } else if (words[at] == ')' && !open.empty()) {
-        brackets_[open.back()] = at;
-        open.pop_back();
-      }
-    }
+    const std::size_t nowhere = kNowhere - start_;
+    brackets_.assign(words.size(), nowhere);
+    std::vector<std::size_t> closing;
     std::size_t space = words.size();
     for (std::size_t at = words.size(); at-- > 0;) {
       if (is_space(words[at])) space = at;
-      const std::size_t close = brackets_[at];
-      if (words[at] != '(' || close == kNowhere || words[at + 1] == '<' || space > close) continue;
+      if (at > 0 && words[at - 1] == '\\') continue;
+      if (words[at] == ')') closing.push_back(at);
+      if (words[at] != '(' || closing.empty()) continue;
+      const std::size_t close = closing.back();
+      closing.pop_back();
       const char quote = words[close - 1];
       const std::size_t title = skip(words, space, is_space, 8);
-      if (title < close && (words[title] != quote || (quote != '"' && quote != '\'')))
-        brackets_[at] = kNowhere;
+      const bool has_title =
+          title < close && words[title] == quote && (quote == '"' || quote == '\'');
+      if (space > close || words[at + 1] == '<' || title >= close || has_title)
+        brackets_[at] = close;
     }
   }
 
   std::size_t start_;
-  std::map<std::size_t, std::size_t> ticks_;
-  std::vector<std::size_t> brackets_;
+  std::vector<std::size_t> ticks_, brackets_;
 };
 
 class InlineMarks {
@@ -207,11 +196,11 @@ class InlineMarks {
   }
 
   bool is_element(std::size_t at) const {
-    std::string name = " ";
-    const auto is_of_name = [](char byte) { return is_letter(byte) || is_digit(byte); };
-    const std::size_t end = skip(text_, at, is_of_name, kMostElement + 1);
-    for (; at < end; ++at) name += static_cast<char>(text_[at] | 0x20);
-    return name.size() > 1 && kElements.find(name + " ") != kNowhere;
+    std::string name;
+    while (at < text_.size() && name.size() <= kMostElement &&
+           (is_letter(text_[at]) || is_digit(text_[at])))
+      name += static_cast<char>(text_[at++] | 0x20);
+    return is_among(name, kElements);
   }
 
   std::size_t hide_entity(std::size_t at) {

@@ -1,12 +1,12 @@
 // reStructuredText: adorned titles, directives with the code they hold, tables, and marks in lines.
 
 #include <algorithm>
-#include <array>
 
 #include "chunking/scan.h"
 #include "marks/blocks.h"
 #include "marks/emphasis.h"
 #include "marks/inline.h"
+#include "marks/names.h"
 #include "text/unicode.h"
 
 namespace gossamer {
@@ -16,23 +16,18 @@ constexpr std::size_t kNowhere = std::string_view::npos;
 constexpr std::size_t kMostName = 40;  // bytes of a role or directive
 
 // What stands under these is code.
-constexpr std::array<std::string_view, 5> kCodeNames{"code", "code-block", "sourcecode", "doctest",
-                                                     "parsed-literal"};
+constexpr std::string_view kCodeNames = " code code-block sourcecode doctest parsed-literal ";
 // What stands behind these is to be read, with the name before it.
-constexpr std::array<std::string_view, 16> kSaidNames{
-    "note",           "warning", "tip",        "important", "caution",    "danger",
-    "attention",      "hint",    "error",      "seealso",   "deprecated", "versionadded",
-    "versionchanged", "rubric",  "admonition", "todo"};
+constexpr std::string_view kSaidNames =
+    " note warning tip important caution danger attention hint error seealso deprecated "
+    "versionadded"
+    " versionchanged rubric admonition todo ";
 // These say what is to be done, and nothing to a reader.
-constexpr std::array<std::string_view, 16> kSilentNames{
-    "image",  "figure",        "include",      "literalinclude",
-    "index",  "toctree",       "contents",     "currentmodule",
-    "module", "highlight",     "only",         "testsetup",
-    "raw",    "sectionauthor", "moduleauthor", "meta"};
+constexpr std::string_view kSilentNames =
+    " image figure include literalinclude index toctree contents currentmodule module highlight "
+    "only"
+    " testsetup raw sectionauthor moduleauthor meta ";
 
-bool is_among(std::string_view name, const auto& names) {
-  return std::ranges::find(names, name) != names.end();
-}
 bool is_of_name(char byte) {
   return is_lower(byte) || is_upper(byte) || is_digit(byte) ||
          std::string_view(":-_+.").find(byte) != kNowhere;

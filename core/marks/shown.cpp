@@ -1,35 +1,17 @@
 #include "marks/shown.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "marks/blocks.h"
 #include "marks/mask.h"
+#include "marks/names.h"
 
 namespace gossamer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Marks>, 18> kKinds{{
-    {"asciidoc", Marks::kNone},
-    {"chat", Marks::kMarkdown},
-    {"csv", Marks::kNone},
-    {"docx", Marks::kBlocks},
-    {"epub", Marks::kBlocks},
-    {"html", Marks::kBlocks},
-    {"jsonl", Marks::kNone},
-    {"mail", Marks::kBlocks},
-    {"markdown", Marks::kMarkdown},
-    {"odp", Marks::kBlocks},
-    {"notebook", Marks::kMarkdown},
-    {"odt", Marks::kBlocks},
-    {"org", Marks::kNone},
-    {"pdf", Marks::kNone},
-    {"pptx", Marks::kBlocks},
-    {"rst", Marks::kRst},
-    {"text", Marks::kNone},
-    {"xlsx", Marks::kNone},
-}};
+constexpr std::string_view kPlain = " text pdf xlsx csv jsonl asciidoc org ";
+constexpr std::string_view kReaders = " html mail docx odt pptx odp epub ";
+constexpr std::string_view kMarkdowns = " markdown notebook chat ";
 
 // Code is read from where a line was left empty.
 Shown show_code(std::string_view text) {
@@ -46,9 +28,10 @@ Shown show_code(std::string_view text) {
 }  // namespace
 
 Marks marks_of(std::string_view kind) {
-  for (const auto& [name, marks] : kKinds)
-    if (name == kind) return marks;
-  return Marks::kCode;
+  if (is_among(kind, kMarkdowns)) return Marks::kMarkdown;
+  if (is_among(kind, kReaders)) return Marks::kBlocks;
+  if (kind == "rst") return Marks::kRst;
+  return is_among(kind, kPlain) ? Marks::kNone : Marks::kCode;
 }
 
 void Shown::add(std::size_t begin, std::string_view said, bool is_code) {
