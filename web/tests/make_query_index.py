@@ -168,7 +168,9 @@ def _found(results: Results) -> dict[str, object]:
         }
         for hit in results
     ]
-    return {"hits": hits, "stale": results.stale, "absent": results.absent}
+    # A page knows no files, so that nothing is gone there.
+    stale = [*results.stale, *results.gone]
+    return {"hits": hits, "stale": stale, "absent": results.absent}
 
 
 if __name__ == "__main__":
