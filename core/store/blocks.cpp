@@ -67,7 +67,7 @@ bool BlockWriter::can_copy(const BlockView& texts, const Block& block) const {
 
 std::uint64_t BlockWriter::copy(const BlockView& texts, const Block& block) {
   const ByteView packed = texts.packed(block);
-  pack_waiting(true);
+  pack_waiting(true, block.base == 0);
   expect(can_copy(texts, block), Reason::kTooLarge,
          "a block of text has no base here, or a dictionary too many; pack it anew");
   const std::uint64_t start = size_;
@@ -96,18 +96,16 @@ void BlockWriter::finish(FileImage& image, const Codec& codec) {
   image.add_pieces(SectionKind::kBlocks, std::move(pieces_), owned_);
 }
 
-void BlockWriter::pack_waiting(bool all) {
-  if (wants_base()) {
-    const std::size_t least = all ? std::max<std::size_t>(base_.bytes, 1) : codec_.base_bytes;
-    if (waiting_.size() >= least)
-      pack_base();
-    else if (!all)
-      return;
-  }
+void BlockWriter::pack_waiting(bool all, bool may_begin) {
   std::size_t at = 0;
-  while (at < waiting_.size() && (all || waiting_.size() - at >= block_bytes_)) {
-    const std::size_t size = std::min(block_bytes_, waiting_.size() - at);
-    pack_block(ByteView(waiting_).subspan(at, size));
+  while (at < waiting_.size()) {
+    const ByteView left = ByteView(waiting_).subspan(at);
+    std::size_t size = block_bytes_, least = block_bytes_;
+    const bool is_base = may_begin && wants_base() && (!all || left.size() >= base_.bytes);
+    if (is_base) size = least = codec_.base_bytes;
+    if (!all && left.size() < least) break;
+    size = std::min(size, left.size());
+    is_base ? pack_base(left.first(size)) : pack_block(left.first(size));
     at += size;
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -115,18 +113,15 @@ void BlockWriter::pack_waiting(bool all) {
 
 // Whether there is none yet, or the last one lies far behind.
 bool BlockWriter::wants_base() const {
-  return codec_.base_bytes > 0 &&
-         size_ - waiting_.size() - base_.end >= (kTextOfBase - 1) * base_.bytes;
+  return codec_.base_bytes > 0 && text_end_ - base_.end >= (kTextOfBase - 1) * base_.bytes;
 }
 
-void BlockWriter::pack_base() {
-  const std::size_t size = std::min(codec_.base_bytes, waiting_.size());
-  auto text = std::make_shared<BlockText>();
-  text->bytes.assign(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
-  put_own(text->bytes, codec_.pack(text->bytes, {}), 0);
-  if (size >= kLeastBase)
-    base_ = {row_count(), nullptr, 0, size_ - waiting_.size(), size, std::move(text), nullptr};
+void BlockWriter::pack_base(ByteView text) {
+  put_own(text, codec_.pack(text, {}), 0);
+  if (text.size() < kLeastBase) return;
+  auto kept = std::make_shared<BlockText>();
+  kept->bytes.assign(text.begin(), text.end());
+  base_ = {row_count(), nullptr, 0, text_end_, text.size(), std::move(kept), nullptr};
 }
 
 void BlockWriter::open_base() {
@@ -156,6 +151,7 @@ void BlockWriter::put(std::size_t size, ByteView packed, std::size_t reference) 
     table_[column++].push_back(static_cast<std::int64_t>(value));
   pieces_.push_back(packed);
   packed_bytes_ += packed.size();
+  text_end_ += size;
 }
 
 std::vector<Bytes>::const_iterator BlockWriter::find(ByteView dictionary) const {

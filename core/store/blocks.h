@@ -86,10 +86,11 @@ class BlockWriter {
     TextCodec::Prepared prepared;           // likewise
   };
 
-  // Packs what waits for as long as it fills blocks; all of it, if that is wanted.
-  void pack_waiting(bool all);
+  // Packs what waits for as long as it fills blocks; all of it, if that is wanted, and without a
+  // new base, if what comes next refers to the one that there is.
+  void pack_waiting(bool all, bool may_begin = true);
   bool wants_base() const;
-  void pack_base();
+  void pack_base(ByteView text);
   void open_base();
   void pack_block(ByteView text);
   void put(std::size_t size, ByteView packed, std::size_t reference);
@@ -104,6 +105,7 @@ class BlockWriter {
   Base base_;
   Bytes waiting_;
   std::uint64_t size_ = 0;
+  std::uint64_t text_end_ = 0;  // of what is packed
   std::size_t packed_bytes_ = 0;
   std::vector<ByteView> pieces_;
   std::shared_ptr<std::deque<Bytes>> owned_ = std::make_shared<std::deque<Bytes>>();

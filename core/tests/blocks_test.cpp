@@ -172,6 +172,24 @@ TEST_CASE("blocks are taken over as they are with their base, and what comes the
   CHECK(view.blocks().back().size == 3);
 }
 
+TEST_CASE("what waits is no base while blocks come that refer to the one before") {
+  const Known known(3000);
+  const Bytes file = file_of(known, 3);
+  const BlockView from(Container::parse(file), Origin::kOwn, kRuns, known.codec);
+  Known larger(3000);
+  larger.codec.base_bytes *= 4;  // so that much can wait
+  BlockWriter writer(4096, larger.codec);
+  for (const Block& block : from.blocks()) writer.copy(from, block);
+  for (int i = 0; i < 2; ++i) writer.add(known.text(1));  // as much as that base, and far from it
+  CHECK(writer.can_copy(from, from.blocks().back()));
+  writer.copy(from, from.blocks().back());
+  const Bytes made = file_of(writer);
+  const BlockView view(Container::parse(made), Origin::kOther, kRuns, known.codec);
+
+  CHECK(view.blocks().back().base == 1);
+  CHECK(view.read(from.size(), from.size() + known.text(1).size()) == known.text(1));
+}
+
 TEST_CASE("a damaged block is not taken over, and a base that cannot be is damage") {
   const Known known(3000);
   Bytes file = file_of(known, 2);
@@ -188,7 +206,7 @@ TEST_CASE("a damaged block is not taken over, and a base that cannot be is damag
 
 TEST_CASE("references to bases are compared with what there is") {
   const std::int64_t base = 64;
-  CHECK(reason_of_blocks({{1 << 18, 0}, {9, base + 1}, {9, base + 1}}) == "");
+  CHECK(reason_of_blocks({{1 << 18, 0}, {9, base + 1}, {9, base + 1}}) == "none");
   CHECK(reason_of_blocks({{1 << 18, 0}, {9, 1}}) == "damaged");         // no such dictionary
   CHECK(reason_of_blocks({{9, base + 1}}) == "damaged");                // itself
   CHECK(reason_of_blocks({{9, base + 2}, {1 << 18, 0}}) == "damaged");  // one to come

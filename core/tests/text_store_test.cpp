@@ -16,8 +16,8 @@ namespace {
 
 // Blocks of one letter, whose number is kept.
 struct Letters {
-  explicit Letters(const std::string& text) {
-    BlockWriter writer(10, codec);
+  explicit Letters(const std::string& text, std::size_t block_bytes = 10) {
+    BlockWriter writer(block_bytes, codec);
     writer.add(view_of(text));
     FileImage image;
     writer.finish(image, kPlainCodecs.columns);
@@ -80,21 +80,23 @@ TEST_CASE("what is not there is damage") {
 }
 
 TEST_CASE("blocks that were read last are not unpacked again") {
-  const Letters one(letters(20));
+  constexpr std::uint64_t kBlock = 1 << 23;
+  const Letters one(std::string(10 * kBlock, 'a'), kBlock);
   TextStore store;
   store.add(3, one.view);
 
   for (int i = 0; i < 5; ++i) read(store, 3, 12, 18);
   CHECK(one.unpacked == 1);
-  read(store, 3, 0, 160);
-  CHECK(one.unpacked == 16);
-  read(store, 3, 0, 160);
-  CHECK(one.unpacked == 16);
-  read(store, 3, 160, 200);
-  read(store, 3, 150, 160);
-  CHECK(one.unpacked == 20);
-  read(store, 3, 0, 20);
-  CHECK(one.unpacked == 22);
+  for (std::uint64_t block = 0; block < 8; ++block)
+    read(store, 3, block * kBlock, block * kBlock + 1);
+  CHECK(one.unpacked == 8);
+  read(store, 3, 0, 1);
+  read(store, 3, 9 * kBlock, 9 * kBlock + 1);  // in place of the second, which was used first
+  CHECK(one.unpacked == 9);
+  read(store, 3, 0, 1);
+  CHECK(one.unpacked == 9);
+  read(store, 3, kBlock, kBlock + 1);
+  CHECK(one.unpacked == 10);
 }
 
 TEST_CASE("a file that takes the place of another is read from then on") {
