@@ -11,6 +11,7 @@ ITEM = ""
 TITLE = "A folder of files: bytes, recall, answers, and what asking costs"
 CASES = (
     "folder_bytes",
+    "text_share",
     "folder_recall",
     "answer_quality",
     "documentation",
@@ -31,6 +32,7 @@ PICTURES = {
 }
 NEEDS = {"folder-questions": "answer_quality"}
 REST = {
+    "text_share": "text that is kept",
     "pipeline_speed": "`add`",
     "encoder": "embedding alone, 230 tokens a chunk",
     "update_cost": "`add` again",
