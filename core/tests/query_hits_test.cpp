@@ -146,7 +146,7 @@ TEST_CASE("copies are not embedded") {
 }
 
 TEST_CASE("of one document there are only so many hits as long as others are among the best") {
-  for (const QueryMode mode : kModes) {
+  for (const QueryMode mode : {QueryMode::kHybrid, QueryMode::kLexical}) {
     CAPTURE(static_cast<int>(mode));
     LongLibrary library(4);
     const Query query = usual_query("tea", mode, 5);
@@ -175,9 +175,20 @@ TEST_CASE("where nothing else is among the best, a document has more hits, and n
   CHECK(count_in(paths, "book") == 4);
 }
 
-TEST_CASE("what is held back of a document is named by its first hit") {
+TEST_CASE("hits of others that are weak leave their place to those that are not") {
   LongLibrary library(6);
   Query query = usual_query("steamed tea", QueryMode::kHybrid, 3);
+  query.per_file = 1;
+
+  const JsonTree answer = ask(library, query);
+
+  REQUIRE(count_in(paths_of(answer), "book") > 1);
+  for (const JsonTree& hit : at(answer, "hits").items) CHECK(at(hit, "strength").text != "weak");
+}
+
+TEST_CASE("what is held back of a document is named by its first hit") {
+  LongLibrary library(2);
+  Query query = usual_query("tea", QueryMode::kHybrid, 3);
   query.per_file = 1;
 
   const JsonTree answer = ask(library, query);
