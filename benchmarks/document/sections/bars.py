@@ -34,6 +34,7 @@ GROUPS = {
         "folder_recall",
         "answer_quality",
         "documentation",
+        "copies",
         "places",
         "furniture",
         "encoder",

@@ -15,6 +15,7 @@ CASES = (
     "folder_recall",
     "answer_quality",
     "documentation",
+    "copies",
     "places",
     "furniture",
     "lexical",
@@ -52,6 +53,8 @@ def write(records: Records) -> list[str]:
         blocks += _answers(records)
     if "documentation" in records:
         blocks += _first_hits(records["documentation"])
+    if "copies" in records:
+        blocks += _copies(records["copies"])
     if "places" in records:
         blocks += _places(records["places"])
     if "furniture" in records:
@@ -181,6 +184,14 @@ def _first_hits(record: Record) -> list[str]:
         "Python's documentation and to Debian Policy, and exact lookups (definitions, constants, "
         f"phrases) whose places grep gives; {chunks}. The rival is the better of hybrid search "
         "without ranking again and lexical search.",
+        row_table(record.rows),
+    ]
+
+
+def _copies(record: Record) -> list[str]:
+    return [
+        "**Each thing once.** Debian Policy and ten copies of it, in one index: what the first "
+        "five hits hold.",
         row_table(record.rows),
     ]
 
