@@ -39,7 +39,7 @@ from gossamer.store import (
 from gossamer.update.hubs import HubVectors
 
 # Columns as they are, so that a test may spoil them.
-PLAIN = _core.Codecs(lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None, None)
+PLAIN = _core.Codecs(lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None)
 PAGE = (
     "<html><head><title>Harbour</title></head><body><p>The ferry leaves at noon.</p></body></html>"
 )
