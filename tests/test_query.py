@@ -39,7 +39,10 @@ from gossamer.store import (
 from gossamer.update.hubs import HubVectors
 
 # Columns as they are, so that a test may spoil them.
-PLAIN = _core.Codecs(lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None)
+PLAIN = _core.Codecs(
+    *(lambda _: b"", lambda *_: None, lambda *_: b"", lambda *_: None),
+    *(lambda _: None, lambda *_: b"", lambda *_: None, 1 << 20),
+)
 PAGE = (
     "<html><head><title>Harbour</title></head><body><p>The ferry leaves at noon.</p></body></html>"
 )

@@ -155,7 +155,9 @@ def old_bomb() -> dict[int, NDArray[np.uint8]]:
 def bomb() -> dict[int, NDArray[np.uint8]]:
     """A segment of the same."""
     packed = {"pack_text": lambda *_: compress(bytes(1 << 20)), "unpack_text": lambda *_: None}
-    codecs = _core.Codecs(lambda _: b"", lambda *_: None, **packed)
+    after = {"pack_after": lambda *_: b"", "unpack_after": lambda *_: None, "base_bytes": 1 << 20}
+    prepare = {"prepare": lambda _: None}
+    codecs = _core.Codecs(lambda _: b"", lambda *_: None, **packed, **prepare, **after)
     draft = _core.SegmentDraft(NO_CODES, 1 << 20, codecs)
     for _ in range(4096):
         draft.add_text(bytes(1 << 20))
