@@ -83,7 +83,7 @@ def test_a_hit_is_right_by_file_and_phrase(
     index = Index.create(tmp_path / "index", model="pocket")
     index.add_paths(texts.files)
 
-    found, first = ask(index, Label("how long does dough rest", "tiny", places), texts)
+    found, first, _ = ask(index, Label("how long does dough rest", "tiny", places), texts)
 
     assert found[OURS] == place
     assert first["came first"].startswith("bread.html")
@@ -96,7 +96,7 @@ def test_a_hit_of_a_source_is_right_by_its_lines(tmp_path: Path) -> None:
     index.add_paths([file])
     label = Label("class Kettle", SOURCES, {"kettle.py": ["class Kettle"]})
 
-    found, _ = ask(index, label, Corpus(SOURCES, tmp_path, (file,)))
+    found, _, _ = ask(index, label, Corpus(SOURCES, tmp_path, (file,)))
 
     assert lines_with(file, "class Kettle") == [5]
     assert found[OURS] == 1

@@ -32,7 +32,9 @@ class TestSearch:
         expect(page.locator("#said")).to_have_text(FOUND)
         assert page.locator("#hits .card").count() == 10
         expect(page.locator("#hits mark").first).to_be_visible()
-        expect(page.locator("#hits .ranks").first).to_contain_text(re.compile(r"tokens \d\.\d\d"))
+        expect(page.locator("#hits .strength").first).to_have_attribute(
+            "title", re.compile(r"tokens \d\.\d\d")
+        )
         expect(page.locator("#hits .location").first).to_have_text(re.compile(r"\.md:\d+$"))
         assert "q=how+are+vectors+compressed" in page.url
         assert heard.errors == []
