@@ -15,6 +15,8 @@ FILES = {
     "-dash.md": "Übrigens: the penguin lives on ice.\n",
     # One line, of which each chunk is a part.
     "long.txt": "All is filler here. " * 200 + "The mango is ripe. " + "More filler. " * 200,
+    # Most of the words stand in the first line, too.
+    "goat.md": "- goats, `cheese`\n- cows\n\n- Of **goats** `cheese` is made in *May*.\n",
     "log.ipynb": json.dumps(
         {
             "cells": [{"cell_type": "markdown", "metadata": {}, "source": ["An okapi ran."]}],
@@ -50,6 +52,7 @@ def run(home: Path, *arguments: str | Path) -> Result:
         ("lease due March", "lease.md:5:7:  The lease is due in March."),
         ("kayak boat house", "boat.html:3:1:The kayak is kept in the boat house."),
         ("penguin lives ice", "./-dash.md:1:16:Übrigens: the penguin lives on ice."),
+        ("goats cheese made", "goat.md:4:8:- Of **goats** `cheese` is made in *May*."),
         ("okapi ran", "log.ipynb:1:1:cell 1: An okapi ran."),
     ],
 )

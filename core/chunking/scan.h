@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "text/unicode.h"
+
 namespace gossamer {
 
 // What the scanners of this folder are made of. A position may be that of the end.
@@ -13,10 +15,6 @@ inline bool is_blank_or_return(char byte) { return is_blank(byte) || byte == '\r
 inline bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 inline bool is_upper(char byte) { return byte >= 'A' && byte <= 'Z'; }
 inline bool is_lower(char byte) { return byte >= 'a' && byte <= 'z'; }
-// A byte within a character of UTF-8, not its first.
-inline bool is_inside_character(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
-}
 
 // The first position from `at` on, at most `most` further, whose byte is not of the kind.
 template <class IsOfKind>

@@ -12,8 +12,6 @@ namespace {
 // How much of an expression is shown around a mistake, in characters.
 constexpr std::size_t kShownBefore = 60, kShownFrom = 20;
 
-bool is_inside(char byte) { return (byte & 0xC0) == 0x80; }
-
 Word word_of(std::string_view text) {
   for (std::size_t number = 0; number < kWords.size(); ++number) {
     const std::string_view word = kWords[number];
@@ -46,12 +44,6 @@ std::string_view hint_for(char byte) {
 
 }  // namespace
 
-std::size_t count_characters(std::string_view text) {
-  std::size_t count = 0;
-  for (const char byte : text) count += is_inside(byte) ? 0 : 1;
-  return count;
-}
-
 Token Scanner::next(std::size_t at) const {
   while (at < text_.size()) {
     std::size_t behind = at;
@@ -73,9 +65,10 @@ Token Scanner::next(std::size_t at) const {
 void Scanner::fail_at(std::size_t at, std::string_view expected, std::string_view word) const {
   std::size_t begin = at, end = at;
   for (std::size_t shown = 0; begin > 0 && shown < kShownBefore;)
-    shown += is_inside(text_[--begin]) ? 0 : 1;
-  for (std::size_t shown = 0; end < text_.size() && (shown < kShownFrom || is_inside(text_[end]));)
-    shown += is_inside(text_[end++]) ? 0 : 1;
+    shown += is_inside_character(text_[--begin]) ? 0 : 1;
+  for (std::size_t shown = 0;
+       end < text_.size() && (shown < kShownFrom || is_inside_character(text_[end]));)
+    shown += is_inside_character(text_[end++]) ? 0 : 1;
   std::string line(text_.substr(begin, end - begin));
   for (char& byte : line)
     if (byte == '\n' || byte == '\t' || byte == '\0') byte = ' ';

@@ -43,8 +43,6 @@ struct Token {
   std::size_t start = 0, end = 0;  // bytes
 };
 
-std::size_t count_characters(std::string_view text);
-
 // Takes an expression apart. Places in messages are in characters.
 class Scanner {
  public:

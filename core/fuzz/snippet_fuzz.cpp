@@ -36,6 +36,8 @@ void check(const Snippet& snippet, std::string_view text) {
   require(snippet.first_line <= snippet.line && snippet.line <= breaks,
           "lines are those of the text");
   require(snippet.begin <= snippet.end && snippet.end <= text.size(), "the best is of the text");
+  require(snippet.best.first <= snippet.best.second && snippet.best.second <= length,
+          "the best is shown");
 }
 
 void check_shown(const Shown& shown, std::string_view text, Marks marks) {

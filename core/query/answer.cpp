@@ -7,6 +7,7 @@
 #include "query/session.h"
 #include "query/snippet.h"
 #include "text/json.h"
+#include "text/unicode.h"
 
 namespace gossamer {
 namespace {
@@ -39,17 +40,23 @@ void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippe
   write_line(json, passage, snippet);
 }
 
+void write_span(JsonWriter& json, std::size_t start, std::size_t end) {
+  json.begin_array().number(std::uint64_t{start}).number(std::uint64_t{end}).end_array();
+}
+
 void write_spans(JsonWriter& json, const char* name, const Snippet::Spans& spans) {
   json.key(name).begin_array();
-  for (const auto& [start, end] : spans)
-    json.begin_array().number(std::uint64_t{start}).number(std::uint64_t{end}).end_array();
+  for (const auto& [start, end] : spans) write_span(json, start, end);
   json.end_array();
 }
 
-void write_snippet(JsonWriter& json, const Snippet& snippet) {
+void write_snippet(JsonWriter& json, const Snippet& snippet, std::string_view body) {
   json.key("snippet").text(snippet.text);
   write_spans(json, "highlights", snippet.highlights);
   write_spans(json, "code", snippet.code);
+  write_span(json.key("best"), snippet.best.first, snippet.best.second);
+  write_span(json.key("answer"), count_characters(body.substr(0, snippet.begin)),
+             count_characters(body.substr(0, snippet.end)));
 }
 
 // Metadata again, as JSON to the letter: it may be a stranger's.
@@ -138,7 +145,7 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showi
   json.key("end").number(std::uint64_t{passage.chunk.place.span.end});
   write_reasons(json, hit);
   write_metadata(json, document.document.metadata);
-  write_snippet(json, snippet);
+  write_snippet(json, snippet, passage.body);
   write_places(json, "also", hit.also, hit, snippet, showing);
   write_places(json, "more", hit.more, hit, snippet, showing);
   json.key("text").text(passage.body).end_object();

@@ -124,7 +124,7 @@ double judge_place(std::string_view before, std::string_view after, bool begins_
 bool goes_on_before(std::string_view text, std::size_t at) {
   if (at == 0) return false;
   std::size_t start = at - 1;
-  while (start > 0 && at - start < 4 && (text[start] & 0xC0) == 0x80) --start;
+  while (start > 0 && at - start < 4 && is_inside_character(text[start])) --start;
   const char32_t point = next_point(text, start);
   return point == U'_' || is_word(point);
 }

@@ -183,9 +183,8 @@ class Chooser {
     const Window window = find_middle(units, windows, best, most, [this](const Unit& unit) {
       return std::ranges::binary_search(shown_.sections(), text_.byte_of(unit.start));
     });
-    Snippet snippet = cut_out(std::span(units).subspan(window.first, window.stop - window.first));
-    name_best(snippet, units[best]);
-    return snippet;
+    const auto chosen = std::span(units).subspan(window.first, window.stop - window.first);
+    return cut_out(chosen, units[best]);
   }
 
   Snippet take_whole() const {
@@ -196,7 +195,10 @@ class Chooser {
     snippet.code = code_;
     const std::size_t any = std::max<std::size_t>(text_.size(), 1);
     const std::vector<Unit> units = find_units(text_, matches_.all(), any);
-    if (!units.empty()) name_best(snippet, units[find_best(units, {0, units.size(), 0}, worth_)]);
+    if (units.empty()) return snippet;
+    const Unit& best = units[find_best(units, {0, units.size(), 0}, worth_)];
+    snippet.best = {best.start, best.end};
+    name_best(snippet, best);
     return snippet;
   }
 
@@ -214,7 +216,7 @@ class Chooser {
   }
 
   // Puts the units of a window on lines, and marks where a line goes on beyond it.
-  Snippet cut_out(std::span<const Unit> window) const {
+  Snippet cut_out(std::span<const Unit> window, const Unit& best) const {
     std::vector<Unit> rows = join_rows(window);
     const bool is_cut = is_begun(text_, window.front().start);
     const auto whole_rows = std::span(rows).subspan(is_cut ? 1 : 0);
@@ -228,6 +230,7 @@ class Chooser {
     for (const Unit& row : rows) {
       if (row.row != rows.front().row) snippet.text += '\n';
       snippet.text += text_.slice(row.start, row.end);
+      if (row.row == best.row) snippet.best = within(row, best.start, best.end, length);
       for (const Match& match : matches_.of(row))
         snippet.highlights.push_back(within(row, match.start, match.end, length));
       while (code != code_.end() && code->second <= row.start) ++code;
@@ -243,6 +246,7 @@ class Chooser {
       length += row.end - row.start + 1;
     }
     if (goes_on(text_, window.back().end)) snippet.text += " …";
+    name_best(snippet, best);
     return snippet;
   }
 

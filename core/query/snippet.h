@@ -19,10 +19,10 @@ struct Snippet {
   std::string text;
   // Characters (code points) of `text`, rising, apart: that answer the question, that are code.
   Spans highlights, code;
-  std::size_t line = 0;        // of the chunk, from 0: the line that answers best
-  std::size_t first_line = 0;  // of the chunk, from 0: where `text` begins
-  // Bytes of the chunk: the line that answers best, or the sentence of a long one.
-  std::size_t begin = 0, end = 0;
+  Spans::value_type best;  // likewise: the line that answers best, or the sentence of a long one
+  std::size_t line = 0;    // of the chunk, from 0: the line that answers best
+  std::size_t first_line = 0;      // of the chunk, from 0: where `text` begins
+  std::size_t begin = 0, end = 0;  // bytes of the chunk: what answers best
 };
 
 // How well the bytes of a text from one place to another answer, from 0 to 1.

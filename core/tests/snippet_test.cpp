@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "query/units.h"
 
 using namespace gossamer;
 
@@ -23,6 +24,10 @@ Snippet choose(std::string_view text, std::string_view question, std::size_t max
                std::size_t max_characters = 320) {
   return choose_snippet(show(text, Marks::kNone), LexicalQuery(question), nullptr, max_lines,
                         max_characters);
+}
+
+std::string best_of(const Snippet& snippet) {
+  return std::string(Characters(snippet.text).slice(snippet.best.first, snippet.best.second));
 }
 
 // What is highlighted in a snippet without characters of several bytes.
@@ -124,6 +129,7 @@ TEST_CASE("what a stretch means counts beside its words") {
     CHECK(one.line == 3);
     CHECK(one.begin == figs);
     CHECK(one.end == dates - 1);
+    CHECK(best_of(one) == "Four figs.");
   }
 }
 
@@ -135,6 +141,8 @@ TEST_CASE("of a long line sentences are shown, with a mark where it goes on") {
 
   CHECK(last.text == "… The lease is due in March.");
   CHECK(last.highlights == std::vector<std::pair<std::size_t, std::size_t>>{{6, 11}, {15, 18}});
+  CHECK(best_of(last) == "The lease is due in March.");
+  CHECK(best_of(middle) == "The lease is due in March.");
   CHECK(middle.text == "… Filler goes here. The lease is due in March. More filler. …");
 }
 

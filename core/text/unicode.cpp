@@ -124,7 +124,7 @@ char32_t next_stored_point(std::string_view text, std::size_t& at) {
   if (lead < 0xC0) return lead;
   const unsigned more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
   char32_t point = lead & (0x3Fu >> more);
-  for (unsigned i = 0; i < more && at < text.size() && (text[at] & 0xC0) == 0x80; ++i)
+  for (unsigned i = 0; i < more && at < text.size() && is_inside_character(text[at]); ++i)
     point = point << 6 | (static_cast<std::uint8_t>(text[at++]) & 0x3Fu);
   return point;
 }

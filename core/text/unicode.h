@@ -58,6 +58,15 @@ inline Folded fold(char32_t point) {
   return fold_beyond_ascii(point);
 }
 
+// A byte within a character of UTF-8, not its first.
+inline bool is_inside_character(char byte) { return (byte & 0xC0) == 0x80; }
+// Of a text that is UTF-8, surrogates of three bytes included.
+inline std::size_t count_characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char byte : text) count += is_inside_character(byte) ? 0 : 1;
+  return count;
+}
+
 // What a byte that is not part of any character stands for.
 inline constexpr char32_t kReplacement = 0xFFFD;
 

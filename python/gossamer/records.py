@@ -99,6 +99,8 @@ class Hit:
     snippet: str  # the lines that answer best, without marks such as those of Markdown
     highlights: tuple[Span, ...]  # characters of `snippet`: words of the question
     code: tuple[Span, ...]  # characters of `snippet` that are code
+    best: Span  # characters of `snippet`: the line, or sentence, that answers best
+    answer: Span  # the same in `text`
     also: tuple[Place, ...]  # where else the same is said
     more: tuple[Place, ...]  # in the same document, below what is shown of it
     text: str

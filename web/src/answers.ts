@@ -22,9 +22,16 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 /** What servers of earlier releases do not say. */
 const UNSAID = { reranker: null, nearness: null, coverage: null, probability: null, strength: "" } as const;
 
+const NOWHERE: Span = [0, 0];
+
 export function hitOf({ path, ...hit }: HitRecord): Hit {
-  const { snippet, code = [], also = [], more = [] } = hit;
-  const spans = { highlights: spansInUtf16(snippet, hit.highlights), code: spansInUtf16(snippet, code) };
+  const { snippet, text, code = [], also = [], more = [] } = hit;
+  const spans = {
+    highlights: spansInUtf16(snippet, hit.highlights),
+    code: spansInUtf16(snippet, code),
+    best: spansInUtf16(snippet, [hit.best ?? NOWHERE])[0]!,
+    answer: spansInUtf16(text, [hit.answer ?? NOWHERE])[0]!,
+  };
   return { ...UNSAID, ...hit, ...spans, source: path, also, more };
 }
 

@@ -53,6 +53,8 @@ export interface Hit {
   readonly snippet: string; // without marks such as those of Markdown
   readonly highlights: readonly Span[]; // characters (UTF-16) of `snippet`
   readonly code: readonly Span[]; // likewise: what of it is code
+  readonly best: Span; // likewise: the line, or sentence, that answers best
+  readonly answer: Span; // the same in `text`
   readonly score: number; // larger is better; comparable within one search only
   readonly distance: number | null; // from the question, where it was computed
   readonly ranks: Readonly<Record<string, number>>; // place in each ranking that found it, from 1

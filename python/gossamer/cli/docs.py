@@ -158,6 +158,8 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "index": "name, folder or address of its index, for `--index`",
         "is_indexed": "false for a passage of a changed file that is not up to date: its id is 0",
         "code": "what of `snippet` is code, likewise",
+        "best": "the line or sentence of `snippet` that answers best: a pair of characters",
+        "answer": "the same in `text`",
         **_HIT_KEYS,
     },
     "show": {

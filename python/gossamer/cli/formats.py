@@ -98,42 +98,21 @@ def _vimgrep(answer: Answer, hit: Hit) -> str:
     start, line = best_line(hit)
     if hit.unit != "line":
         return f"1:1:{hit.location[len(hit.path) :].strip(' ,#:')}: {line.strip()}"
-    at = _find_line(hit, line)
-    if at is None or not answer.has_own_lines(hit):  # columns of the file are not known
+    if not answer.has_own_lines(hit):  # columns of the file are not known
         return f"{hit.line}:1:{line.strip()}"
-    marks = (first - start for first, _ in hit.highlights if 0 <= first - start < len(line))
-    bare = _bare(line)
-    mark = max(0, next(marks, 0) - line.index(bare))
-    head, _, before = hit.text[:at].rpartition("\n")
-    if not head and at == len(before) and hit.start:
-        before = answer.before(hit, _MOST_BEFORE).rpartition("\n")[2] + before
-    column = len((before + bare[:mark]).encode("utf-8", "replace")) + 1
-    return f"{hit.line}:{column}:{before}{hit.text[at:].partition(chr(10))[0]}".rstrip("\r")
+    first = hit.text.rfind("\n", 0, hit.answer[0]) + 1
+    whole = hit.text[first:].partition("\n")[0]
+    head = answer.before(hit, _MOST_BEFORE).rpartition("\n")[2] if not first and hit.start else ""
+    at = hit.answer[0] - first
+    at += len(whole[at:]) - len(whole[at:].lstrip())
+    # The first word of the question, where marks before it do not hide where it stands.
+    marked = (hit.snippet[a:b] for a, b in hit.highlights if hit.best[0] <= a < start + len(line))
+    at = max(at, whole.find(next(marked, ""), at))
+    column = len((head + whole[:at]).encode("utf-8", "replace")) + 1
+    return f"{hit.line}:{column}:{head}{whole}".rstrip("\r")
 
 
 def best_line(hit: Hit) -> tuple[int, str]:
-    """Give the line of the snippet with the most words of the question, and where it begins."""
-    lines, at = [], 0
-    for line in hit.snippet.split("\n"):
-        marks = sum(at <= first < at + len(line) for first, _ in hit.highlights)
-        lines.append((marks, -at, line))
-        at += len(line) + 1
-    # That which is cited, where it is here as it is in the file.
-    cited = [one for one in lines if _find_line(hit, one[2]) is not None]
-    _, at, line = max(cited or lines)
-    return -at, line
-
-
-def _find_line(hit: Hit, line: str) -> int | None:
-    """Give where in the chunk the line that is cited holds one of the snippet; None if nowhere."""
-    bare, at, number = _bare(line), 0, hit.first
-    for whole in hit.text.split("\n"):
-        if number == hit.line:
-            return at + whole.index(bare) if bare and bare in whole else None
-        at, number = at + len(whole) + 1, number + 1
-    return None
-
-
-def _bare(line: str) -> str:
-    """Give a line of a snippet without what is not in the file: it may be cut on both sides."""
-    return line.strip("… \t")
+    """Give the line of the snippet that answers best, and where it begins."""
+    start = hit.snippet.rfind("\n", 0, hit.best[0]) + 1
+    return start, hit.snippet[start:].partition("\n")[0]

@@ -18,8 +18,8 @@ __all__ = [
 ]
 
 _OF_A_SEARCH = (
-    *("number", "path", "line", "snippet", "highlights", "code", "also", "more"),
-    "is_indexed",
+    *("number", "path", "line", "snippet", "highlights", "code", "best", "answer"),
+    *("also", "more", "is_indexed"),
 )
 
 

@@ -54,8 +54,7 @@ def hit_lines(hit: Hit, is_looked_at: bool, width: int) -> Pieces:
 
 def context_lines(context: Context, hit: Hit) -> Pieces:
     """Give the text around a hit, from a little above its best line, with the words marked."""
-    _, line = best_line(hit)
-    at = len(context.before) + max(0, context.text.find(line.strip("… \t")))
+    at = len(context.before) + hit.answer[0]
     whole = context.before + context.text + context.after
     begin = 0
     above = whole[:at].split("\n")
