@@ -41,6 +41,7 @@ class BlockMarks {
       end_paragraph();
       mask_.mark_code(words.empty() ? line.end : start, line.end);
       is_after_blank_ = words.empty();
+      is_in_table_ = false;
       is_code_ = !words.empty() || is_code_;
       return;
     }
@@ -51,7 +52,7 @@ class BlockMarks {
 
   // `indent`: how far in the words stand.
   void hide_words(TextSpan words, std::size_t indent) {
-    if (is_row(number_)) {
+    if ((is_in_table_ = is_row(number_))) {
       end_paragraph();
       hide_row(words);
     } else if (is_markdown_ && (is_ruler(words) || is_definition(words))) {
@@ -103,7 +104,10 @@ class BlockMarks {
     if (!is_markdown_) return true;
     std::size_t end = words.end;
     while (end > start && text_[end - 1] == '#') --end;
-    while (end > start && end < words.end && is_blank(text_[end - 1])) mask_.drop(--end, words.end);
+    if (end < words.end && end > start && is_blank(text_[end - 1])) {
+      while (end > start && is_blank(text_[end - 1])) --end;
+      mask_.drop(end, words.end);
+    }
     hide_inline(mask_, {start, words.end});
     is_in_list_ = false;
     return true;
@@ -112,7 +116,7 @@ class BlockMarks {
   // Where the words of an item begin; where its line does if it is none.
   std::size_t hide_bullet(TextSpan words) {
     const std::size_t at = words.start;
-    if (std::string_view("-*+").find(text_[at]) == std::string_view::npos) {
+    if (std::string_view(is_markdown_ ? "-*+" : "-").find(text_[at]) == std::string_view::npos) {
       const std::size_t number = end_of_item_number(text_, at);
       return number < words.end && is_blank(text_[number]) ? number : at;
     }
@@ -166,13 +170,19 @@ class BlockMarks {
     return words.find(" | ") != std::string_view::npos || is_delimiter(number);
   }
 
-  // A bar by itself may part types or commands: rows have company, or begin with one.
+  // A bar by itself may part types, commands, or what stands beside an amount: rows begin with one
+  // and have more, or belong to a table; those of readers have no delimiter, but company.
   bool is_row(std::size_t number) const {
     const TextSpan line = lines_[number];
     const std::size_t start =
         skip(text_, line.start, [](char byte) { return is_blank(byte) || byte == '>'; });
-    if (start < line.end && text_[start] == '|') return true;
-    return has_bars(number) && (has_bars(number - 1) || has_bars(number + 1));
+    if (!has_bars(number) && !has_at(text_, start, '|')) return false;
+    if (start + 1 < line.end && text_[start] == '|')
+      return text_[line.end - 1] == '|' || has_bars(number);
+    if (is_markdown_)
+      return is_in_table_ || is_delimiter(number) ||
+             (number + 1 < lines_.size() && is_delimiter(number + 1));
+    return has_bars(number - 1) || has_bars(number + 1);
   }
 
   void hide_row(TextSpan words) {
@@ -194,6 +204,7 @@ class BlockMarks {
   bool is_after_blank_ = false;
   bool is_code_ = false;  // the last line that is not empty was indented code
   bool is_in_list_ = false;
+  bool is_in_table_ = false;
 };
 
 }  // namespace

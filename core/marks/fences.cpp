@@ -72,15 +72,32 @@ Reading read(std::string_view text, std::span<const TextSpan> lines, std::span<c
   return reading;
 }
 
+// Whether a line ends with a call, not with a link or with a remark (like this).
+bool ends_with_call(std::string_view line) {
+  const std::size_t open = line.rfind('(');
+  if (!line.ends_with(')') || open == 0 || open == std::string_view::npos) return false;
+  return is_word(static_cast<unsigned char>(line[open - 1])) || line[open - 1] == '_';
+}
+
+// Headings, items, rows and quotes are text, however they end or are indented.
+bool has_mark(std::string_view line) {
+  constexpr std::array<std::string_view, 6> kMarks{"- ", "* ", "+ ", "| ", "> ", "#"};
+  line.remove_prefix(skip(line, 0, is_blank));
+  return std::ranges::any_of(kMarks, [&](auto mark) { return line.starts_with(mark); }) ||
+         end_of_item_number(line, 0) > 0;
+}
+
 bool looks_like_code(std::string_view line) {
+  if (has_mark(line)) return false;
   constexpr std::array<std::string_view, 9> kBegins{">>> ", "... ",    "$ ",   "import ", "def ",
                                                     "//",   "return ", "    ", "\t"};
-  constexpr std::array<std::string_view, 7> kEnds{"{", "}", ";", "):", "(", "[", ")"};
+  constexpr std::array<std::string_view, 6> kEnds{"{", "}", ";", "):", "(", "["};
   constexpr std::array<std::string_view, 5> kSigns{" = ", " == ", "();", " => ", "->"};
   return std::ranges::any_of(kBegins, [&](auto sign) { return line.starts_with(sign); }) ||
          std::ranges::any_of(kEnds, [&](auto sign) { return line.ends_with(sign); }) ||
-         std::ranges::any_of(kSigns,
-                             [&](auto sign) { return line.find(sign) != std::string_view::npos; });
+         std::ranges::any_of(
+             kSigns, [&](auto sign) { return line.find(sign) != std::string_view::npos; }) ||
+         ends_with_call(line);
 }
 
 // Whether a text without fences is out of the middle of code: most of its lines look so.

@@ -135,6 +135,8 @@ class InlineMarks {
         return emphasis_.take(paragraph_, at);
       case 'h':
         return skip_address(at);
+      case '$':
+        return skip_math(at);
       default:
         return at + 1;
     }
@@ -147,7 +149,33 @@ class InlineMarks {
     return std::min(text_.find_first_of(" \t\r\n<>[]()`*\"", at), text_.size());
   }
 
+  // "$x_1$" and "$$x_1$$" stay as they are; "$5 and $6" are amounts.
+  std::size_t skip_math(std::size_t at) const {
+    const std::size_t start = skip(text_, at, [](char byte) { return byte == '$'; }, 2);
+    const std::size_t close = std::min(text_.find('$', start), text_.size());
+    const std::size_t end = close + (start - at);
+    if (start - at == 2) return has_at(text_, close + 1, '$') ? end : start;
+    const bool is_math = close < text_.size() && close > start && !is_space(text_[start]) &&
+                         !is_space(text_[close - 1]) &&
+                         !(end < text_.size() && is_digit(text_[end]));
+    return is_math ? end : start;
+  }
+
+  // Behind "\(x_1\)" and "\[x_1\]", which stay as they are; brackets that are no link are escaped
+  // the same way, and hold no sign of mathematics.
+  std::size_t end_of_math(std::size_t at) {
+    const bool is_round = has_at(text_, at + 1, '(');
+    if (!is_round && !has_at(text_, at + 1, '[')) return at;
+    bool& may_end = has_math_end_[is_round ? 0 : 1];
+    const std::size_t close = may_end ? text_.find(is_round ? "\\)" : "\\]", at + 2) : kNowhere;
+    may_end = close != kNowhere;
+    const bool is_math =
+        may_end && text_.substr(at + 2, close - at - 2).find_first_of("\\^_={}") != kNowhere;
+    return is_math ? close + 2 : at;
+  }
+
   std::size_t hide_escape(std::size_t at) {
+    if (const std::size_t end = end_of_math(at); end > at) return end;
     if (at + 1 == text_.size() || !(is_sign(text_[at + 1]) || text_[at + 1] == '\n')) return at + 1;
     mask_.drop(at, at + 1);
     return at + 2;
@@ -183,7 +211,7 @@ class InlineMarks {
     const std::size_t close = std::min(text_.find_first_of("<>", at + 1), text_.size());
     if (!has_at(text_, close, '>')) return at + 1;
     const std::string_view inside = text_.substr(at + 1, close - at - 1);
-    if (is_element(name)) {
+    if (is_element(at, name)) {
       mask_.drop(at, close + 1);
       return close + 1;
     }
@@ -195,12 +223,20 @@ class InlineMarks {
     return close + 1;
   }
 
-  bool is_element(std::size_t at) const {
+  // As in Map<S> and Map<S, T>, types may be called as elements are.
+  bool is_element(std::size_t open, std::size_t at) const {
+    if (is_behind_word(open) && at < text_.size() && is_upper(text_[at])) return false;
     std::string name;
     while (at < text_.size() && name.size() <= kMostElement &&
            (is_letter(text_[at]) || is_digit(text_[at])))
       name += static_cast<char>(text_[at++] | 0x20);
-    return is_among(name, kElements);
+    const bool is_whole =
+        at < text_.size() && (is_space(text_[at]) || text_[at] == '/' || text_[at] == '>');
+    return is_whole && is_among(name, kElements);
+  }
+
+  bool is_behind_word(std::size_t at) const {
+    return at > paragraph_.start && (is_letter(text_[at - 1]) || is_digit(text_[at - 1]));
   }
 
   std::size_t hide_entity(std::size_t at) {
@@ -219,7 +255,7 @@ class InlineMarks {
     const std::size_t open = open_.back();
     open_.pop_back();
     std::size_t end = kNowhere;
-    if (has_at(text_, open + 1, '^') && at - open <= kMostLabel) {
+    if (is_footnote(open, at)) {
       end = has_at(text_, at + 1, ':') ? at + 2 : at + 1;
       mask_.drop(open, at);
     } else if (has_at(text_, at + 1, '(')) {
@@ -236,11 +272,25 @@ class InlineMarks {
     return end;
   }
 
+  // "[^1]: ", or a mark behind words; [^0-9] and [^a-z]+ are classes of characters.
+  bool is_footnote(std::size_t open, std::size_t close) const {
+    if (!has_at(text_, open + 1, '^') || close - open > kMostLabel) return false;
+    if (has_at(text_, close + 1, ':')) return true;
+    const std::string_view label = text_.substr(open + 2, close - open - 2);
+    const bool is_name = std::ranges::all_of(label, [](char byte) {
+      return is_letter(byte) || is_digit(byte) || byte == '-' || byte == '_';
+    });
+    const bool is_range = label.find('-') == 1;
+    const bool is_behind = open > paragraph_.start && !is_space(text_[open - 1]);
+    const bool is_repeated =
+        close + 1 < text_.size() && std::string_view("*+?{").find(text_[close + 1]) != kNowhere;
+    return is_name && is_behind && !is_range && !is_repeated;
+  }
+
   // As in a[i][j], which is no link.
   bool is_subscript(std::size_t open) const {
-    if (open == paragraph_.start) return false;
-    const char byte = text_[open - 1];
-    return is_letter(byte) || is_digit(byte) || byte == ']' || byte == ')' || byte == '_';
+    return is_behind_word(open) ||
+           (open > paragraph_.start && std::string_view("])_").find(text_[open - 1]) != kNowhere);
   }
 
   Mask& mask_;
@@ -248,8 +298,9 @@ class InlineMarks {
   TextSpan paragraph_;
   Closings closings_;
   Emphasis emphasis_;
-  std::vector<std::size_t> open_;  // brackets
-  bool has_comment_end_ = true;    // somewhere behind
+  std::vector<std::size_t> open_;                 // brackets
+  bool has_comment_end_ = true;                   // somewhere behind
+  std::array<bool, 2> has_math_end_{true, true};  // likewise: of round, of square brackets
 };
 
 }  // namespace

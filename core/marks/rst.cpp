@@ -78,7 +78,7 @@ class RstMarks {
     } else if (said.starts_with(".. ") || said == "..") {
       end_paragraph();
       hide_directive(line, words);
-    } else if (said[0] == '|') {
+    } else if (said[0] == '|' && (said.size() == 1 || is_blank(said[1]) || said.ends_with(" |"))) {
       end_paragraph();
       for (const TextSpan& cell : hide_bars(mask_, words)) hide_rst_inline(mask_, cell);
     } else if (is_directive_ && said[0] == ':') {  // an option of it

@@ -5,13 +5,22 @@
 #include "marks/blocks.h"
 #include "marks/mask.h"
 #include "marks/names.h"
+#include "text/json.h"
 
 namespace gossamer {
 namespace {
 
-constexpr std::string_view kPlain = " text pdf xlsx csv jsonl asciidoc org ";
+constexpr std::string_view kPlain = " text pdf xlsx ods csv jsonl asciidoc org latex typst ";
 constexpr std::string_view kReaders = " html mail docx odt pptx odp epub ";
-constexpr std::string_view kMarkdowns = " markdown notebook chat ";
+constexpr std::string_view kMarkdowns = " markdown notebook ";
+constexpr std::string_view kAssistants = " chatgpt claude ";  // who write Markdown in a chat
+
+bool is_of_assistant(std::string_view metadata) {
+  Json about;
+  about.read_metadata(metadata);
+  const JsonValue* const program = about.find("program");
+  return program != nullptr && is_among(program->text, kAssistants);
+}
 
 // Code is read from where a line was left empty.
 Shown show_code(std::string_view text) {
@@ -27,7 +36,8 @@ Shown show_code(std::string_view text) {
 
 }  // namespace
 
-Marks marks_of(std::string_view kind) {
+Marks marks_of(std::string_view kind, std::string_view metadata) {
+  if (kind == "chat") return is_of_assistant(metadata) ? Marks::kMarkdown : Marks::kNone;
   if (is_among(kind, kMarkdowns)) return Marks::kMarkdown;
   if (is_among(kind, kReaders)) return Marks::kBlocks;
   if (kind == "rst") return Marks::kRst;

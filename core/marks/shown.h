@@ -18,8 +18,9 @@ enum class Marks {
   kRst,       // reStructuredText
 };
 
-// The marks of a document of some kind. What is no kind of prose is a language: code.
-Marks marks_of(std::string_view kind);
+// The marks of a document of some kind, with metadata as the catalogue keeps it. What is no kind of
+// prose is a language: code.
+Marks marks_of(std::string_view kind, std::string_view metadata = {});
 
 // What of a text is shown.
 class Shown {

@@ -110,7 +110,8 @@ Snippet snippet_of(const Hit& hit, const Showing& showing) {
   };
   const Relevance by_tokens(match);
   const Relevance* relevance = showing.tokens && hit.tokens ? &by_tokens : nullptr;
-  const Shown shown = show(body, marks_of(hit.passage.chunk.document->document.kind));
+  const DocumentRecord& document = hit.passage.chunk.document->document;
+  const Shown shown = show(body, marks_of(document.kind, document.metadata));
   return showing.is_whole ? whole_snippet(shown, showing.words, relevance)
                           : choose_snippet(shown, showing.words, relevance);
 }

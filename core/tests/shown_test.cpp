@@ -47,7 +47,8 @@ TEST_CASE("emphasis loses its marks, and signs that are none stay") {
   CHECK(markdown("*one **two** three* **one *two***") == "one two three one two");
   CHECK(markdown("**wrapped\nbold** and\n> *a\n> b*") == "wrapped\nbold and\na\nb");
   for (const char* text : {"snake_case_name", "2*3*4", "2 * 3 * 4", "f(*args, **kwargs)", "a ** b",
-                           "~home~", "_", "**", "**unclosed"})
+                           "~home~", "_", "**", "**unclosed", "$f_*$ and $g_*$, V$^*$ or $V^*$",
+                           "$$\na_* \\\\ b_*\n$$ costs *$5", "\\(x_*\\) or \\[\n\\{y_*\\}\n\\]"})
     CHECK(markdown(text) == text);
   CHECK(markdown("**第一**章") == "第一章");
   CHECK(markdown("**F**irst") == "First");
@@ -73,7 +74,10 @@ TEST_CASE("links are their words, pictures what they show, and addresses stay") 
 
 TEST_CASE("tags, comments, entities and escapes are resolved") {
   CHECK(markdown("a<br>b <b class=\"x\">c</b> <!-- no -->d") == "ab c d");
-  CHECK(markdown("vector<int> 1 < 2 > 0 <unclosed") == "vector<int> 1 < 2 > 0 <unclosed");
+  for (const char* text : {"vector<int> 1 < 2 > 0 <unclosed", "a Map<S, T>, an <A, B>, a Set<S>",
+                           "[^0-9] or a[^a-z] or a[^x]+ or a [^b c]"})
+    CHECK(markdown(text) == text);
+  CHECK(markdown("\\(a\\) \\[b\\] $5 and *$6*") == "(a) [b] $5 and $6");
   CHECK(markdown("a &amp; b &lt;p&gt; &nbsp;c &unknown;") == "a & b <p>  c &unknown;");
   CHECK(markdown("\\*no\\* C:\\dir hard\\\nbreak\\") == "*no* C:\\dir hard\nbreak\\");
 }
@@ -82,6 +86,8 @@ TEST_CASE("rows are cells with a sign between them, and their delimiter goes") {
   CHECK(markdown("| a | **b** |\n|---|:-:|\n| `x|y` |  | c |\n") == "a · b\n`x · y` · c\n");
   CHECK(markdown("a | b\n--|--\n1|2 | 3\n") == "a · b\n1 · 2 · 3\n");
   CHECK(markdown("| a \\| b | c |") == "a | b · c");
+  for (const char* text : {"cat a | sort\nls | wc", "|x| is at most 1"})
+    CHECK(markdown(text) == text);
   CHECK(blocks("| Usage | What\na | b\n\nint | None alone\n") ==
         "Usage · What\na · b\n\nint | None alone\n");
 }
@@ -89,7 +95,7 @@ TEST_CASE("rows are cells with a sign between them, and their delimiter goes") {
 TEST_CASE("items have a bullet, and quotes no mark") {
   CHECK(markdown("- a\n  * b\n+ c\n1. d\n-e") == "• a\n  • b\n• c\n1. d\n-e");
   CHECK(markdown("> a\n> > b\n>c") == "a\nb\nc");
-  CHECK(blocks("- a_b_c *d*\n> e") == "• a_b_c *d*\n> e");
+  CHECK(blocks("- a_b_c *d*\n> e\n+ f\n* g") == "• a_b_c *d*\n> e\n+ f\n* g");
 }
 
 TEST_CASE("fences go, and what stands between them is code to the letter") {
@@ -109,7 +115,11 @@ TEST_CASE("a text that begins within code is found to") {
   CHECK(code_of("Some text.\n\n```\nx = 1\ny = 2") == Words{"x = 1\ny = 2"});
   CHECK(code_of("x\n```\n\nText.\n\n```python\ny\n```\n\nMore.\n\n```\nz") == Words{"x", "y", "z"});
   CHECK(code_of("# set up\nx = f(1)\nfor a in b:\n    print(a)\nreturn {\n    1\n}").size() == 1);
-  CHECK(code_of("Text.\nMore text (of it)\nand more;\nand an end.").empty());
+  for (const char* text : {"Text.\nMore text (of it)\nand more;\nand an end.",
+                           "[a](b)\n- [a](b)\n- [c](d)\n- [e](f)", "- a\n    - b\n    - c\n    - d",
+                           "## 1.2.0\n- A fix (#13)\n- Another (#14)\n- A third (#15)"})
+    CHECK(code_of(text).empty());
+  CHECK(code_of("f(x)\n  g(y)\nwait()\nh(z)").size() == 1);
 }
 
 TEST_CASE("readers' text keeps signs that are words, and loses what guards them") {
@@ -131,6 +141,7 @@ TEST_CASE("reStructuredText loses its marks") {
   CHECK(code_of(".. code-block:: c\n\n   a *b*;\n\nText::\n\n   x\n   y\nback", Marks::kRst) ==
         Words{"   a *b*;", "   x\n   y"});
   CHECK(rst(".. function:: walk(top)\n\n   Walks.") == "walk(top)\n\n   Walks.");
+  CHECK(rst("|version| is the version") == "|version| is the version");
   CHECK(rst("== ==\na  b\n== ==\n1  2\n== ==\n+--+\n|a | b |\n+--+") == "a  b\n1  2\na · b\n");
 }
 
@@ -140,6 +151,9 @@ TEST_CASE("what has no marks is shown to the letter, and source code is code") {
     CHECK(show(text, marks_of(kind)).text() == text);
   CHECK(code_of(text, marks_of("python")) == Words{text});
   CHECK(code_of(text, marks_of("pdf")).empty());
+  CHECK(marks_of("chat", R"({"program": "claude", "date": "2024-01-02"})") == Marks::kMarkdown);
+  for (const char* said : {R"({"program": "telegram"})", "{}", ""})
+    CHECK(marks_of("chat", said) == Marks::kNone);
   CHECK(show("", Marks::kMarkdown).text().empty());
 }
 
