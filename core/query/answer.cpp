@@ -147,6 +147,7 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showi
   write_reasons(json, hit);
   write_metadata(json, document.document.metadata);
   write_snippet(json, snippet, passage.body);
+  json.key("copies").number(std::uint64_t{hit.copies});
   write_places(json, "also", hit.also, hit, snippet, showing);
   write_places(json, "more", hit.more, hit, snippet, showing);
   json.key("text").text(passage.body).end_object();

@@ -21,8 +21,11 @@ struct Hit {
   const TokenLikeness* tokens = nullptr;  // of the passage's embedded text
   Grounds grounds = {};
   std::optional<double> probability = std::nullopt;  // that it answers the question
-  std::vector<Hit> also = {};                        // copies of it elsewhere
+  std::size_t copies = 0;                            // of it elsewhere
+  std::vector<Hit> also = {};                        // the first of these
   std::vector<Hit> more = {};  // of the same document, which left room for others
+
+  std::size_t row() const { return passage.chunk.document->row; }  // of its document
 };
 
 // What hits are shown by.

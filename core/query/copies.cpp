@@ -1,6 +1,7 @@
 #include "query/copies.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/sort.h"
 #include "lexical/words.h"
@@ -8,8 +9,7 @@
 namespace gossamer {
 namespace {
 
-// Of the shorter passage's runs of three words, the share that the other one has too: one word in
-// thirty may be another one, and none in a short note.
+// Of the shorter passage's runs of three words, the share that the other one has too, in its order.
 constexpr double kLeastShared = 0.9;
 // A passage that says more than the one before it is no copy; one that says less needs some words,
 // since a heading stands in many texts.
@@ -17,22 +17,15 @@ constexpr double kLeastLength = 0.7;
 constexpr std::size_t kFewRuns = 8;
 // A longer text is no passage that any model takes; it is nobody's copy.
 constexpr std::size_t kMostWords = 4096;
-// So that three of them fit into one number; later words count as one.
+// So that three of them fit into one number; what has further words is nobody's copy.
 constexpr std::uint32_t kMostNumbers = (1u << 21) - 1;
-
-bool has_digit(std::string_view word) {
-  return std::any_of(word.begin(), word.end(), [](char one) { return one >= '0' && one <= '9'; });
-}
+// Of a copy's words, one in so many may be written otherwise: "key" and "keys" are one word here.
+constexpr std::size_t kOtherForms = 8;
 
 template <class Value>
 void sort_once(std::vector<Value>& values) {
   sort_values(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
-}
-
-template <class Value>
-bool holds_all(const std::vector<Value>& all, const std::vector<Value>& some) {
-  return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
 std::size_t count_shared(const std::vector<std::uint64_t>& one,
@@ -58,52 +51,86 @@ bool may_be_copy(std::size_t runs, std::size_t other) {
 
 }  // namespace
 
-CopyFinder::CopyFinder(std::string_view question) {
-  visit_terms(question, Side::kQuestion, [&](const Term& term) { number_of(term.form); });
-  asked_ = static_cast<std::uint32_t>(words_.size());
+// Words of ASCII alone: others may be written in several ways.
+CopyFinder::Outline::Outline(std::string_view text) {
+  std::uint32_t hash = 0;
+  bool is_word = false, is_plain = true;
+  const auto end_word = [&] {
+    if (is_word && is_plain) {
+      bits[hash >> 26 & 31] |= std::uint64_t{1} << (hash >> 20 & 63);
+      ++words;
+    }
+    hash = 0;
+    is_word = false;
+    is_plain = true;
+  };
+  for (const char one : text) {
+    const auto byte = static_cast<unsigned char>(one);
+    const auto letter = static_cast<unsigned char>(byte | 0x20);
+    if (byte >= 128) {
+      is_plain = false;
+    } else if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9')) {
+      hash = (hash ^ letter) * 0x9E3779B1u;
+      is_word = true;
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+}
+
+bool CopyFinder::may_say(const Outline& copy, const Outline& other) {
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < copy.bits.size(); ++i)
+    missing += static_cast<std::size_t>(std::popcount(copy.bits[i] & ~other.bits[i]));
+  return missing <= 1 + copy.words / kOtherForms;
+}
+
+bool CopyFinder::says_same(Said& copy, Said& other) {
+  if (copy.text == other.text) return words_of(copy).runs.size() > 0;
+  if (!may_say(copy.outline, other.outline)) return false;
+  const Words &these = words_of(copy), &those = words_of(other);
+  const std::size_t fewer = std::min(these.runs.size(), those.runs.size());
+  return may_be_copy(these.runs.size(), those.runs.size()) &&
+         std::ranges::includes(those.words, these.words) &&
+         static_cast<double>(count_shared(these.runs, those.runs)) >=
+             kLeastShared * static_cast<double>(fewer);
 }
 
 // From 1 on: 0 stands where there is no word.
 std::uint32_t CopyFinder::number_of(std::string_view word) {
-  if (const auto known = words_.find(word); known != words_.end()) return known->second;
-  if (words_.size() + 1 >= kMostNumbers) return kMostNumbers;
-  const auto number = static_cast<std::uint32_t>(words_.size() + 1);
-  words_.emplace(word, number);
+  if (const auto known = numbers_.find(word); known != numbers_.end()) return known->second;
+  if (numbers_.size() + 1 >= kMostNumbers) return kMostNumbers;
+  const auto number = static_cast<std::uint32_t>(numbers_.size() + 1);
+  numbers_.emplace(word, number);
   return number;
 }
 
-CopyFinder::Said CopyFinder::read(std::uint64_t id, std::string_view text) {
-  Said said{id, {}, {}, {}};
+const CopyFinder::Words& CopyFinder::words_of(Said& said) {
+  if (said.words) return *said.words;
+  Words& found = said.words.emplace();
   std::uint64_t run = 0;
   std::size_t words = 0;
-  visit_terms(text, Side::kQuestion, [&](const Term& term) {
+  visit_terms(said.text, Side::kQuestion, [&](const Term& term) {
     if (term.kind == Term::kPart || ++words > kMostWords) return;
     const std::uint32_t number = number_of(term.form);
+    if (number == kMostNumbers) words = kMostWords + 1;
     run = (run << 21 | number) & ((std::uint64_t{1} << 63) - 1);
-    if (words >= 3) said.runs.push_back(run);
-    if (has_digit(term.form)) said.numbers.push_back(number);
-    if (number <= asked_) said.asked.push_back(number);
+    if (words >= 3) found.runs.push_back(run);
+    found.words.push_back(number);
   });
-  if (words < 3 && run > 0) said.runs.push_back(run);
-  if (words > kMostWords) said.runs.clear();
-  sort_once(said.runs);
-  sort_once(said.numbers);
-  sort_once(said.asked);
-  return said;
+  if (words < 3 && run > 0) found.runs.push_back(run);
+  if (words > kMostWords) found.runs.clear();
+  sort_once(found.runs);
+  sort_once(found.words);
+  return found;
 }
 
 std::uint64_t CopyFinder::add(std::uint64_t id, std::string_view text) {
   if (const auto known = first_.find(id); known != first_.end()) return known->second;
-  Said said = read(id, text);
-  for (const Said& other : said_) {
-    const bool is_shorter = said.runs.size() < other.runs.size();
-    const Said& less = is_shorter ? said : other;
-    const Said& more = is_shorter ? other : said;
-    if (!may_be_copy(said.runs.size(), other.runs.size()) || !holds_all(other.asked, said.asked) ||
-        !holds_all(more.numbers, less.numbers) ||
-        static_cast<double>(count_shared(less.runs, more.runs)) <
-            kLeastShared * static_cast<double>(less.runs.size()))
-      continue;
+  Said said{id, std::string(text), Outline(text)};
+  for (Said& other : said_) {
+    if (!says_same(said, other)) continue;
     first_[id] = other.id;
     copies_[other.id].push_back(id);
     ++count_;

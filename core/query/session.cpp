@@ -33,8 +33,7 @@ QuerySession::QuerySession(const Collection& collection, bool has_vectors, Query
       test_(question_.requirements, terms_, side()),
       exact_(question_.text),
       reader_(collection),
-      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical),
-      copies_(question_.text) {
+      has_vectors_(has_vectors && query_.mode != QueryMode::kLexical) {
   expect(is_text(question_.text), Reason::kInvalidArgument, "the question is no UTF-8");
   expect(query_.k > 0, Reason::kInvalidArgument, "k must be at least 1");
   const double recall = query_.recall.value_or(Query::kUsualRecall);
@@ -56,7 +55,7 @@ void QuerySession::begin() {
   hits_.clear();
   hits_of_.clear();
   held_back_.clear();
-  copies_ = CopyFinder(question_.text);
+  copies_ = {};
   sifted_.clear();
   left_out_.clear();
   next_ = 0;

@@ -107,6 +107,7 @@ class QuerySession {
   void begin();
   void begin_words();
   void begin_pass();
+  void end_pass();
   void end_words(WordRanking ranking, std::vector<std::string> terms);
   void end_postings();
   void rank_postings();
@@ -158,6 +159,9 @@ class QuerySession {
   void take_hit(const FusedChunk& chunk, WordCoverage& coverage);
   // Finds what tells how sure a hit is.
   void find_grounds(Hit& hit, WordCoverage& coverage);
+  // Whether nobody wants a hit that is as unsure.
+  bool is_below(const Hit& hit) const;
+  std::span<const std::uint64_t> copies_to_name(const Hit& hit) const;
   std::size_t best_count() const;
   void fill_up();
   void look_deeper();
@@ -181,7 +185,7 @@ class QuerySession {
   Stage stage_ = Stage::kRank;
 
   Words words_ = Words::kNone;
-  std::unique_ptr<WordPass> pass_;
+  std::unique_ptr<WordPass> pass_;  // kept, as more may be ranked by it
   std::unique_ptr<PostingsPass> postings_;
   WordRanking by_words_;
   std::vector<std::string> word_terms_;

@@ -9,8 +9,11 @@
 namespace gossamer {
 namespace {
 
-// How many chunks are read, at most, to tell which of the best are copies.
-constexpr std::size_t kMostSifted = 256;
+// How many chunks are read, at most, to tell which of the best are copies, and how far down a
+// ranking others are looked for where all above are copies.
+constexpr std::size_t kMostSifted = 4096, kDeepest = 1 << 14;
+// How many copies of a passage are named.
+constexpr std::size_t kMostNamed = 100;
 
 }  // namespace
 
@@ -111,7 +114,7 @@ void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage) {
   // A chunk that is itself the question is not answered.
   if (query_.excluded.empty()) find_grounds(hit, coverage);
   const bool leaves_room = query_.per_file > 0 && next_ <= best_count();
-  if (leaves_room && hits_of_[hit.passage.chunk.document->row]++ >= query_.per_file)
+  if (leaves_room && hits_of_[hit.row()]++ >= query_.per_file)
     held_back_.push_back(std::move(hit));
   else
     hits_.push_back(std::move(hit));
@@ -120,7 +123,9 @@ void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage) {
 // Where the best give no more, further hits of the same documents are better than those below; and
 // than those of others that are weak.
 void QuerySession::fill_up() {
-  const auto is_weak = [](const Hit& hit) { return strength_of(hit.probability) == "weak"; };
+  const auto is_weak = [this](const Hit& hit) {
+    return strength_of(hit.probability) == "weak" || is_below(hit);
+  };
   std::vector<Hit> left;
   for (Hit& hit : held_back_) {
     const auto weak = std::find_if(hits_.rbegin(), hits_.rend(), is_weak);
@@ -140,41 +145,52 @@ void QuerySession::fill_up() {
 // What was found to be stale, or a copy, leaves its place to others.
 void QuerySession::look_deeper() {
   const bool is_cut = by_words_.ids.size() >= depth() || (meaning_ && meaning_->is_cut());
-  const bool has_copies = copies_.count() > 0 && is_cut;
-  if (reader_.stale() == scope_.stale && !has_copies) return begin_places();
+  const bool has_copies = copies_.count() > 0 && is_cut && depth() < kDeepest;
+  const bool is_stale = reader_.stale() != scope_.stale;
+  if (!is_stale && !has_copies) return begin_places();
+  if (is_stale) pass_.reset();
   // Where that happens again, more is read each time: all the sources of a large index may be
   // stale.
   const bool is_all = depth() >= chunk_count();
   if (has_copies || (!scope_.stale.empty() && !is_all)) {
     scope_.spare += query_.k + scope_.spare;
-    scope_.depth *= 2;
+    scope_.depth *= 4;
   }
   scope_.stale = reader_.stale();
   begin();
 }
 
+bool QuerySession::is_below(const Hit& hit) const {
+  return hit.probability && *hit.probability < query_.min_score;
+}
+
+std::span<const std::uint64_t> QuerySession::copies_to_name(const Hit& hit) const {
+  const std::span<const std::uint64_t> ids = copies_.copies_of(hit.rank.id);
+  return ids.first(std::min(ids.size(), kMostNamed));
+}
+
 // Where else a hit stands is to be cited too.
 void QuerySession::begin_places() {
   stage_ = Stage::kPlaces;
-  std::erase_if(hits_, [&](const Hit& hit) {
-    return hit.probability && *hit.probability < query_.min_score;
-  });
+  std::erase_if(hits_, [this](const Hit& hit) { return is_below(hit); });
   std::vector<std::uint64_t> ids;
-  for (const Hit& hit : hits_) append(ids, copies_.copies_of(hit.rank.id));
+  for (const Hit& hit : hits_) append(ids, copies_to_name(hit));
   reader_.begin(ids, true);
   reader_.take_away();
 }
 
 void QuerySession::finish_places() {
   for (Hit& hit : hits_) {
-    for (const std::uint64_t id : copies_.copies_of(hit.rank.id))
+    for (const std::uint64_t id : copies_to_name(hit))
       if (const Passage* passage = reader_.find(id))
         hit.also.push_back({*passage, {id, 0, 0, 0}, std::nullopt});
+    const std::size_t copies = copies_.copies_of(hit.rank.id).size();
+    hit.copies = hit.also.size() + copies - std::min(copies, kMostNamed);
     // The first hit of a document tells of all that were held back.
+    const auto is_of_it = [row = hit.row()](const Hit& more) { return more.row() == row; };
     for (Hit& more : held_back_)
-      if (more.passage.chunk.document == hit.passage.chunk.document)
-        hit.more.push_back(std::move(more));
-    std::erase_if(held_back_, [](const Hit& one) { return one.passage.chunk.document == nullptr; });
+      if (is_of_it(more)) hit.more.push_back(more);
+    std::erase_if(held_back_, is_of_it);
   }
   stage_ = Stage::kOver;
 }

@@ -136,12 +136,16 @@ void QuerySession::count_words() {
 }
 
 void QuerySession::begin_pass() {
-  pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_,
-                                     test_.empty() ? nullptr : &test_);
+  if (!pass_)
+    pass_ = std::make_unique<WordPass>(terms_, collection_.layout(), scope_,
+                                       test_.empty() ? nullptr : &test_);
   words_ = Words::kTexts;
-  if (!pass_->pieces().empty()) return;
+  if (pass_->is_counted()) end_pass();
+}
+
+void QuerySession::end_pass() {
   if (!test_.empty()) require(pass_->held());
-  end_words({}, terms_.terms());
+  end_words(pass_->rank(depth(), scope_.chunks.get()), terms_.terms());
 }
 
 WordPass& QuerySession::pass() {
@@ -154,8 +158,7 @@ void QuerySession::finish_words() {
   expect(counted.is_counted(), Reason::kWrongState, "not every piece of the texts was counted");
   word_bytes_ += counted.bytes_read();
   reader_.stale().insert(counted.unreadable_sources().begin(), counted.unreadable_sources().end());
-  if (!test_.empty()) require(counted.held());
-  end_words(counted.rank(depth(), scope_.chunks.get()), terms_.terms());
+  end_pass();
   advance();
 }
 
@@ -196,7 +199,6 @@ void QuerySession::end_words(WordRanking ranking, std::vector<std::string> terms
   by_words_.chunks_with.resize(word_terms_.size());
   if (query_.mode == QueryMode::kSemantic) by_words_.ids.clear(), by_words_.scores.clear();
   words_ = Words::kReady;
-  pass_.reset();
   if (meaning_ && !test_.empty()) meaning_->begin(query_, scope_);
 }
 

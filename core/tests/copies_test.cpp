@@ -26,9 +26,8 @@ std::string replace(std::string text, const std::string& word, const std::string
 }
 
 // Whether the second of two texts is taken for a copy of the first.
-bool is_copy(const std::string& first, const std::string& second,
-             const std::string& question = "tea") {
-  CopyFinder finder(question);
+bool is_copy(const std::string& first, const std::string& second) {
+  CopyFinder finder;
   finder.add(1, first);
   return finder.add(2, second) == 1;
 }
@@ -36,7 +35,7 @@ bool is_copy(const std::string& first, const std::string& second,
 }  // namespace
 
 TEST_CASE("a copy is found by what it says, whatever its marks and spaces") {
-  CopyFinder finder("tea");
+  CopyFinder finder;
 
   CHECK(finder.add(7, kNotice) == 7);
   CHECK(finder.add(8, "Something else is said here, in as many words as that takes.") == 8);
@@ -49,7 +48,7 @@ TEST_CASE("a copy is found by what it says, whatever its marks and spaces") {
 }
 
 TEST_CASE("what was added before stays what it was") {
-  CopyFinder finder("tea");
+  CopyFinder finder;
   finder.add(7, kNotice);
   finder.add(9, kNotice);
 
@@ -58,32 +57,23 @@ TEST_CASE("what was added before stays what it was") {
   CHECK(finder.count() == 1);
 }
 
-TEST_CASE("one other word in a passage is a copy still, several are none") {
-  const std::string one = replace(kNotice, "plumber", "fitter");
-  const std::string several =
-      replace(replace(replace(one, "noon", "night"), "valves", "pumps"), "heating", "water");
-
-  CHECK(is_copy(kNotice, one));
-  CHECK(!is_copy(kNotice, several));
-}
-
-TEST_CASE("another number makes it another passage") {
+TEST_CASE("another word, or number, makes it another passage") {
   const std::string bill = kNotice + " Bill 1041, to be paid within 14 days.";
 
   CHECK(is_copy(bill, bill));
   CHECK(!is_copy(bill, replace(bill, "1041", "1042")));
+  CHECK(!is_copy(bill, replace(bill, "plumber", "fitter")));
+  CHECK(!is_copy(kNotice, kNotice + " The fee is due in March."));
+  CHECK(!is_copy(kNotice + " The fee is 9000.", kNotice + " The fee is high."));
 }
 
-TEST_CASE("a word of the question that only one has makes it another passage") {
-  const std::string other = replace(kNotice, "plumber", "fitter");
-
-  CHECK(!is_copy(kNotice, other, "when does the fitter come"));
-  // The first has all that is asked for.
-  CHECK(is_copy(kNotice, other, "when does the plumber come"));
+TEST_CASE("another form of a word is the same word") {
+  CHECK(is_copy(kNotice, replace(kNotice, "valves", "valve")));
+  CHECK(is_copy("Größe: 7 café", "GRÖSSE: 7 cafe"));
 }
 
 TEST_CASE("a part of a passage says nothing new, more than it does") {
-  const std::string part = kNotice.substr(0, 90);
+  const std::string part = kNotice.substr(0, kNotice.find(" are replaced"));
 
   CHECK(is_copy(kNotice, part));
   CHECK(!is_copy(part, kNotice));
@@ -103,4 +93,13 @@ TEST_CASE("what holds no words, or too many, is nobody's copy") {
   CHECK(!is_copy("", ""));
   CHECK(!is_copy("...", "..."));
   CHECK(!is_copy(endless, endless));
+}
+
+TEST_CASE("many passages are told apart in little time") {
+  CopyFinder finder;
+  for (std::uint64_t id = 0; id < 6000; ++id) {
+    std::string text;
+    for (std::uint64_t i = 0; i < 100; ++i) text += "word" + std::to_string(id * i % 9973) + ' ';
+    CHECK(finder.add(id + 1, text) == id + 1);
+  }
 }

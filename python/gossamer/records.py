@@ -101,7 +101,8 @@ class Hit:
     code: tuple[Span, ...]  # characters of `snippet` that are code
     best: Span  # characters of `snippet`: the line, or sentence, that answers best
     answer: Span  # the same in `text`
-    also: tuple[Place, ...]  # where else the same is said
+    copies: int  # how many other passages say the same
+    also: tuple[Place, ...]  # where these stand; a hundred at most
     more: tuple[Place, ...]  # in the same document, below what is shown of it
     text: str
     is_indexed: bool = True  # else found by words in a file that changed, and `id` is 0

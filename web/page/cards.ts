@@ -77,9 +77,9 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
 }
 
 /** Where else it stands, and what more the document has: closed at first. */
-function makePlaces({ also, more }: Hit, roots: readonly string[]): HTMLElement[] {
+function makePlaces({ copies, also, more }: Hit, roots: readonly string[]): HTMLElement[] {
   const kinds = [
-    { said: `Also in ${also.length === 1 ? "1 other" : `${also.length} others`}`, places: also },
+    { said: `Also in ${copies === 1 ? "1 other" : `${copies.toLocaleString("en")} others`}`, places: also },
     { said: `${more.length} more in this file`, places: more },
   ];
   return kinds

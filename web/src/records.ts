@@ -68,7 +68,8 @@ export interface Hit {
   readonly strength: Strength; // the same in a word
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
-  readonly also: readonly Place[]; // where else the same is said
+  readonly copies: number; // how many other passages say the same
+  readonly also: readonly Place[]; // where these stand; a hundred at most
   readonly more: readonly Place[]; // in the same document, below what is shown of it
 }
 

@@ -126,16 +126,16 @@ def _show_places(output: Output, hit: Hit) -> None:
     """Say where else it stands, and what more the document has."""
     if hit.also:
         named = [_near(place.path, place.location) for place in hit.also]
-        others = "1 other" if len(named) == 1 else f"{len(named)} others"
-        output.line((f"also in {others}: {_listed(named)}", "quiet"), indent=3)
+        others = "1 other" if hit.copies == 1 else f"{hit.copies:,} others"
+        output.line((f"also in {others}: {_listed(named, hit.copies)}", "quiet"), indent=3)
     if hit.more:
         named = [place.location[len(place.path) :].lstrip(": ") for place in hit.more]
-        output.line((f"more in this file: {_listed(named)}", "quiet"), indent=3)
+        output.line((f"more in this file: {_listed(named, len(named))}", "quiet"), indent=3)
 
 
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+def _listed(names: Sequence[str], count: int) -> str:
+    rest = count - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _near(path: str, location: str) -> str:

@@ -19,7 +19,7 @@ __all__ = [
 
 _OF_A_SEARCH = (
     *("number", "path", "line", "snippet", "highlights", "code", "best", "answer"),
-    *("also", "more", "is_indexed"),
+    *("copies", "also", "more", "is_indexed"),
 )
 
 
