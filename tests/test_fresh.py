@@ -506,6 +506,31 @@ def test_the_command_marks_what_is_not_in_the_index(run, index, notes):
     assert "1 searched by words alone" in found.stderr
 
 
+def test_editors_are_sent_to_what_is_not_in_the_index(run, index, notes, monkeypatch):
+    monkeypatch.setenv("VISUAL", "vi")
+    path = edit(notes)
+    with begin(index.folder, "add"):
+        lines = run("search", "zeppelin", "mast", "-k", "1", "--format", "vimgrep")
+        run("search", "zeppelin", "mast", "-k", "1")
+        opened = run("open", "1", "--print")
+
+    assert lines.exit_code == 0, lines.output
+    assert lines.stdout == "notes/ferry.txt:5:1:The ferry leaves from the zeppelin mast.\n"
+    assert opened.stdout == f"vi +5 {path}\n"
+
+
+def test_what_was_not_in_the_index_and_is_in_none_now_is_named(run, index, notes):
+    edit(notes)
+    with begin(index.folder, "add"):
+        run("search", "zeppelin", "mast", "-k", "1")
+    index.remove([notes / "ferry.txt"])
+
+    opened = run("open", "1")
+
+    assert opened.exit_code == 3
+    assert "ferry.txt is not in the index any more; search again" in opened.stderr
+
+
 def test_the_command_leaves_the_index_alone_if_it_is_told_to(run, notes):
     edit(notes)
 

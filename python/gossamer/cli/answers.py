@@ -52,7 +52,9 @@ class Answer:
         return self.asked[hit.number - 1]
 
     def has_own_lines(self, hit: Hit) -> bool:
-        """Whether lines of a hit's text are those of its file: it was not taken out of it."""
+        """Whether a hit's text is at hand, and its lines are those of its file."""
+        if not (hit.is_indexed and hit.text):
+            return False
         catalogue = self.asked_for(hit).index.snapshot.catalogue
         return not catalogue.document(int(catalogue.document_rows([hit.id])[0])).places
 

@@ -55,6 +55,8 @@ def open_place(session: Session, index: Index, place: Place, is_shown: bool = Fa
     """
     program = _program_for(index, place)
     if program is None:
+        if not place.id:  # a passage of a file that was not up to date
+            raise UnknownId(f"{place.path} is not in the index any more; search again")
         from gossamer.cli.show import show_chunk
 
         show_chunk(session.output, index, place.id)
