@@ -22,12 +22,13 @@ from prompt_toolkit.utils import get_cwidth
 
 from gossamer.cli import cli
 from gossamer.cli.answers import Asked
-from gossamer.cli.finder.finder import Context, Finder
+from gossamer.cli.finder.finder import Context, Finder, passage_of
 from gossamer.cli.finder.latest import Latest
 from gossamer.cli.finder.lines import context_lines, hit_lines
 from gossamer.cli.finder.screen import Screen
 from gossamer.errors import Damaged
 from gossamer.index import Index
+from gossamer.store import begin
 
 FILES = {
     "lease.md": "# Lease\n\nThe flat.\n\nThe lease is due in March.\n" + "More of it.\n" * 40,
@@ -113,9 +114,9 @@ def test_words_are_found_as_one_types_and_meaning_follows(finder: Finder) -> Non
     index = finder.asked.index
 
     class Watched:
-        def search(self, question: str, k: int, *, mode: str) -> object:
+        def search(self, question: str, k: int, *, mode: str, update: str) -> object:
             modes.append((question, mode))
-            return index.search(question, k, mode=mode)
+            return index.search(question, k, mode=mode, update=update)
 
         def __getattr__(self, name: str) -> object:
             return getattr(index, name)
@@ -209,7 +210,7 @@ def test_no_text_of_a_file_moves_the_cursor(finder: Finder) -> None:
 
 def test_a_title_and_a_text_of_any_length_are_cut(finder: Finder) -> None:
     hit = replace(finder.asked.index.search("lease due")[0], title="洗" * 100_000)
-    long = Context(hit.id, "b" * 4000, hit.snippet + "c\n" * 500_000, "")
+    long = Context(passage_of(hit), "b" * 4000, hit.snippet + "c\n" * 500_000, "")
 
     first, _, _ = "".join(text for _, text in hit_lines(hit, True, 60)).split("\n")
 
@@ -218,6 +219,85 @@ def test_a_title_and_a_text_of_any_length_are_cut(finder: Finder) -> None:
     shown = "".join(text for _, text in context_lines(long, hit))
     assert hit.snippet.splitlines()[0] in shown
     assert len(shown) == 10_000
+
+
+def test_a_text_begins_with_a_whole_word(finder: Finder) -> None:
+    hit = replace(finder.asked.index.search("lease due")[0], answer=(603, 610))
+
+    shown = "".join(text for _, text in context_lines(Context((), "", "wonderful " * 90, ""), hit))
+
+    assert shown == "wonderful " * 53
+
+
+def test_a_text_without_spaces_begins_somewhere(finder: Finder) -> None:
+    hit = replace(finder.asked.index.search("lease due")[0], answer=(600, 610))
+
+    shown = "".join(text for _, text in context_lines(Context((), "", "洗" * 900, ""), hit))
+
+    assert shown == "洗" * 540
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    path = tmp_path / "notes" / "tide.md"
+    path.parent.mkdir()
+    path.write_text("The tide turns at noon.\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def own(notes: Path) -> Iterator[Finder]:
+    """A finder over notes that the test may change."""
+    index = Index.create(notes.parent.parent / "index", model="pocket")
+    index.add_paths([notes.parent])
+    finder = Finder(Asked("own", index))
+    yield finder
+    finder.close()
+
+
+def test_a_file_that_was_edited_is_found_with_what_it_says_now(own: Finder, notes: Path) -> None:
+    terminal = Terminal(own)
+    notes.write_text("The tide turns at noon.\n\nThe gannet dives.\n", encoding="utf-8")
+
+    terminal.use("gannet dives", terminal.is_done, terminal.shows("tide.md:3"))
+
+    assert own.hits[0].is_indexed
+    assert "run `gossamer add`" not in own.status
+
+
+def test_what_cannot_be_brought_up_to_date_is_shown_and_chosen_too(
+    own: Finder, notes: Path
+) -> None:
+    terminal = Terminal(own)
+    notes.write_text("The gannet dives.\n\n" + "It eats.\n" * 300, encoding="utf-8")
+    with begin(Path(own.asked.index.folder), "add"):
+        terminal.use("gannet dives", terminal.is_done, terminal.shows("It eats."), leave="\r")
+
+    assert own.chosen is not None
+    assert (own.chosen.id, own.chosen.line) == (0, 1)
+
+
+def test_where_all_is_weak_it_is_said_that_nothing_is_close(finder: Finder) -> None:
+    terminal = Terminal(finder, 100)
+
+    terminal.use("quarterly dividend forecast", terminal.is_done, terminal.shows("nothing close"))
+    terminal.use("\x15lease due March", lambda: finder.question == "lease due March")
+
+    assert "nothing close" not in finder.status
+
+
+def test_help_gives_way_to_what_is_typed(finder: Finder) -> None:
+    terminal = Terminal(finder)
+
+    terminal.use("?", terminal.shows("narrow a search"), "lease due", terminal.shows("lease.md:5"))
+
+
+def test_what_is_pasted_becomes_one_line(finder: Finder) -> None:
+    terminal = Terminal(finder)
+
+    terminal.use("\x1b[200~lease\r\n\tdue\n\x1b[201~", terminal.shows("> lease due"))
+
+    assert finder.question == "lease due"
 
 
 def test_without_colours_none_are_written(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,11 +316,11 @@ def test_an_answer_that_comes_late_is_dropped(finder: Finder, index: Index) -> N
     begun, may_go_on = Event(), Event()
 
     class Slow:
-        def search(self, question: str, k: int, *, mode: str) -> object:
+        def search(self, question: str, k: int, **options: Any) -> object:
             if question == "ferry":
                 begun.set()
                 assert may_go_on.wait(DEADLINE_S)
-            return index.search(question, k, mode=mode)
+            return index.search(question, k, **options)
 
         def __getattr__(self, name: str) -> object:
             return getattr(index, name)
@@ -261,10 +341,10 @@ def test_an_answer_that_comes_late_is_dropped(finder: Finder, index: Index) -> N
 
 def test_what_fails_is_said_and_typing_goes_on(finder: Finder, index: Index) -> None:
     class Broken:
-        def search(self, question: str, k: int, *, mode: str) -> object:
+        def search(self, question: str, k: int, **options: Any) -> object:
             if question == "ferry":
                 raise Damaged("the words are\ndamaged")
-            return index.search(question, k, mode=mode)
+            return index.search(question, k, **options)
 
         def __getattr__(self, name: str) -> object:
             return getattr(index, name)

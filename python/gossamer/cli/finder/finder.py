@@ -7,7 +7,7 @@ else happens in one thread.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,27 +16,35 @@ from gossamer.cli.finder.latest import Latest
 from gossamer.cli.output import printable_path
 from gossamer.cli.words import counted, near_path
 from gossamer.errors import GossamerError
+from gossamer.query.results import has_close
 
 if TYPE_CHECKING:
     from gossamer.query.results import Results
     from gossamer.records import Hit
 
-__all__ = ["Context", "Finder"]
+__all__ = ["Context", "Finder", "passage_of"]
 
 _HITS = 50
 # Words are looked for as one types, and meaning when one stops to look.
 _PAUSES_S = {"lexical": 0.03, "hybrid": 0.25}
+# One that stops has time for files that changed to be brought up to date.
+_UPDATES = {"lexical": "never", "hybrid": "auto"}
 _MARGIN = 3000  # bytes of text shown around a chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A chunk and what stands around it."""
+    """A passage and what stands around it."""
 
-    id: int
+    passage: tuple[object, ...]  # what `passage_of` says of it
     before: str
     text: str
     after: str
+
+
+def passage_of(hit: Hit) -> tuple[object, ...]:
+    """Give what tells passages apart, those too that have no id yet."""
+    return hit.id, hit.path, hit.key, hit.start
 
 
 class Finder:
@@ -89,11 +97,13 @@ class Finder:
         parts = [counted(len(found.hits), "hit")]
         if found.absent:
             parts.append("nowhere: " + ", ".join(found.absent))
+        if self.is_searching:
+            return " · ".join([*parts, "by words, meaning follows"])
+        if found.hits and not has_close(found.hits):
+            parts.append("nothing close")
         if found.stale:
             parts.append(f"{counted(len(found.stale), 'file')} changed, run `gossamer add`")
-        parts.append(
-            "by words, meaning follows" if self.is_searching else f"{found.took_ms:.0f} ms"
-        )
+        parts.append(f"{found.took_ms:.0f} ms")
         return " · ".join(parts)
 
     def type(self, question: str) -> None:
@@ -138,7 +148,7 @@ class Finder:
         if question != self.question:
             return
         try:
-            results = self.asked.index.search(question, _HITS, mode=mode)
+            results = self.asked.index.search(question, _HITS, mode=mode, update=_UPDATES[mode])
             self.post(lambda: self._take(mode, question, results))
         except (GossamerError, OSError) as error:
             message = str(error)
@@ -166,11 +176,11 @@ class Finder:
 
     def _show(self, answer: Answer | None, mode: str) -> None:
         # Who has moved goes on looking at the same hit, wherever it stands now.
-        looked_at = self.hit.id if self.hit is not None and self._place else None
+        looked_at = passage_of(self.hit) if self.hit is not None and self._place else None
         self.answer, self._mode = answer, mode
-        ids = [hit.id for hit in self.hits]
+        passages = [passage_of(hit) for hit in self.hits]
         self._place = -1
-        self._look(ids.index(looked_at) if looked_at in ids else 0)
+        self._look(passages.index(looked_at) if looked_at in passages else 0)
 
     def _look(self, place: int) -> None:
         self.message = ""
@@ -181,11 +191,13 @@ class Finder:
         self.redraw()
 
     def _read(self, hit: Hit) -> None:
+        context = Context(passage_of(hit), "", hit.text, "")
         try:
-            before, _, after = self.asked.index.context(hit.id, _MARGIN)
-            context = Context(hit.id, before, hit.text, after)
+            if hit.is_indexed:
+                before, _, after = self.asked.index.context(hit.id, _MARGIN)
+                context = replace(context, before=before, after=after)
         except (GossamerError, OSError) as error:
-            context = Context(hit.id, "", f"{hit.text}\n\n({error})", "")
+            context = replace(context, text=f"{hit.text}\n\n({error})")
         except Exception as error:
             fault = error
             self.post(lambda: self.fail(fault))
@@ -193,6 +205,6 @@ class Finder:
         self.post(lambda: self._take_context(context))
 
     def _take_context(self, context: Context) -> None:
-        if self.hit is not None and self.hit.id == context.id:
+        if self.hit is not None and passage_of(self.hit) == context.passage:
             self.context = context
             self.redraw()

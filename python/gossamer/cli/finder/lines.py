@@ -25,6 +25,7 @@ LINES_OF_A_HIT = 2
 _MOST_WORDS = 50  # that are marked in a text
 _LEAD = 3  # lines above the best one
 _MOST_LEAD = 240  # characters
+_MOST_WORD = 40  # characters: of a longer one a part may be shown
 _MOST_SHOWN = 10_000  # characters, which no screen holds
 
 
@@ -60,7 +61,10 @@ def context_lines(context: Context, hit: Hit) -> Pieces:
     above = whole[:at].split("\n")
     if len(above) > _LEAD + 1:
         begin = len("\n".join(above[: -_LEAD - 1])) + 1
-    begin = max(begin, at - _MOST_LEAD)
+    if at - begin > _MOST_LEAD:
+        begin = at - _MOST_LEAD
+        word = re.compile(r"(?<=\s)\S").search(whole, begin, min(at, begin + _MOST_WORD))
+        begin = word.start() if word else begin
     end = min(begin + _MOST_SHOWN, len(whole))
     first, last = (
         min(max(begin, edge), end)

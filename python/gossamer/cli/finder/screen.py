@@ -14,6 +14,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Point
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
     BufferControl,
     Container,
@@ -29,6 +30,7 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from gossamer.cli.finder.finder import passage_of
 from gossamer.cli.finder.lines import LINES_OF_A_HIT, Pieces, context_lines, hit_lines
 from gossamer.cli.output import printable
 
@@ -83,9 +85,7 @@ class Screen:
         """Make the application; `options` are for it, such as another output."""
         self._finder = finder
         self._has_help = False
-        self._buffer = Buffer(
-            multiline=False, on_text_changed=lambda buffer: finder.type(buffer.text)
-        )
+        self._buffer = Buffer(multiline=False, on_text_changed=self._type)
         self.application: Application[None] = Application(
             layout=Layout(self._container()),
             key_bindings=self._bindings(),
@@ -168,7 +168,7 @@ class Screen:
         hit, context = self._finder.hit, self._finder.context
         if self._has_help:
             return [("", _HELP)]
-        if hit is None or context is None or hit.id != context.id:
+        if hit is None or context is None or passage_of(hit) != context.passage:
             return []
         return context_lines(context, hit)
 
@@ -196,9 +196,18 @@ class Screen:
         on("enter")(lambda event: finder.choose() and event.app.exit())
         on("escape", "c-c", "c-d")(lambda event: event.app.exit())
         on("c-y")(self._copy)
+        on(Keys.BracketedPaste)(self._paste)
         on("f1")(self._toggle_help)
         on("?", filter=is_empty)(self._toggle_help)
         return keys
+
+    def _type(self, buffer: Buffer) -> None:
+        self._has_help = False
+        self._finder.type(buffer.text)
+
+    def _paste(self, event: KeyPressEvent) -> None:
+        """Take what is pasted as one line, as the line that one types in is."""
+        self._buffer.insert_text(" ".join(event.data.split()))
 
     def _page(self) -> int:
         info = self._hits.render_info
