@@ -225,6 +225,21 @@ def test_what_a_desktop_might_run_is_never_given_to_it(monkeypatch: pytest.Monke
     assert choose_program("/run.command", "text", 1, 1).arguments == ["open", "-t", "/run.command"]
 
 
+@pytest.mark.parametrize("name", ["/report.desktop", "/report.sh", "/report", "/report.pdf.exe"])
+@pytest.mark.parametrize("kind", ["pdf", "html", "docx"])
+def test_a_desktop_opens_only_what_is_named_as_its_content_is(
+    monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("GOSSAMER_VIEWER", raising=False)
+    monkeypatch.setattr(programs.sys, "platform", "linux")
+    monkeypatch.setattr(programs.shutil, "which", lambda name: name == "nano")
+
+    assert choose_program(name, kind, None, 1).arguments == ["nano", name]
+    assert choose_program(f"{name}.{kind}".upper(), kind, None, 1).arguments[0] == "xdg-open"
+
+
 def test_a_quote_that_is_not_closed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "vim '")
 

@@ -12,8 +12,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from gossamer.errors import InvalidArgument
+from gossamer.readers.formats import kind_of
 
 __all__ = ["Program", "choose_program", "start"]
 
@@ -65,10 +67,13 @@ def choose_program(path: str, kind: str, line: int | None, page: int) -> Program
     `line` is None where the editor is not to go to one.
     """
     path = os.path.abspath(path)  # so that it cannot be an option
-    if kind == "pdf":
-        return Program(_viewer(path, page) or [_opener(), path])
+    if kind == "pdf" and (viewer := _viewer(path, page)):
+        return Program(viewer)
     editor = _named_editor()
-    if kind in _DOCUMENTS or (kind == "html" and not editor):
+    is_shown_by_desktop = kind in _DOCUMENTS or (kind == "html" and not editor)
+    # A desktop goes by the name, the kind may come from the content: a report.desktop that begins
+    # like a PDF would be run.
+    if is_shown_by_desktop and kind_of(Path(path), b"") == kind:
         return Program([_opener(), path])
     editor = editor or _usual_editor()
     return Program([*editor, *_arguments_for(editor[0], path, line)], is_awaited=True)
