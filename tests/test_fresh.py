@@ -531,6 +531,26 @@ def test_what_was_not_in_the_index_and_is_in_none_now_is_named(run, index, notes
     assert "ferry.txt is not in the index any more; search again" in opened.stderr
 
 
+def test_the_status_says_of_a_root_that_is_gone_what_takes_it_out(run, notes):
+    notes.rename(notes.parent / "moved")
+
+    shown = run("status")
+
+    assert "no: 3 files gone\n" in shown.stdout
+    assert f"3 files of it are still in the index; `gossamer remove {notes}`" in shown.stderr
+    assert "gossamer add" not in shown.output
+
+
+def test_the_status_says_what_brings_files_up_to_date(run, notes):
+    edit(notes)
+    (notes / "bread.txt").unlink()
+
+    shown = run("status")
+
+    assert "no: 1 file changed, 1 file gone; run `gossamer add`" in shown.stdout
+    assert shown.stderr == ""
+
+
 def test_the_command_leaves_the_index_alone_if_it_is_told_to(run, notes):
     edit(notes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from gossamer.cli.words import counted, share, size, when
 
 if TYPE_CHECKING:
     from gossamer.status import IndexStatus
-    from gossamer.store import Manifest
+    from gossamer.store import Manifest, Snapshot
 
 __all__ = ["command"]
 
@@ -35,24 +36,31 @@ def command(session: Session, as_json: bool) -> None:
     if as_json:
         session.output.json(record_status(status, manifest))
         return
-    _show(session.output, status, manifest)
+    _show(session.output, status, index.snapshot)
 
 
-def _show(output: Output, status: IndexStatus, manifest: Manifest) -> None:
-    settings = manifest.settings
+def _show(output: Output, status: IndexStatus, snapshot: Snapshot) -> None:
+    from gossamer.update.compare import tell_gone
+
+    manifest, settings = snapshot.manifest, snapshot.manifest.settings
+    gone = _gone(status, snapshot)
+    roots = [path for path in gone if path in status.roots]
+    can_add = bool(status.changed_files) or len(gone) > len(roots)
     rows = [
         ("index", f"{status.name} ({status.folder})"),
         *(_fetched(status) if status.remote else _roots(status)),
         ("files", _files(status)),
         ("chunks", f"{status.chunks:,} in {counted(status.documents, 'document')}"),
         ("kinds", ", ".join(f"{kind} {number:,}" for kind, number in status.kinds.items())),
-        *([] if status.remote else [_freshness(status)]),
+        *([] if status.remote else [_freshness(status, can_add)]),
         ("changed", f"{when(status.changed)} (generation {status.generation:,})"),
         *([] if status.is_trusted or status.remote else [("trusted", _UNTRUSTED)]),
         ("model", f"{status.model}, chunks of up to {manifest.model.chunk_tokens} tokens"),
         ("settings", f"keep {settings.keep}, lexical {settings.lexical}{_text_kept(manifest)}"),
     ]
     output.table([Column("", style="quiet"), Column("", may_fold=True)], rows)
+    for note in tell_gone(snapshot, roots):
+        output.note((note, "warning"))
     output.line()
     _show_bytes(output, status)
     if status.reasons:
@@ -87,8 +95,17 @@ def _files(status: IndexStatus) -> str:
     return f"{status.indexed:,} indexed, {status.skipped:,} skipped, {status.failed:,} failed"
 
 
-def _freshness(status: IndexStatus) -> tuple[str, str]:
-    return ("follows", _followed(status)) if status.follows else ("fresh", _compared(status))
+def _gone(status: IndexStatus, snapshot: Snapshot) -> Sequence[str]:
+    """Give the files that are gone; a folder that was added in the place of all its files."""
+    from gossamer.update.compare import compare_files, part_gone
+
+    return part_gone(snapshot, compare_files(snapshot).gone)[1] if status.missing_files else ()
+
+
+def _freshness(status: IndexStatus, can_add: bool) -> tuple[str, str]:
+    if status.follows:
+        return "follows", _followed(status)
+    return "fresh", _compared(status, can_add)
 
 
 def _followed(status: IndexStatus) -> str:
@@ -103,14 +120,14 @@ def _followed(status: IndexStatus) -> str:
     return said
 
 
-def _compared(status: IndexStatus) -> str:
+def _compared(status: IndexStatus, can_add: bool) -> str:
     if not status.is_trusted:
         return "not known: files that it names are not looked at"
     if status.is_fresh:
         return "yes, all files are as they were indexed"
     parts = [(status.changed_files, "changed"), (status.missing_files, "gone")]
     said = ", ".join(f"{counted(number, 'file')} {what}" for number, what in parts if number)
-    return f"no: {said}; run `gossamer add`"
+    return f"no: {said}" + ("; run `gossamer add`" if can_add else "")
 
 
 def _text_kept(manifest: Manifest) -> str:
