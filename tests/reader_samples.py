@@ -223,7 +223,7 @@ def pptx() -> bytes:
     )
 
 
-def xlsx() -> bytes:
+def xlsx(extra: Mapping[str, str] | None = None) -> bytes:
     """Give a workbook of two sheets with strings, numbers, a date and an empty row."""
     first = (
         '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
@@ -252,6 +252,7 @@ def xlsx() -> bytes:
             '<xf numFmtId="14"/></cellXfs></styleSheet>',
             "xl/worksheets/sheet1.xml": sheet(first),
             "xl/worksheets/sheet2.xml": sheet(second),
+            **(extra or {}),
         }
     )
 

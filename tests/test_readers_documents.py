@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 
 import pytest
@@ -357,6 +358,46 @@ def test_each_sheet_of_a_workbook_is_a_document_of_rows():
     assert (rent.key, rent.unit, rent.markup) == ("Rent", "row", "rows")
     assert pieces_of(rent) == {1: "day | rent", 3: "2024-05-01 |  | 900.5"}
     assert other.text == b"only here\n"
+
+
+def long_string_in_many_cells(kind):
+    """Give a small workbook whose cells show a long string again and again, in 1 row or 1000."""
+    long = "whale " * 5_000
+    if kind == "ods":
+        cell = f'<table:table-cell table:number-columns-repeated="256"><text:p>{long}</text:p>'
+        row = f"<table:table-row>{cell}</table:table-cell></table:table-row>"
+        return make.ods({"Sheet": row * 50})
+    cell = '<c t="s"><v>0</v></c>'
+    rows = "<row>" + cell * 100_000 + "</row>" if kind == "a row" else f"<row>{cell}</row>" * 10_000
+    return make.xlsx(
+        {
+            "xl/sharedStrings.xml": f"{make.XML}<sst><si><t>{long}</t></si></sst>",
+            "xl/worksheets/sheet1.xml": f"{make.XML}<worksheet>{rows}</worksheet>",
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ["a row", "rows", "ods"])
+def test_a_small_workbook_cannot_grow_to_a_huge_text(kind):
+    data = long_string_in_many_cells(kind)
+    assert len(data) < 20_000
+
+    tracemalloc.start()
+    with pytest.raises(Unreadable, match="too much for a workbook of its size"):
+        read("a.ods" if kind == "ods" else "a.xlsx", data)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 100_000_000
+
+
+def test_a_workbook_may_repeat_what_it_says_within_reason():
+    cells = '<c t="s"><v>0</v></c>' * 100
+    sheet = f"{make.XML}<worksheet><row>{cells}</row></worksheet>"
+
+    rent, _ = read("a.xlsx", make.xlsx({"xl/worksheets/sheet1.xml": sheet}))
+
+    assert rent.text.decode() == " | ".join(["day"] * 100) + "\n"
 
 
 def test_an_open_document_keeps_headings_lists_tables_and_footnotes():

@@ -9,11 +9,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 from xml.parsers import expat
 
 from gossamer.errors import Unreadable
+from gossamer.readers.limits import Limits
 
 __all__ = ["Archive", "XmlEvent", "xml_events"]
 
@@ -54,7 +56,8 @@ class Archive:
             self._members = {_plain(info.filename): info for info in self._zip.infolist()}
         except _ZIP_ERRORS as error:
             raise Unreadable(f"damaged: its zip archive cannot be opened ({error})") from error
-        self._budget = min(_MAX_UNPACKED_BYTES, max(_FREE_BYTES, _MAX_RATIO * len(data)))
+        self._most_bytes = min(_MAX_UNPACKED_BYTES, max(_FREE_BYTES, _MAX_RATIO * len(data)))
+        self._budget = self._most_bytes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +75,13 @@ class Archive:
             if len(found) > max_bytes:
                 raise Unreadable(f"{name!r} inside it is larger than {max_bytes // 1_000_000} MB")
         return bytes(found)
+
+    def bound(self, limits: Limits) -> Limits:
+        """Give limits that allow no more text than the archive may unpack to.
+
+        For formats in which a few bytes stand for a long text: a string that many cells show.
+        """
+        return replace(limits, max_text_bytes=min(limits.max_text_bytes, self._most_bytes))
 
     def stream(self, name: str) -> Iterator[bytes]:
         """Give a member block by block, so that a large one never stands in memory whole."""

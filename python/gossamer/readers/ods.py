@@ -36,7 +36,7 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
         (name, ((row.number, row.cells) for row in group))
         for (_, name), group in groupby(rows, lambda row: row.sheet)
     )
-    return make_sheets("ods", sheets, properties_of(archive, "meta.xml"), limits)
+    return make_sheets("ods", sheets, properties_of(archive, "meta.xml"), archive.bound(limits))
 
 
 class _Walk:

@@ -12,6 +12,7 @@ from gossamer.records import Document, Value
 __all__ = ["MAX_COLUMNS", "Rows", "cell_text", "make_sheets"]
 
 MAX_COLUMNS = 256  # cells beyond it are kept, but no longer aligned
+_BETWEEN = " | "
 _MAX_CELL_CHARS = 32_767  # what Excel holds; repeated longer ones would make a small file large
 
 # The number of each row, as the sheet shows it, and its cells.
@@ -27,10 +28,17 @@ def make_sheets(
     documents: dict[str, Document] = {}
     room = limits.max_text_bytes
     for name, rows in sheets:
-        pieces = Pieces(room, separator="\n")
+        pieces = Pieces(limits.max_text_bytes, separator="\n")
         for number, cells in rows:
-            pieces.add(number, " | ".join(cells))
-        room -= len(pieces.text)
+            # Counted before they are joined: cells that show one long string share it until then.
+            room -= sum(map(_size, cells)) + len(_BETWEEN) * len(cells)
+            if room < 0:
+                raise Unreadable(
+                    f"more than {limits.max_text_bytes / 1e6:,.1f} MB of text, too much for a "
+                    "workbook of its size; split it"
+                )
+            if any(cells):
+                pieces.add(number, _BETWEEN.join(cells))
         key = name if name not in documents else f"{name} ({len(documents) + 1})"
         if pieces.text and len(documents) < limits.max_documents:
             documents[key] = Document(
@@ -51,3 +59,7 @@ def make_sheets(
 def cell_text(value: str) -> str:
     """Give what stands in a cell as one line."""
     return " ".join(value[:_MAX_CELL_CHARS].split())
+
+
+def _size(cell: str) -> int:
+    return len(cell) if cell.isascii() else len(cell.encode("utf-8", "replace"))

@@ -34,7 +34,7 @@ def read_archive(archive: Archive, limits: Limits) -> list[Document]:
     strings = _shared_strings(archive, limits)
     date_styles = _date_styles(archive)
     sheets = ((name, _rows(archive, part, strings, date_styles)) for name, part in _sheets(archive))
-    return make_sheets("xlsx", sheets, core_properties(archive), limits)
+    return make_sheets("xlsx", sheets, core_properties(archive), archive.bound(limits))
 
 
 def _sheets(archive: Archive) -> list[tuple[str, str]]:
