@@ -77,6 +77,7 @@ def test_what_no_file_contains_is_said_and_the_rest_answered(index: Index) -> No
     assert code.absent == ("E1101",)
     assert title.absent == ("title:moon",)
     assert index.search("E1102").absent == ()
+    assert index.search("E1102", types=["markdown"]).absent == ()  # a file left out has it
     assert index.search("what is the moon").absent == ()
 
 

@@ -62,9 +62,12 @@ std::int64_t year_of(const Date& date) {
   return year;
 }
 
-// A date is compared as far as the right one goes; other texts stay as they are.
+// A date is compared as far as the right one goes; other texts stay as they are. What names no
+// zone, as many chats do not, was written by clocks that are taken to be those of the right one.
 std::partial_ordering compare_texts(const Constant& left, const Constant& right) {
   if (left.date.size == 0 || right.date.size == 0) return left.value.text <=> right.value.text;
+  if (!left.date.has_zone && right.clock.size > 0)
+    return begin_of(left.date).text() <=> right.clock.text();
   return left.date.text().substr(0, right.date.size) <=> right.date.text();
 }
 
@@ -132,8 +135,7 @@ bool Conditions::has(std::string_view name) const {
 }
 
 Operand Conditions::add_constant(const JsonValue& value) {
-  const Constant constant{value, date_of(value.text)};
-  constants_.push_back(constant);
+  constants_.push_back({value, date_of(value.text), clock_of(value.text)});
   return {Operand::Kind::kConstant, constants_.size() - 1};
 }
 
@@ -173,7 +175,7 @@ Constant Conditions::value_of(Operand operand, Fields fields) const {
   if (operand.kind == Operand::Kind::kList) {
     found.value.kind = JsonValue::Kind::kList;
   } else if (const JsonValue* field = fields[operand.first]) {
-    found = {*field, date_of(field->text)};
+    found = {*field, date_of(field->text), {}};
   }
   return found;
 }

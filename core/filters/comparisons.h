@@ -32,6 +32,7 @@ Symbol symbol_of(std::size_t number);
 struct Constant {
   JsonValue value;
   Date date;
+  Date clock;  // of what is asked for, if it names its zone
 };
 
 // What is compared: a field by the number of its name, or constants by their numbers.

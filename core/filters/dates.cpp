@@ -137,6 +137,7 @@ Date to_utc(const Reading& found) {
   const Parts parts = parts_of(local - 60 * found.offset);
   if (parts[0] < 1 || parts[0] > 9999) return {};
   Date date = write(parts);
+  date.has_zone = true;
   if (found.micros > 0) append(date, ".", found.micros, 6);
   return date;
 }
@@ -150,6 +151,18 @@ Date date_of(std::string_view text) {
   if (found.kind == Reading::kNone) return date;
   std::replace_copy(text.begin(), text.end(), date.letters.begin(), ' ', 'T');
   date.size = static_cast<std::uint8_t>(text.size());
+  return date;
+}
+
+Date clock_of(std::string_view text) {
+  Reading found = read_date(Cursor(text));
+  found.offset = 0;
+  return found.kind == Reading::kZoned ? to_utc(found) : Date{};
+}
+
+Date begin_of(Date date) {
+  constexpr std::string_view kFirst = "0001-01-01T00:00:00";
+  for (; date.size < kFirst.size(); ++date.size) date.letters[date.size] = kFirst[date.size];
   return date;
 }
 

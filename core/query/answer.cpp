@@ -183,8 +183,10 @@ void QuerySession::write_absent(JsonWriter& json) const {
     if ((given_up_ >> i & 1) != 0) json.text(question_.requirements[i].shown());
   const bool is_counted = query_.mode != QueryMode::kSemantic && query_.words != WordSource::kNone;
   const bool has_away = query_.words == WordSource::kTexts && collection_.layout().has_away_texts();
+  // What a filter leaves out may have it.
+  const bool is_whole = scope_.holds_all() && test_.empty() && !has_away;
   for (const std::string& name : exact_.names()) {
-    if (!is_counted || !test_.empty() || !scope_.stale.empty() || has_away) break;
+    if (!is_counted || !is_whole) break;
     const std::vector<std::string> forms = LexicalQuery(name).terms();
     const auto term = std::find(word_terms_.begin(), word_terms_.end(), forms.at(0));
     if (term != word_terms_.end() &&

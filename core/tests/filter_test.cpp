@@ -129,6 +129,23 @@ TEST_CASE("moments with a zone are of UTC, and those of no calendar are no dates
     CHECK_MESSAGE(utc(text) == "", std::string(text));
 }
 
+TEST_CASE("a time without a zone is one of the zone that it is compared with") {
+  const auto lets_chat_through = [](const char* date, const char* after) {
+    return lets_through(
+        "{\"after\":\"" + std::string(after) + "\"}",
+        R"({"type":"chat","modified":"2000-01-01","date":")" + std::string(date) + "\"}");
+  };
+  const char* today = "2026-11-19T00:00:00-08:00";
+
+  for (const char* date : {"2026-11-19T00:00", "2026-11-19T07:00:00", "2026-11-19", "2026-11-20",
+                           "2026-11-19T08:00:00Z", "2026-11-19T00:30:00.5-08:00"})
+    CHECK_MESSAGE(lets_chat_through(date, today), std::string(date));
+  for (const char* date : {"2026-11-18T23:59:59", "2026-11-18", "2026-11-19T07:59:59Z", "2026-11",
+                           "2026-11-19T00:00:00+09:00"})
+    CHECK_MESSAGE(!lets_chat_through(date, today), std::string(date));
+  CHECK(lets_chat_through("2026-11-19T03:00", "2026-11-19T03:00+09:00"));
+}
+
 TEST_CASE("times of files are shown to the second, rounded from microseconds") {
   CHECK(moment_of(0).text() == "1970-01-01T00:00:00");
   CHECK(moment_of(1'700'000'000'999'000'000).text() == "2023-11-14T22:13:20");

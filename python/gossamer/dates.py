@@ -27,8 +27,8 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 def resolve(when: str, now: datetime | None = None) -> str:
     """Write out what a date says: a day, month or year as it is given, words as of `now` here.
 
-    Words for days and longer mean the beginning of the first day, in the time of this place. The
-    result is of UTC, as the times of files and mails are. InvalidArgument for anything else.
+    Words for days and longer mean the beginning of the first day, in the time of this place, whose
+    zone is named: chats often name none. InvalidArgument for anything else.
     """
     said = " ".join(when.lower().split())
     try:
@@ -36,7 +36,7 @@ def resolve(when: str, now: datetime | None = None) -> str:
             date(*(int(part or 1) for part in written.groups()))  # ValueError if there is none
             return when
         if (found := _moment(said, now or datetime.now())) is not None:
-            return _write(found)
+            return found.astimezone().isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):  # no such day, or none that a calendar has
         pass
     raise InvalidArgument(
@@ -50,7 +50,7 @@ def _moment(said: str, now: datetime) -> datetime | None:
     if ago := _AGO.fullmatch(said):
         number, unit = int(ago[1]), _UNIT_OF.get(ago[2], "")
         if unit in ("minutes", "hours"):
-            return now - timedelta(**{unit: number})
+            return now.astimezone(UTC) - timedelta(**{unit: number})
         if unit in ("days", "weeks"):
             return _begin(now.date() - timedelta(**{unit: number}))
         if unit:
@@ -85,9 +85,3 @@ def _months_before(day: date, months: int) -> date:
 
 def _begin(day: date) -> datetime:
     return datetime.combine(day, time())
-
-
-def _write(local: datetime) -> str:
-    moment = local.astimezone(UTC)
-    is_midnight = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
-    return moment.strftime("%Y-%m-%d" if is_midnight else "%Y-%m-%dT%H:%M:%SZ")
