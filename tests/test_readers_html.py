@@ -141,6 +141,26 @@ def test_code_of_one_line_has_no_fences():
     assert text_of("<p>Type</p><pre>  </pre><pre></pre>") == "Type"
 
 
+@pytest.mark.parametrize("zeros", [0, 5000])
+@pytest.mark.parametrize(
+    ("digits", "character"), [("65", "A"), ("1" * 5000, "\ufffd"), ("0", "\ufffd")]
+)
+def test_a_reference_of_any_length_is_a_character(zeros: int, digits: str, character: str):
+    number = f"&#{'0' * zeros}{digits};"
+
+    found = text_of(
+        f"<title>{number}</title><h1>{number}<a href='#x'>{number}</a></h1>"
+        f"<p>{number}</p><pre>{number}\n{number}</pre>"
+    )
+
+    pre = f"```\n{character}\n{character}\n```"
+    assert found == f"# {character}{character}\n\n{character}\n\n{pre}"
+
+
+def test_code_of_characters_that_no_page_may_have_is_empty():
+    assert text_of("<p>Tea</p><pre>&#1;</pre>") == "Tea"
+
+
 @pytest.mark.parametrize(
     ("head", "body", "title"),
     [

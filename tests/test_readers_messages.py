@@ -317,6 +317,14 @@ def test_a_day_of_slack_has_names_and_no_markup(tmp_path):
     }
 
 
+def test_a_number_of_any_length_in_slack_is_a_character(tmp_path):
+    data = make.slack().replace(b"&amp;", b"&#" + b"1" * 5000 + b";")
+
+    (document,) = chats.read(tmp_path / "general" / "2024-05-01.json", data, Limits())
+
+    assert "\ufffd that" in document.text.decode()
+
+
 def test_slack_without_readable_users_has_ids_for_names(tmp_path):
     (tmp_path / "users.json").write_bytes(b"[{")
 

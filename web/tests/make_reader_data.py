@@ -135,6 +135,10 @@ _FILES = {
     "docs/links.html": f"<h1>All</h1><ul>{_LINKS}</ul>".encode(),
     "docs/site.htm": b"<title>Tea | Drinks</title><h1><a href=/>Drinks</a></h1><p>words",
     "docs/page.xhtml": b'<?xml version="1.0"?><html xmlns="x"><script src="a"/><p>1</p>2</html>',
+    "docs/numbers.html": (
+        b"<p>&#%s; &#x%s; &#%s65;b &#0; &#129;&#150;|<pre>&#1;</pre><pre>&#65;\n&#13;</pre>"
+        % (b"1" * 5000, b"F" * 5000, b"0" * 5000)
+    ),
     "docs/front.md": _FRONT,
     "docs/plain.md": b"Under\n=====\n\nwords\n",
     "docs/fenced.md": b"```\n# no\n```\n\n# Yes #\n",

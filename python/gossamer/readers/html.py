@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer.errors import Unreadable
+from gossamer.readers.entities import unescape
 from gossamer.readers.html_blocks import Blocks
 from gossamer.readers.html_furniture import UNSEEN, find_furniture
 from gossamer.readers.html_tags import Tag, attributes_of, is_xhtml, next_tag, place_of_attribute
@@ -212,4 +212,4 @@ class _Page:
 
 
 def _one_line(raw: str) -> str:
-    return " ".join(html.unescape(raw).split())[:_MAX_CHARS]
+    return " ".join(unescape(raw).split())[:_MAX_CHARS]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
-
 from gossamer.errors import Unreadable
+from gossamer.readers.entities import unescape
 from gossamer.text.encoding import to_utf8
 
 __all__ = ["Blocks"]
@@ -134,7 +133,7 @@ class Blocks:
         self._at = position
 
     def _add_inline(self, raw: str, line: int) -> None:
-        text = html.unescape(raw) if "&" in raw else raw
+        text = unescape(raw)
         words = " ".join(text.split())
         if not words:
             self._wants_space = self._wants_space or bool(text)
@@ -151,12 +150,12 @@ class Blocks:
                 if self._parts:
                     self._append("\n", self._line)
             if line:
-                self._append(html.unescape(line) if "&" in line else line, self._line)
+                self._append(unescape(line), self._line)
 
     def _append(self, text: str, line: int) -> None:
         if not self._marks or self._marks[-1][1] != line:
             # A line begins after the space or the line end that parts it from the one before.
-            at = self._length + (text[0] in " \n")
+            at = self._length + text.startswith((" ", "\n"))
             if self._marks and self._marks[-1][0] == at:  # a line without a word
                 self._marks.pop()
             self._marks.append((at, line))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from functools import lru_cache
 
+from gossamer.readers.entities import unescape
 from gossamer.readers.html_tags import attributes_of
 
 __all__ = ["FIRM", "MAIN", "WEAK", "is_anchor_mark", "is_way", "mark_of"]
@@ -91,7 +91,7 @@ def is_way(content: str, attributes: str) -> int:
 def _words(content: str) -> str:
     if len(content) > _MAX_MARKED_CHARS:
         return ""
-    return html.unescape(_TAG.sub("", content)).strip()
+    return unescape(_TAG.sub("", content)).strip()
 
 
 def _words_of(token: str) -> list[str]:

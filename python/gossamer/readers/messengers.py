@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import stat
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from gossamer.errors import Unreadable
 from gossamer.readers.conversation import Conversations, Message
 from gossamer.readers.dates import iso_of_text, iso_of_timestamp
+from gossamer.readers.entities import unescape
 from gossamer.readers.limits import Limits
 from gossamer.readers.loose_json import (
     JsonObject,
@@ -110,7 +110,7 @@ def _slack_text(text: str, names: Mapping[str, str]) -> str:
             return f"@{label or target.partition('^')[0]}".replace("@@", "@")
         return f"{label} ({target})" if label and label != target else target
 
-    return html.unescape(_SLACK_MARKUP.sub(shown, text))
+    return unescape(_SLACK_MARKUP.sub(shown, text))
 
 
 def _slack_names(path: Path) -> Mapping[str, str]:

@@ -66,7 +66,9 @@ function numbered(digits: string): string {
   const isHex = digits.startsWith("x") || digits.startsWith("X");
   const point = isHex ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10);
   if (point === 0 || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return REPLACED;
-  if (point >= 0x80 && point < 0xa0) return fromWindows(Uint8Array.of(point));
+  if (point >= 0x80 && point < 0xa0) {
+    return fromWindows(Uint8Array.of(point)).replace(REPLACED, String.fromCharCode(point));
+  }
   const isControl = (point < 0x20 && ![9, 10, 12, 13].includes(point)) || point === 0x7f || point === 0xb;
   const isNone = (point & 0xfffe) === 0xfffe || (point >= 0xfdd0 && point <= 0xfdef);
   if (point === 0xd) return "\r";
