@@ -86,7 +86,7 @@ def test_each_file_is_listed_once_and_as_it_is_called(
     monkeypatch.chdir(home / "notes")
 
     lines = run(home, "search", "-l", "-k", "40", "filler mango").stdout
-    nulls = run(home, "search", "-l0", "-k", "40", "axolotl").stdout_bytes
+    nulls = run(home, "search", "-l0", "-k", "40", "--min-score", "0", "axolotl").stdout_bytes
 
     assert lines.splitlines()[0] == "long.txt"
     assert lines.count("long.txt") == 1
@@ -109,6 +109,31 @@ def test_nothing_found_prints_nothing_and_is_exit_code_1(home: Path) -> None:
         found = run(home, "search", "--format", form, "--mode", "lexical", "zzyzx")
 
         assert (found.stdout, found.exit_code) == ("", 1)
+
+
+def test_weak_hits_are_for_those_who_ask_for_them(home: Path) -> None:
+    for form in ("vimgrep", "paths"):
+        search = ["search", "--format", form, "-k", "40", "axolotl"]
+        usual, all_of_them = run(home, *search), run(home, *search, "--min-score", "0")
+
+        assert len(usual.stdout.splitlines()) < len(all_of_them.stdout.splitlines())
+        assert usual.exit_code == all_of_them.exit_code == 0
+
+
+def test_where_all_is_weak_it_is_said_and_what_prints_it(home: Path) -> None:
+    found = run(home, "search", "-l", "quarterly dividend forecast")
+
+    assert (found.stdout, found.exit_code) == ("", 1)
+    assert "nothing close was found; --min-score 0 prints weak hits too" in found.stderr
+
+
+def test_what_is_similar_is_printed_in_any_format(home: Path) -> None:
+    notes = home / "notes"
+    for form in ("vimgrep", "paths"):
+        found = run(home, "similar", f"{notes / 'lease.md'}:5", "--format", form)
+
+        assert found.stdout.startswith(str(notes))
+        assert found.exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gossamer.cli import cli
+from gossamer.index import Index
 
 TEXTS = {
     "home": {"lease.md": "The lease of the flat is due in March.\n", "cat.md": "The cat sleeps.\n"},
@@ -110,6 +111,47 @@ def test_what_follows_the_command_wins_and_a_name_of_the_environment_may_have_sp
 
     assert {index for _, index, _ in hits_of(after)} == {"home"}
     assert {index for _, index, _ in hits_of(named)} == {"my work"}
+
+
+@pytest.fixture
+def same(tmp_path: Path) -> Path:
+    """Two indexes of one folder, with a file of many passages and a text of the same id in each."""
+    part = "The harbour is busy on day {}, and the ferry leaves at nine.\n" + "The sea.\n" * 60
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/ferry.md").write_text("".join(map(part.format, range(9))), "utf-8")
+    for name, text in (("one", "The ferry of Oslo."), ("two", "The ferry of Bergen.")):
+        run_at(tmp_path, "-i", name, "add", tmp_path / "notes", "--model", "pocket")
+        index = Index.open(tmp_path / "state" / "indexes" / name, trust=True)
+        index.add_texts([{"id": "memo", "text": text}])
+    return tmp_path
+
+
+def test_a_line_that_two_indexes_have_is_shown_once(same: Path) -> None:
+    search = ["search", "ferry harbour", "--json", "-k", "30", "--per-file", "0"]
+    found = run_at(same, *search, "--all")
+    hits = json.loads(found.stdout)["hits"]
+    places = [(hit["path"], hit["line"]) for hit in hits if hit["path"] != "memo"]
+
+    assert len(places) == len(set(places)) > 1
+    assert {hit["text"] for hit in hits if hit["path"] == "memo"} == {
+        "The ferry of Oslo.",
+        "The ferry of Bergen.",
+    }
+    assert [hit["number"] for hit in hits] == list(range(1, len(hits) + 1))
+
+
+@pytest.mark.parametrize("indexes", [["-i", "one"], ["--all"]])
+def test_grouped_by_file_each_has_one_hit_though_nothing_else_fits(
+    same: Path, indexes: list[str]
+) -> None:
+    found = run_at(same, "search", "ferry harbour", "--group", "file", "--json", *indexes)
+    hits = json.loads(found.stdout)["hits"]
+    (ferry,) = (hit for hit in hits if hit["path"] != "memo")
+
+    assert ferry["more"]
+    assert all(place["path"] == ferry["path"] for place in ferry["more"])
+    assert len({place["id"] for place in ferry["more"]} | {ferry["id"]}) == len(ferry["more"]) + 1
+    assert [hit["number"] for hit in hits] == list(range(1, len(hits) + 1))
 
 
 def test_without_any_index_all_says_how_to_make_one(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from gossamer.cli.add import bring_up_to_date
 from gossamer.errors import GossamerError, NoIndex
 from gossamer.query.results import Results, ResultsRecord, record_results
+from gossamer.records import Hit, Place
 
 if TYPE_CHECKING:
     from gossamer.cli.session import Session
     from gossamer.index import Index
-    from gossamer.records import Hit
 
 __all__ = ["Answer", "Asked", "answer_of_one", "ask"]
 
@@ -64,9 +65,19 @@ class Answer:
 
 
 def ask(
-    session: Session, question: str, model: str, *, k: int, wants_all: bool, **options: Any
+    session: Session,
+    question: str,
+    model: str,
+    *,
+    k: int,
+    wants_all: bool,
+    is_grouped: bool,
+    **options: Any,
 ) -> Answer:
-    """Ask the index that was named, or several: one that fails is a note, unless all do."""
+    """Ask the index that was named, or several: one that fails is a note, unless all do.
+
+    `is_grouped`: each document has one hit, which says where its others stand.
+    """
     names = _names(session, wants_all)
     if len(names) == 1:
         index = replace(session, index=names[0], others=()).open_index(model)
@@ -76,18 +87,23 @@ def ask(
         results = index.search(question, k, **options)
         if not results:
             results = replace(results, notes=(*results.notes, *_notes_on(index, options["types"])))
+        if is_grouped:
+            results = replace(results, hits=_group(results.hits))
         return answer_of_one(Asked(names[0], index), question, results)
     answers: list[Answer] = []
     failures: dict[str, Exception] = {}
     for name in names:
         one = replace(session, index=name, others=())
         try:
-            answers.append(ask(one, question, model, k=k, wants_all=False, **options))
+            answers.append(
+                ask(one, question, model, k=k, wants_all=False, is_grouped=is_grouped, **options)
+            )
         except (GossamerError, OSError) as error:
             failures[name] = error
     if not answers:
         raise next(iter(failures.values()))
-    return _join(answers, [f"{name}: {error}" for name, error in failures.items()], k)
+    problems = [f"{name}: {error}" for name, error in failures.items()]
+    return _join(answers, problems, k, is_grouped)
 
 
 def answer_of_one(asked: Asked, question: str, results: Results) -> Answer:
@@ -120,6 +136,21 @@ def _names(session: Session, wants_all: bool) -> Sequence[str]:
     return names
 
 
+def _group(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Keep the best hit of each document; the others are further places of it."""
+    others: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        others.setdefault((hit.path, hit.key), []).append(hit)
+    return tuple(
+        replace(best, number=number, more=(*map(_place_of, rest), *best.more))
+        for number, (best, *rest) in enumerate(others.values(), 1)
+    )
+
+
+def _place_of(hit: Hit) -> Place:
+    return Place(id=hit.id, path=hit.path, line=hit.line, location=hit.location)
+
+
 def _interleave(answers: Sequence[Answer]) -> Iterator[tuple[Hit, Asked]]:
     """Give the hits of several indexes, each in the order of its own: always the surest next one.
 
@@ -131,9 +162,21 @@ def _interleave(answers: Sequence[Answer]) -> Iterator[tuple[Hit, Asked]]:
         yield next_.pop(0)
 
 
-def _join(answers: Sequence[Answer], problems: Sequence[str], k: int) -> Answer:
+def _differ(hits: Iterable[tuple[Hit, Asked]], is_grouped: bool) -> Iterator[tuple[Hit, Asked]]:
+    """Leave out what another index has shown before: the line of a file, or the document."""
+    taken = set()
+    for hit, asked in hits:
+        # An id that a program gave to a text means something else in another index.
+        owner = "" if os.path.isabs(hit.path) else asked.name
+        place = (owner, hit.path, hit.key, 0 if is_grouped else hit.line)
+        if place not in taken:
+            taken.add(place)
+            yield hit, asked
+
+
+def _join(answers: Sequence[Answer], problems: Sequence[str], k: int, is_grouped: bool) -> Answer:
     """Make one answer of those of several indexes; of equals that of the first comes first."""
-    best = list(islice(_interleave(answers), k))
+    best = list(islice(_differ(_interleave(answers), is_grouped), k))
     found = [answer.found for answer in answers]
     said = [(answer.names[0], answer.found) for answer in answers]
     joint = ResultsRecord(

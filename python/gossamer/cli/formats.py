@@ -27,6 +27,7 @@ class Format(NamedTuple):
 
     name: str  # text, json, vimgrep or paths
     end: str = "\n"  # of each path
+    has_weak: bool = True
 
 
 _OPTIONS = [
@@ -35,7 +36,8 @@ _OPTIONS = [
         "format_name",
         type=click.Choice(["text", "json", "vimgrep", "paths"]),
         help="How to print hits: text is the usual, json the same as --json, vimgrep a line "
-        "PATH:LINE:COLUMN:TEXT each for editors, paths the same as -l.",
+        "PATH:LINE:COLUMN:TEXT each for editors, paths the same as -l. Weak hits are left out of "
+        "the last two.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option(
@@ -76,7 +78,9 @@ def _choose(options: dict[str, Any]) -> Format:
         raise click.UsageError("-0 ends paths, so it needs -l")
     if options.get("explain") and name in ("vimgrep", "paths"):
         raise click.UsageError(f"--explain prints text, which --format {name} has no place for")
-    return Format(name, "\0" if ends_with_null else "\n")
+    # What other programs go through holds no weak hits, unless it was said how sure they must be.
+    has_weak = name in ("text", "json") or options.get("min_score") is not None
+    return Format(name, "\0" if ends_with_null else "\n", has_weak)
 
 
 def print_paths(output: Output, hits: Iterable[Hit], end: str) -> None:
@@ -85,12 +89,12 @@ def print_paths(output: Output, hits: Iterable[Hit], end: str) -> None:
         output.path(near_path(path), end=end)
 
 
-def print_vimgrep(output: Output, answer: Answer) -> None:
+def print_vimgrep(output: Output, answer: Answer, hits: Iterable[Hit]) -> None:
     """Print PATH:LINE:COLUMN:TEXT for each hit, as `rg --vimgrep` does: columns are of bytes.
 
     What has no lines is cited as line 1, with its page, row or slide before the text.
     """
-    for hit in answer.found.hits:
+    for hit in hits:
         output.path(near_path(hit.path), f":{_vimgrep(answer, hit)}")
 
 

@@ -31,12 +31,15 @@ def show_results(
     if format.name == "json":
         output.json(as_json(answer))
         return
+    hits = [hit for hit in found.hits if format.has_weak or hit.strength != "weak"]
     if format.name == "vimgrep":
-        print_vimgrep(output, answer)
+        print_vimgrep(output, answer, hits)
     elif format.name == "paths":
-        print_paths(output, found.hits, format.end)
+        print_paths(output, hits, format.end)
     else:
         _show_hits(output, answer, is_explained)
+    if found.hits and not hits:
+        output.note("nothing close was found; --min-score 0 prints weak hits too")
     _show_notes(output, answer)
 
 

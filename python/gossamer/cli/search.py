@@ -156,7 +156,7 @@ def command(
     asked = _read_question() if question == ("-",) else " ".join(question)
     if group:
         options["per_file"] = 1
-    answer = ask(session, asked, model, distinct=not copies, **options)
+    answer = ask(session, asked, model, is_grouped=bool(group), distinct=not copies, **options)
     show_results(session.output, answer, format, explain)
     if not has_close(answer.found.hits):
         raise SystemExit(ExitCode.NO)
