@@ -5,10 +5,12 @@ from __future__ import annotations
 import bisect
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gossamer.readers import read_data
+from gossamer.readers import html_furniture, read_data
+from gossamer.readers.html_tags import Tag, next_tag
 from gossamer.records import Document
 
 PROSE = (
@@ -103,6 +105,31 @@ def test_a_page_of_contents_keeps_its_heading_alone():
 )
 def test_furniture_that_is_never_closed_costs_nothing(opened: str):
     assert SAID in text_of(f"<h1>Tea</h1>{opened}<p>menu</p>{PROSE}")
+
+
+def test_marked_spans_that_are_never_closed_are_looked_at_a_few_times_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    looks = 0
+
+    def look(*given: Any, **named: Any) -> Tag | None:
+        nonlocal looks
+        looks += 1
+        return next_tag(*given, **named)
+
+    monkeypatch.setattr(html_furniture, "next_tag", look)
+
+    found = text_of(f"<h1>Tea</h1>{'<span class=linenos>' * 1000}{PROSE}")
+
+    assert SAID in found
+    assert looks < 5000
+
+
+def test_a_marked_span_is_left_out_with_what_it_holds():
+    marked = "<span class='mw-editsection'><span>[</span><a href='e'>edit</a>]</span>"
+
+    assert text_of(f"<h2>Tea{marked}</h2>{PROSE}") == f"## Tea\n\n{SAID}"
+    assert SAID in text_of(f"<p><span><span class=linenos>1 {PROSE * 60}</span>a</span></p>")
 
 
 def test_furniture_around_the_title_of_the_page_is_none():

@@ -34,7 +34,7 @@ _LINKED_SHARE = 0.9
 _MAX_WAY_LETTERS, _MAX_LINK_LETTERS = 40, 150
 _MAX_DEPTH = 2000  # elements of one name within one another; deeper ones are not looked at
 _MARKED_SPAN = re.compile("editsection|linenos")
-_MAX_SPAN_TAGS = 64  # of a marked span, which is small
+_MAX_SPAN_CHARS = 4096  # of the source of a marked span, which is small
 _TARGET = re.compile(r"\shref\s*+=\s*+[\"']?\s*+([a-z][a-z0-9+.-]*+:|//|#)?", re.IGNORECASE)
 
 
@@ -91,23 +91,17 @@ class _Page:
 
     def run(self) -> None:
         source, at = self._source, 0
-        names = _FOLLOWED | RAW | {"body"}
+        followed = _FOLLOWED
         if _MARKED_SPAN.search(source):  # spans are many, and few pages have one to look at
-            names |= {"span"}
+            followed |= {"span"}
+        names = followed | RAW | {"body"}
         while (tag := next_tag(source, at, self._is_xml, names)) is not None:
             if tag.begin > at:
                 self._letters += letters_in(source[at : tag.begin])
             at = tag.end
-            name = tag.name
-            if (
-                name == "span"
-                and not tag.is_end
-                and mark_of(name, tag.attributes[:MAX_ATTRIBUTE_CHARS]) == FIRM
-            ):
-                at = self._end_of_span(tag)
-            elif name == "body":
+            if tag.name == "body":
                 self._body = self._body or tag.end
-            elif name in _FOLLOWED:
+            elif tag.name in followed:
                 self._follow(tag)
         self._letters += letters_in(source[at:])
         self._settle()
@@ -128,22 +122,6 @@ class _Page:
         elif not tag.is_empty:
             self._begin(tag)
 
-    def _end_of_span(self, begin: Tag) -> int:
-        """Leave out what a span holds, if its end is near; give where to go on."""
-        depth, tag = 1, begin
-        for _ in range(_MAX_SPAN_TAGS):
-            following = next_tag(self._source, tag.end, self._is_xml)
-            if following is None:
-                break
-            tag = following
-            if tag.name == "span":
-                depth += -1 if tag.is_end else 1
-            if depth == 0:
-                if self._rules >= _MARKS:
-                    self.spans.extend((begin.end, tag.begin))
-                return tag.begin
-        return begin.end
-
     def _settle(self) -> _Counts:
         if self._letters:
             now, more = self._now, self._letters
@@ -155,7 +133,7 @@ class _Page:
         name = tag.name
         now = self._settle()
         mark = mark_of(name, tag.attributes[:MAX_ATTRIBUTE_CHARS])
-        if mark == MAIN:
+        if mark == MAIN and name != "span":
             self._now = now._replace(mains=now.mains + 1)
         elements = self._open[name]
         if name in ("p", "a", "dt"):  # they end where the next begins
@@ -179,6 +157,8 @@ class _Page:
             self._count_heading(name, element.before)
         elif name == "a":
             self._close_link(element, tag)
+        elif name == "span":
+            self._close_span(element, tag.begin)
         elif name in UNSEEN:
             self._leave_out(element, tag.begin)
             self._now = element.before
@@ -186,6 +166,12 @@ class _Page:
             self._leave_out(element, tag.begin)
         elif element.mark == MAIN:
             self._note_main(element, tag.end)
+
+    def _close_span(self, element: _Element, end: int) -> None:
+        if element.mark == FIRM and end - element.begin <= _MAX_SPAN_CHARS:
+            if self._rules >= _MARKS:
+                self._leave_out(element, end)
+            self._now = element.before
 
     def _count_heading(self, name: str, before: _Counts) -> None:
         now = self._now

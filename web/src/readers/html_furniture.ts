@@ -23,7 +23,7 @@ const MAX_WAY_LETTERS = 40;
 const MAX_LINK_LETTERS = 150;
 const MAX_DEPTH = 2000; // elements of one name within one another; deeper ones are not looked at
 const MARKED_SPAN = /editsection|linenos/;
-const MAX_SPAN_TAGS = 64; // of a marked span, which is small
+const MAX_SPAN_CHARS = 4096; // of the source of a marked span, which is small
 const TARGET = /\shref\s*=\s*["']?\s*([a-z][a-z0-9+.-]*:|\/\/|#)?/i;
 
 /** What a page had up to a place. Letters of text, unless said otherwise. */
@@ -86,14 +86,14 @@ class Page {
 
   run(): void {
     const { source } = this;
+    // Spans are many, and few pages have one to look at.
     const hasSpans = MARKED_SPAN.test(source);
     let at = 0;
     for (let tag = nextTag(source, at, this.isXml); tag; tag = nextTag(source, at, this.isXml)) {
       if (tag.begin > at) this.letters += lettersIn(source.slice(at, tag.begin));
       at = tag.end;
-      if (hasSpans && tag.name === "span" && !tag.isEnd && markOfTag(tag) === Mark.Firm) at = this.endOfSpan(tag);
-      else if (tag.name === "body") this.body ||= tag.end;
-      else if (FOLLOWED.has(tag.name)) this.follow(tag);
+      if (tag.name === "body") this.body ||= tag.end;
+      else if (FOLLOWED.has(tag.name) || (hasSpans && tag.name === "span")) this.follow(tag);
     }
     this.letters += lettersIn(source.slice(at));
     this.settle();
@@ -119,21 +119,6 @@ class Page {
     else if (!tag.isEmpty) this.begin(tag);
   }
 
-  /** Leaves out what a span holds, if its end is near; gives where to go on. */
-  private endOfSpan(begin: Tag): number {
-    let depth = 1;
-    let tag: Tag | null = begin;
-    for (let count = 0; count < MAX_SPAN_TAGS; count += 1) {
-      tag = nextTag(this.source, tag.end, this.isXml);
-      if (!tag) break;
-      if (tag.name === "span") depth += tag.isEnd ? -1 : 1;
-      if (depth > 0) continue;
-      if (this.rules >= Rules.Marks) this.spans.push([begin.end, tag.begin]);
-      return tag.begin;
-    }
-    return begin.end;
-  }
-
   private settle(): Counts {
     if (this.letters) {
       const { letters, kept } = this.now;
@@ -147,7 +132,7 @@ class Page {
     const { name } = tag;
     const before = this.settle();
     const mark = markOfTag(tag);
-    if (mark === Mark.Main) this.now = { ...before, mains: before.mains + 1 };
+    if (mark === Mark.Main && name !== "span") this.now = { ...before, mains: before.mains + 1 };
     const elements = this.openOf(name);
     if (ENDED_BY_NEXT.has(name)) elements.length = 0;
     if (elements.length < MAX_DEPTH) elements.push({ begin: tag.end, tag, mark, before });
@@ -166,11 +151,18 @@ class Page {
     this.settle();
     if (HEADINGS.has(name)) this.countHeading(name, element.before);
     else if (name === "a") this.closeLink(element, tag);
+    else if (name === "span") this.closeSpan(element, tag.begin);
     else if (UNSEEN.has(name)) {
       this.leaveOut(element, tag.begin);
       this.now = element.before;
     } else if (this.isFurniture(name, element)) this.leaveOut(element, tag.begin);
     else if (element.mark === Mark.Main) this.noteMain(element, tag.end);
+  }
+
+  private closeSpan(element: Element, end: number): void {
+    if (element.mark !== Mark.Firm || end - element.begin > MAX_SPAN_CHARS) return;
+    if (this.rules >= Rules.Marks) this.leaveOut(element, end);
+    this.now = element.before;
   }
 
   private countHeading(name: string, before: Counts): void {
