@@ -64,8 +64,11 @@ def combine(
 ) -> Filter | None:
     """Make one filter of everything a search was asked to hold to; None where that is nothing.
 
-        `types` are kinds of documents or extensions of their files. `after` is the first day (or
-    XX"""
+    `paths` are patterns as of `path_matcher`, `types` kinds of documents or extensions of their
+    files. `after` is the first date that counts, written out or said as `dates.resolve` reads it,
+    and `before` the first that does not: of mails and chats that have dates their own, of all else
+    the time of the file.
+    """
     given = {
         "where": None if where is None else _where(where),
         **_paths(paths),

@@ -26,7 +26,8 @@ _INTRODUCTION = """\
     gossamer status                            # what is indexed, and what it takes
 
 `gossamer` alone, in a terminal, searches as one types: by words at once, by meaning at a pause,
-with the text around the hit that is looked at. Enter opens it, F1 shows the keys.
+with the text around the hit that is looked at. A pause also brings a few files that changed up to
+date, as `search` does. Enter opens the hit, F1 shows the keys.
 
 More examples:
 
@@ -67,19 +68,23 @@ which mean the beginning of the first day. Mails and chats that have a date coun
 `--format vimgrep` prints `path:line:column:text` for each hit, as `rg --vimgrep` does: columns
 count bytes from 1, and point at the first word of the question in the line that answers best. What
 has no lines (pages, slides, messages) is cited as line 1, with its place before the text; where the
-text was taken out of a file, such as HTML, the column is 1. In Vim:
-`:cexpr system('gossamer search --format vimgrep lease')`.
+text was taken out of a file, such as HTML, or is not in the index yet, the column is 1. In Vim:
+`:cexpr system('gossamer search --format vimgrep lease')`. Weak hits are left out here and by `-l`,
+unless `--min-score` says how sure a hit must be.
 
 `gossamer open 2` opens the second hit of the last `search` or `similar` that printed numbers: its
 index is asked again, and must be trusted. Editors that are told the line: vi, Vim, Neovim, nano,
 Emacs, Kakoune, micro, gedit and the like; VS Code, Cursor, Windsurf; Zed, Sublime Text, Helix;
 JetBrains' IDEs; Kate, TextMate, Notepad++. Others get the file alone. Web pages open in a browser
-where no editor is named. No shell reads the path.
+where no editor is named. A file whose name does not end as its kind does, such as a PDF that is
+called `report.desktop`, opens in the editor. No shell reads the path.
 
-`search -i work -i notes` and `search --all` ask several indexes and make one list. Scores of two
-indexes do not compare, so the best hit of each comes first, in the order the indexes were named,
-then the second of each. An index that cannot be asked is a note, unless none can. The id of a hit
-is one of its own index: `show 12 -i work`; `open` knows whose it is.
+`search -i work -i notes` and `search --all` ask several indexes and make one list. The hits of each
+stay in their order, and the next in the list is always the one that answers with the greatest
+probability: scores of two indexes do not compare. Where probabilities are equal or not known, the
+better place in its own index comes first. A line of a file that several of them hold is shown once.
+An index that cannot be asked is a note, unless none can. The id of a hit is one of its own index:
+`show 12 -i work`; `open` knows whose it is.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none
