@@ -82,6 +82,25 @@ def test_a_file_that_only_grew_is_found_by_what_is_new(index, notes):
     assert found[0].location == f"{path.as_posix()}:3"
 
 
+@pytest.mark.parametrize("update", ["auto", "never"])
+@pytest.mark.parametrize(("old", "new"), [("9:15", "9:45"), ("harbour", "mole")])
+def test_an_old_copy_does_not_hide_what_a_file_says_now(index, notes, update, old, new):
+    text = "The ferry leaves the harbour at 9:15, every day but Sunday.\n" + "Mind the step.\n" * 9
+    write(notes / "ferry.txt", text)
+    write(notes / "ferry.backup.txt", text)
+    index.add_paths()
+    same = index.search("ferry leaves", k=2)
+    write(notes / "ferry.txt", text.replace(old, new), LONG_AGO + 60)
+    if update == "never":
+        index.add_paths()
+    found = index.search("ferry leaves", k=2, update=update)
+
+    assert same[0].copies == 1
+    assert sorted(Path(hit.path).name for hit in found) == ["ferry.backup.txt", "ferry.txt"]
+    assert [hit.copies for hit in found] == [0, 0]
+    assert any(new in hit.snippet for hit in found)
+
+
 def test_a_file_that_looks_as_it_was_is_brought_up_to_date_behind_the_question(index, notes):
     path = write(notes / "ferry.txt", FERRY.replace("nine", "five"))
 
