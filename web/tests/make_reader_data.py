@@ -135,6 +135,10 @@ _FILES = {
     "docs/links.html": f"<h1>All</h1><ul>{_LINKS}</ul>".encode(),
     "docs/site.htm": b"<title>Tea | Drinks</title><h1><a href=/>Drinks</a></h1><p>words",
     "docs/page.xhtml": b'<?xml version="1.0"?><html xmlns="x"><script src="a"/><p>1</p>2</html>',
+    "docs/signs.html": (
+        "<h1>Tea</h1><p>Leaves in hot water, and no more than that.</p>"
+        f"<ul>{_LINKS.replace('</li>', ' (&amp;)</li>')}</ul><h2>A<a href=#a>\ufeff</a></h2>"
+    ).encode(),
     "docs/numbers.html": (
         b"<p>&#%s; &#x%s; &#%s65;b &#0; &#129;&#150;|<pre>&#1;</pre><pre>&#65;\n&#13;</pre>"
         % (b"1" * 5000, b"F" * 5000, b"0" * 5000)

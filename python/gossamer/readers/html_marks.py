@@ -35,7 +35,7 @@ _NAMES = frozenset(("aside", "header"))  # as weak as a class of such a name
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 # Signs, and what fonts of icons have in their place.
-_SIGNS = re.compile("[\\s¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b\ue000-\uf8ff]+")
+_SIGNS = re.compile("[\\s¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b\ufeff\ue000-\uf8ff]+")
 _ANCHOR_WORDS = re.compile(r"headerlink|permalink|anchor|hash-?link|self-?link|sectionlink", re.I)
 _WAY = re.compile(
     r"\s(?:accesskey\s*+=|rel\s*+=\s*+[\"']?"

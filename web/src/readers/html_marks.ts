@@ -30,7 +30,7 @@ const NAMES = words("aside header"); // as weak as a class of such a name
 const WORD = /[A-Z]?[a-z]+|[A-Z]+/g;
 
 // Signs, and what fonts of icons have in their place.
-const SIGNS = /^[\s\x1c-\x1f\x85¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b\ue000-\uf8ff]+$/u;
+const SIGNS = /^[\s\x1c-\x1f\x85¶#§◆◇∞☍⚓⛓🔗\ufe0f\u200b\ufeff\ue000-\uf8ff]+$/u;
 const ANCHOR_WORDS = /headerlink|permalink|anchor|hash-?link|self-?link|sectionlink/i;
 const WAY =
   /\s(?:accesskey\s*=|rel\s*=\s*["']?(?:next|prev|previous|up|start|first|last|contents|index)[\s"'>])/i;

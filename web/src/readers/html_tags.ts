@@ -23,7 +23,7 @@ const RAW = new Map(
 );
 const NOTHING = [0, 0] as const;
 // Low halves of pairs are no letters of their own.
-const NO_LETTERS = /&#?[a-zA-Z0-9]{1,32};|[\x00-/:-@[-`{-\x7f\udc00-\udfff]+/g;
+const NO_LETTERS = /&#?[a-zA-Z0-9]{1,32};|[\x00-%'-/:-@[-`{-\x7f\udc00-\udfff]+|&/g;
 
 const NAME = /(\/?)([a-zA-Z][^\s/>]*)/y;
 const COMMENT_END = /--!?>/g;
