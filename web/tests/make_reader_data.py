@@ -136,7 +136,7 @@ _FILES = {
     "docs/site.htm": b"<title>Tea | Drinks</title><h1><a href=/>Drinks</a></h1><p>words",
     "docs/page.xhtml": b'<?xml version="1.0"?><html xmlns="x"><script src="a"/><p>1</p>2</html>',
     "docs/signs.html": (
-        "<h1>Tea</h1><p>Leaves in hot water, and no more than that.</p>"
+        f"<h1>Tea</h1><p>{'Leaves in hot water. ' * 9}</p>"
         f"<ul>{_LINKS.replace('</li>', ' (&amp;)</li>')}</ul><h2>A<a href=#a>\ufeff</a></h2>"
     ).encode(),
     "docs/numbers.html": (
