@@ -264,7 +264,7 @@ def test_the_branch_of_a_conversation_that_was_shown_is_read():
     document = read_one("conversations.json", make.chatgpt())
 
     assert (document.key, document.title, document.kind) == ("conversation-1", "Lease", "chat")
-    dates = {"date": "2024-05-01T07:53:20", "last_date": "2024-05-01T07:53:20"}
+    dates = {"date": "2024-05-01T07:53:20Z", "last_date": "2024-05-01T07:53:20Z"}
     assert document.metadata == {"program": "chatgpt", **dates}
     assert pieces_of(document) == {
         1: "User: When is the lease due?",
@@ -296,7 +296,7 @@ def test_conversations_with_claude_are_read():
     document = read_one("conversations.json", make.claude())
 
     assert (document.key, document.title) == ("chat-1", "Lease")
-    assert document.metadata["date"] == "2024-05-01T10:00:00"
+    assert document.metadata["date"] == "2024-05-01T10:00:00Z"
     assert pieces_of(document) == {
         1: "User: When is it due?\n\nAttached: lease.pdf",
         2: "Assistant: In May.",
@@ -340,6 +340,25 @@ def test_a_chat_of_telegram_is_read():
     assert pieces_of(document) == {2: "Ann: See this", 3: "Bob: Fine"}
 
 
+@pytest.mark.parametrize(
+    ("moment", "date"),
+    [
+        ("1714557660", "2024-05-01T10:01:00Z"),
+        (1714557660, "2024-05-01T10:01:00Z"),
+        ("soon", "2024-05-01T06:01:00"),
+        (None, "2024-05-01T06:01:00"),
+    ],
+)
+def test_a_chat_of_telegram_has_its_moments_whatever_the_clock_of_its_export(moment, date):
+    message = {"id": 1, "type": "message", "date": "2024-05-01T06:01:00", "text": "Hi"}
+    chat = {"name": "Flat", "type": "private_group", "id": 7}
+    exported = {**chat, "messages": [{**message, "date_unixtime": moment}]}
+
+    metadata = read_one("result.json", json.dumps(exported).encode()).metadata
+
+    assert (metadata["date"], metadata["last_date"]) == (date, date)
+
+
 def test_a_chat_says_when_it_began_and_when_its_last_message_was_sent():
     (chat,) = json.loads(make.chatgpt())
     chat["mapping"]["d"]["message"]["create_time"] = 1714559999
@@ -355,8 +374,8 @@ def test_a_chat_says_when_it_began_and_when_its_last_message_was_sent():
     found = {name: read_one(name, data).metadata for name, data in exports.items()}
 
     assert {name: (one["date"], one["last_date"]) for name, one in found.items()} == {
-        "conversations.json": ("2024-05-01T07:53:20", "2024-05-01T10:39:59"),
-        "claude.json": ("2024-05-01T10:00:00", "2024-05-02T10:00:00"),
+        "conversations.json": ("2024-05-01T07:53:20Z", "2024-05-01T10:39:59Z"),
+        "claude.json": ("2024-05-01T10:00:00Z", "2024-05-02T10:00:00Z"),
         "result.json": ("2024-05-01T10:01:00", "2024-05-01T10:02:00"),
     }
 

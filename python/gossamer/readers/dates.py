@@ -1,4 +1,7 @@
-"""Dates of all kinds as ISO 8601 in UTC, so that they compare as strings in the order of time."""
+"""Dates of all kinds as ISO 8601, so that they compare as strings in the order of time.
+
+Moments are of UTC and end in Z; where no zone is known the time is left as it was written.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _MAX_CHARS = 100
 
 
 def iso_of_timestamp(seconds: object) -> str:
-    """Give seconds since 1970 as 2024-05-01T12:00:00; "" for what is no such number."""
+    """Give seconds since 1970 as 2024-05-01T12:00:00Z; "" for what is no such number."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | str):
         return ""
     try:
@@ -34,16 +37,16 @@ def iso_of_text(text: object) -> str:
 
 
 def iso_of_mail(text: object) -> str:
-    """Give the date of a mail's header; "" for no date."""
+    """Give the date of a mail's header, in UTC without its mark; "" for no date."""
     if not isinstance(text, str) or len(text) > _MAX_CHARS:
         return ""
     try:
-        return _iso(parsedate_to_datetime(text))
+        return _iso(parsedate_to_datetime(text)).removesuffix("Z")
     except (ValueError, OverflowError, TypeError, IndexError):
         return ""
 
 
 def _iso(when: datetime) -> str:
-    if when.tzinfo is not None:
-        when = when.astimezone(UTC).replace(tzinfo=None)
-    return when.replace(microsecond=0).isoformat()
+    if when.tzinfo is None:
+        return when.isoformat(timespec="seconds")
+    return when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

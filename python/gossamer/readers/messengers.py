@@ -144,7 +144,9 @@ def _telegram_messages(messages: list[object]) -> Iterator[Message]:
     for number, element in enumerate(messages, 1):
         message = as_object(element)
         if message.get("type") == "message":
-            date = iso_of_text(message.get("date"))
+            # The text is of the clock of whoever made the export; older exports have only that.
+            moment = iso_of_timestamp(message.get("date_unixtime"))
+            date = moment or iso_of_text(message.get("date"))
             yield Message(number, as_text(message.get("from")), _telegram_text(message), date)
 
 
