@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import time
 import tracemalloc
 import zipfile
 
@@ -620,6 +622,131 @@ def test_headings_that_say_numbers_count_and_appendices_that_begin_again_do_not(
 
     assert list(pieces_of(documents[0])) == [1, 2, 3]
     assert [document.key for document in documents[1:]] == ["Old manual", "License"]
+
+
+def book_of(labels):
+    """Give a book with a page for each (label, depth) of its contents, in their order."""
+    pages = {f"{at}.xhtml": f"<p>Text {at}.</p>" for at in range(len(labels))}
+    contents = [(label, f"{at}.xhtml", depth) for at, (label, depth) in enumerate(labels)]
+    return make.book(pages, contents)
+
+
+@pytest.mark.parametrize("depth", [1, 2], ids=["flat", "nested"])
+def test_parts_that_count_their_chapters_anew_are_cited_with_them(depth):
+    labels = [
+        ("Preface", 1),
+        ("Part One", 1),
+        ("Chapter 1", depth),
+        ("Chapter 2", depth),
+        ("Part Two", 1),
+        ("Chapter 1", depth),
+        ("Chapter 2", depth),
+        ("Chapter 3", depth),
+        ("Notes", 1),
+        ("Chapter 1", 2),
+    ]
+
+    documents = read("a.epub", book_of(labels))
+
+    found = {key: text for key, text in parts_of(documents).items() if key[0].startswith("Part")}
+    assert found == {
+        ("Part One", 1): "Text 2.",
+        ("Part One", 2): "Text 3.",
+        ("Part One: front matter", 1): "Text 1.",
+        ("Part Two", 1): "Text 5.",
+        ("Part Two", 2): "Text 6.",
+        ("Part Two", 3): "Text 7.",
+        ("Part Two: front matter", 1): "Text 4.",
+    }
+    assert {one.unit for one in documents if one.key in ("Part One", "Part Two")} == {"chapter"}
+    assert len({one.key for one in documents}) == len(documents)
+
+
+def test_the_novels_of_one_book_count_their_chapters_each():
+    labels = [("Emma", 1), ("I", 2), ("II", 2), ("Emma", 1), ("I", 2), ("II", 2)]
+
+    documents = read("a.epub", book_of(labels))
+
+    found = [(one.key, *pieces_of(one)) for one in documents if one.unit == "chapter"]
+    assert found == [("Emma", 1, 2), ("Emma (2)", 1, 2)]
+
+
+def test_parts_without_a_page_of_their_own_count_anew_as_well():
+    links = [f'<li><a href="{at}.xhtml">Chapter {1 + at % 2}</a></li>' for at in range(4)]
+    listed = "".join(
+        f"<li><span>{part}</span><ol>{''.join(some)}</ol></li>"
+        for part, some in (("Part I", links[:2]), ("Part II", links[2:]))
+    )
+    nav = f'<html><nav type="toc"><ol>{listed}</ol></nav></html>'
+    book = make.epub({**members_of(book_of([("", 1)] * 4)), "OEBPS/nav.xhtml": nav})
+
+    documents = read("a.epub", book)
+
+    assert parts_of(documents) == {
+        ("Part I", 1): "Text 0.",
+        ("Part I", 2): "Text 1.",
+        ("Part II", 1): "Text 2.",
+        ("Part II", 2): "Text 3.",
+    }
+
+
+def members_of(data):
+    """Give the members of an archive by name."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [
+        (["Foreword", "Chapter 11", "Chapter 12", "Chapter 14"], [11, 12, 14]),
+        (["XI", "XII. Sea", "XIII"], [11, 12, 13]),
+        (["100 ways to walk", "1. Sea", "2. Land", "3. Air"], [1, 2, 3]),
+        (["39 steps", "The sea", "12 angry men"], [1, 2, 3]),  # counted
+    ],
+)
+def test_a_volume_may_begin_with_a_later_chapter(labels, numbers):
+    documents = read("a.epub", book_of([(label, 1) for label in labels]))
+
+    assert list(pieces_of(documents[0])) == numbers
+
+
+@pytest.mark.parametrize("fragment", ["ii", ""], ids=["found", "at the beginning"])
+def test_an_entry_that_leads_nowhere_takes_no_text_from_others(fragment):
+    begin = "<p>Dark.</p>" if fragment else ""
+    body = f'{begin}<h2 id="ii">Sea</h2><p>Wet.</p><h2 id="iv">Land</h2><p>Dry.</p>'
+    targets = ["a.xhtml#gone"] if fragment else []
+    targets += [f"a.xhtml#{fragment}".rstrip("#"), "a.xhtml#lost", "a.xhtml#iv", "a.xhtml#none"]
+    contents = [(f"Chapter {at}", target, 1) for at, target in enumerate(targets, 1)]
+
+    document = read_one("a.epub", make.book({"a.xhtml": body}, contents))
+
+    texts = ["## Sea\n\nWet.", "## Land\n\nDry."]
+    first = 2 if fragment else 1
+    expected = dict(zip((first, first + 2), texts, strict=True))
+    assert pieces_of(document) == ({1: "Dark."} if fragment else {}) | expected
+
+
+@pytest.mark.parametrize("kind", ["one page", "one word each"])
+def test_a_book_whose_spine_and_contents_are_hostile_is_read_fast_and_once(kind):
+    count = 10_000
+    letters = [
+        "".join(chr(97 + number // 26**at % 26) for at in range(4)) for number in range(count)
+    ]
+    labels = ["Part"] * count if kind == "one page" else [f"{word} 1" for word in letters]
+    listed = "".join(f'<li><a href="a.xhtml">{label}</a></li>' for label in labels)
+    html_type = 'media-type="application/xhtml+xml"'
+    items = f'<item id="a" href="a.xhtml" {html_type}/>'
+    items += f'<item id="nav" href="nav.xhtml" properties="nav" {html_type}/>'
+    spine = '<itemref idref="a"/>' * count
+    package = f"<package><manifest>{items}</manifest><spine>{spine}</spine></package>"
+    nav = f'<html><nav type="toc"><ol>{listed}</ol></nav></html>'
+
+    begin = time.process_time()
+    documents = read("a.epub", make.epub({"OEBPS/book.opf": package, "OEBPS/nav.xhtml": nav}))
+
+    assert time.process_time() - begin < 10
+    assert sum(len(document.text) for document in documents) < 100
 
 
 def test_a_page_without_a_heading_goes_on_with_the_chapter_before():

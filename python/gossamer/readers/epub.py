@@ -25,6 +25,7 @@ __all__ = ["read"]
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _MAX_CHAPTERS = 20_000
+_MAX_CONTENTS = 10  # a book has one in each of two forms
 _METADATA = {
     "title": "title",
     "creator": "author",
@@ -45,8 +46,8 @@ def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: AR
     """Read an EPUB: a document of its chapters, and one for each part that is no chapter.
 
     Chapters are numbered as the contents or their headings say, or else counted; a cover or a
-    preface is none, and names its document. Pages that are missing or damaged are left out;
-    `Unreadable` if none has text.
+    preface is none, and names its document. Where each part counts its own chapters, it has a
+    document of them. Pages that are missing or damaged are left out; `Unreadable` if none has text.
     """
     archive = Archive(data)
     package = _read_package(archive)
@@ -95,18 +96,20 @@ def _documents(
 ) -> list[Document]:
     about = dict(metadata)
     title = str(about.pop("title", ""))
-    chapters = Pieces(limits.max_text_bytes)
-    parts: dict[str, Pieces] = {}
+    counted = {one.part: Pieces(limits.max_text_bytes) for one in sections if one.number}
+    others: dict[str, Pieces] = {}
     for section in sections:
         if section.number:
-            chapters.add(section.number, section.text)
+            counted[section.part].add(section.number, section.text)
             continue
         key = section.name or _FRONT
-        pieces = parts.setdefault(key, Pieces(limits.max_text_bytes))
+        if key in counted:  # what stands in a part before its chapters
+            key = f"{key}: {_FRONT}"
+        pieces = others.setdefault(key, Pieces(limits.max_text_bytes))
         for paragraph in section.text.split("\n\n"):
             pieces.add(pieces.count + 1, paragraph)
-    documents = [("", "chapter", chapters)]
-    documents += [(key, "paragraph", pieces) for key, pieces in parts.items()]
+    documents = [(key, "chapter", pieces) for key, pieces in counted.items()]
+    documents += [(key, "paragraph", pieces) for key, pieces in others.items()]
     return [
         Document(
             text=pieces.text,
@@ -157,8 +160,8 @@ class _Package:
         self._text = ""
 
     def pages(self) -> Iterator[str]:
-        """Give the names of the pages in reading order, without the table of contents."""
-        names = (self.manifest.get(id_, "") for id_ in self.spine)
+        """Give the names of the pages in reading order, each once, without the contents."""
+        names = dict.fromkeys(self.manifest.get(id_, "") for id_ in self.spine)
         return (name for name in names if name and name not in self.contents)
 
     def take(self, event: XmlEvent) -> None:
@@ -189,6 +192,8 @@ class _Package:
         kind = attributes.get("media-type", "")
         name = path_in_book(self._folder, attributes.get("href", ""))
         self.manifest[attributes.get("id", "")] = name if kind in _HTML_TYPES else ""
+        if len(self.contents) >= _MAX_CONTENTS:
+            return
         if "nav" in attributes.get("properties", "").split():
             self.contents.insert(0, name)
         elif kind == _NCX:

@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import pairwise
 
-from gossamer.readers.epub_contents import (
-    Contents,
-    Entry,
-    is_apart,
-    is_part,
-    stated_numbers,
-)
+from gossamer.readers.epub_contents import Contents, Entry
+from gossamer.readers.epub_numbers import Label, Stated, is_apart, is_part, stated_numbers
 
 __all__ = ["Section", "cut", "number"]
 
@@ -34,9 +29,11 @@ class Section:
 
     label: str = ""  # what the contents call it; "" for what comes before them
     page: str = ""  # where it begins
+    depth: int = 0  # at which it stands in the contents
     sources: list[str] = field(default_factory=list)  # of its pages; "" for one that is damaged
     text: str = ""
     number: int = 0
+    part: str = ""  # whose chapters are counted, where each part of the book counts its own
 
     @property
     def heading(self) -> str:
@@ -57,15 +54,15 @@ def cut(pages: Sequence[tuple[str, str]], contents: Contents, title: str) -> lis
     """
     if not contents.entries:
         return [Section(page=name, sources=[source]) for name, source in pages]
-    entries: dict[str, dict[str, list[Entry]]] = {}
+    entries: dict[str, list[Entry]] = {}
     for entry in _entries_that_count(contents, title):
-        entries.setdefault(entry.name, {}).setdefault(entry.fragment, []).append(entry)
+        entries.setdefault(entry.name, []).append(entry)
     sections = [Section()]
     for name, source in pages:
         at = 0
-        for begin, entry in _begins(source, entries.get(name, {})):
+        for begin, entry in _begins(source, entries.pop(name, [])):
             sections[-1].sources += [source[at:begin]] if begin > at else []
-            sections.append(Section(entry.label, name))
+            sections.append(Section(entry.label, name, entry.depth))
             at = begin
         sections[-1].sources += [source[at:]] if source[at:] or not source else []
     return sections
@@ -73,20 +70,26 @@ def cut(pages: Sequence[tuple[str, str]], contents: Contents, title: str) -> lis
 
 def number(sections: Sequence[Section], contents: Contents, title: str) -> None:
     """Give each chapter its number: the one it states, or else its place among the chapters."""
-    for chapter, value in _numbers(sections, contents, title):
-        chapter.number = value
+    parts: dict[int, str] = {-1: ""}
+    for chapter, stated in _numbers(sections, contents, title):
+        if stated.part not in parts:
+            name = sections[stated.part].name
+            is_new = name and name not in parts.values()
+            parts[stated.part] = name if is_new else f"{name} ({len(parts)})".strip()
+        chapter.number, chapter.part = stated.number, parts[stated.part]
     for before, one in pairwise(sections):
         if not one.number and not one.name:  # a page that goes on with what was before it
-            one.number, one.label = before.number, before.name
+            one.number, one.label, one.part = before.number, before.name, before.part
 
 
 def _numbers(
     sections: Sequence[Section], contents: Contents, title: str
-) -> Iterator[tuple[Section, int]]:
-    for labels in ([one.label for one in sections], [one.heading for one in sections]):
-        stated = stated_numbers(labels)
-        if stated and len(stated) >= _LEAST_SHARE * sum(map(bool, labels)):
-            yield from ((sections[place], value) for place, value in stated.items())
+) -> Iterator[tuple[Section, Stated]]:
+    for names in ([one.label for one in sections], [one.heading for one in sections]):
+        depths = (one.depth for one in sections)
+        stated = stated_numbers(list(map(Label, names, depths)))
+        if stated and len(stated) >= _LEAST_SHARE * sum(map(bool, names)):
+            yield from ((sections[place], one) for place, one in stated.items())
             return
     pages = [one.page for one in sections]
     first = pages.index(contents.begin) if contents.begin in pages else 0
@@ -97,14 +100,15 @@ def _numbers(
         if not is_apart(one.name, title)
         and (one.name or "" in one.sources or (one.text and not has_names))
     ]
-    yield from zip(chapters or sections, count(1), strict=False)
+    for at, one in enumerate(chapters or sections, 1):
+        yield one, Stated(at, -1)
 
 
 def _entries_that_count(contents: Contents, title: str) -> Sequence[Entry]:
     """Give the entries down to the depth at which the chapters stand."""
     best, most = 0, 0
     for depth in range(1, _MAX_DEPTH + 1):
-        labels = [entry.label for entry in contents.down_to(depth)]
+        labels = [Label(entry.label, entry.depth) for entry in contents.down_to(depth)]
         if len(stated := stated_numbers(labels)) > most:
             best, most = depth, len(stated)
     top = contents.down_to(1)
@@ -113,16 +117,23 @@ def _entries_that_count(contents: Contents, title: str) -> Sequence[Entry]:
     return contents.down_to(best or (2 if has_parts or is_book else 1))
 
 
-def _begins(source: str, entries: dict[str, list[Entry]]) -> Iterator[tuple[int, Entry]]:
-    """Say where in a page the entries begin that lead there, in the order of the page."""
+def _begins(source: str, entries: Sequence[Entry]) -> Iterator[tuple[int, Entry]]:
+    """Say where in a page the entries begin that lead there, in the order of the page.
+
+    One that leads to what is not there begins where the next does, so that it takes no text from
+    others; the first of a page leads to its beginning.
+    """
+    wanted = {entry.fragment for entry in entries}
     found: dict[str, int] = {"": 0}
-    if entries.keys() - {""}:
-        for anchor in _ANCHOR.finditer(source):
-            if anchor[1] in entries:
-                found.setdefault(anchor[1], _block_around(source, anchor.start()))
-    for fragment in sorted(entries, key=lambda fragment: found.get(fragment, 0)):
-        for entry in entries[fragment]:
-            yield found.get(fragment, 0), entry
+    for anchor in _ANCHOR.finditer(source) if wanted - {""} else ():
+        if anchor[1] in wanted:
+            found.setdefault(anchor[1], _block_around(source, anchor.start()))
+    begins: list[tuple[int, Entry]] = []
+    next_begin = len(source)
+    for at in reversed(range(len(entries))):
+        next_begin = found.get(entries[at].fragment, next_begin if at else 0)
+        begins.append((next_begin, entries[at]))
+    yield from sorted(reversed(begins), key=lambda begin: begin[0])
 
 
 def _block_around(source: str, begin: int) -> int:
