@@ -224,6 +224,13 @@ def test_a_type_that_is_not_there_is_answered_with_those_that_are(run: Run) -> N
     assert "no hit is of the type bogus; the kinds in this index are markdown, text" in found.stderr
 
 
+def test_an_extension_that_is_there_is_not_said_to_be_none(run: Run) -> None:
+    found = run("search", "+xylophone", "--mode", "lexical", "--type", ".MD")
+
+    assert found.exit_code == 1
+    assert "no hit is of the type" not in found.stderr
+
+
 def test_a_question_may_come_from_standard_input(library: Path) -> None:
     environment = {"GOSSAMER_HOME": str(library / "home"), "GOSSAMER_INDEX": None}
 

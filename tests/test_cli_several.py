@@ -87,6 +87,20 @@ def test_what_is_in_one_of_them_is_not_absent(library: Path) -> None:
     assert absent('"the okapi" lease') == ["the okapi"]
 
 
+def test_a_type_that_one_of_them_has_is_not_said_to_be_none(library: Path) -> None:
+    (library / "my work" / "plan.txt").write_text("The lease is due.\n", encoding="utf-8")
+    run_at(library, "-i", "my work", "add")
+
+    some = run_at(library, "search", "lease", "--all", "--type", "text")
+    none = run_at(library, "search", "lease", "--all", "--type", "bogus")
+    (library / "my work" / "plan.txt").unlink()
+    run_at(library, "-i", "my work", "add")
+
+    assert "plan.txt:1" in some.stdout
+    assert "no hit is of the type" not in some.stderr
+    assert none.stderr.count("no hit is of the type bogus") == 2
+
+
 def test_explanations_are_of_each(library: Path) -> None:
     found = run_at(library, "search", "lease", "--all", "--json")
     shown = run_at(library, "search", "lease", "--all", "--explain").stdout

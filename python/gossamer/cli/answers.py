@@ -34,7 +34,7 @@ class Answer:
 
     found: ResultsRecord
     asked: Sequence[Asked]  # one for each hit
-    names: Sequence[str]  # of the indexes that answered
+    indexes: Sequence[Asked]  # all that answered
     is_joint: bool = False  # several were asked
 
     @property
@@ -78,48 +78,58 @@ def ask(
 
     `is_grouped`: each document has one hit, which says where its others stand.
     """
-    names = _names(session, wants_all)
-    if len(names) == 1:
-        index = replace(session, index=names[0], others=()).open_index(model)
-        if options.get("update") == "always":
-            bring_up_to_date(session.output, index)
-            options["update"] = "auto"  # says what is gone
-        results = index.search(question, k, **options)
-        if not results:
-            results = replace(results, notes=(*results.notes, *_notes_on(index, options["types"])))
-        if is_grouped:
-            results = replace(results, hits=_group(results.hits))
-        return answer_of_one(Asked(names[0], index), question, results)
     answers: list[Answer] = []
     failures: dict[str, Exception] = {}
-    for name in names:
+    for name in _names(session, wants_all):
         one = replace(session, index=name, others=())
         try:
-            answers.append(
-                ask(one, question, model, k=k, wants_all=False, is_grouped=is_grouped, **options)
-            )
+            answers.append(_ask_one(one, question, model, k, is_grouped, **options))
         except (GossamerError, OSError) as error:
             failures[name] = error
     if not answers:
         raise next(iter(failures.values()))
+    if options["types"] and not any(answer.count for answer in answers):
+        answers = [_with_kinds(answer, options["types"]) for answer in answers]
+    if len(answers) + len(failures) == 1:
+        return answers[0]
     problems = [f"{name}: {error}" for name, error in failures.items()]
     return _join(answers, problems, k, is_grouped)
 
 
+def _ask_one(
+    session: Session, question: str, model: str, k: int, is_grouped: bool, **options: Any
+) -> Answer:
+    index = session.open_index(model)
+    if options.get("update") == "always":
+        bring_up_to_date(session.output, index)
+        options["update"] = "auto"  # says what is gone
+    results = index.search(question, k, **options)
+    if is_grouped:
+        results = replace(results, hits=_group(results.hits))
+    return answer_of_one(Asked(session.index, index), question, results)
+
+
 def answer_of_one(asked: Asked, question: str, results: Results) -> Answer:
     """Give the answer of an index that was asked alone."""
-    return Answer(record_results(question, results), [asked] * len(results), (asked.name,))
+    return Answer(record_results(question, results), [asked] * len(results), (asked,))
 
 
-def _notes_on(index: Index, types: Sequence[str]) -> Iterator[str]:
+def _with_kinds(answer: Answer, types: Sequence[str]) -> Answer:
     """Say which types there are, where one was asked for that is not."""
+    from gossamer.filters import combine
     from gossamer.status import count_kinds
 
-    if types and not set(types) & (kinds := count_kinds(index.snapshot)).keys():
-        yield (
-            f"no hit is of the type {' or '.join(types)}; the kinds in this index are "
-            f"{', '.join(sorted(kinds))}, and an extension such as md is a type too"
-        )
+    snapshot = answer.indexes[0].index.snapshot
+    kinds, is_wanted = count_kinds(snapshot), combine(types=types)
+    extensions = {os.path.splitext(path)[1] for path in snapshot.catalogue.paths}
+    there = [{"type": kind} for kind in kinds] + [{"extension": name} for name in extensions]
+    if is_wanted is None or any(map(is_wanted.matches, there)):
+        return answer
+    note = (
+        f"no hit is of the type {' or '.join(types)}; the kinds in this index are "
+        f"{', '.join(sorted(kinds))}, and an extension such as md is a type too"
+    )
+    return replace(answer, found=replace(answer.found, notes=(*answer.found.notes, note)))
 
 
 def _names(session: Session, wants_all: bool) -> Sequence[str]:
@@ -178,7 +188,8 @@ def _join(answers: Sequence[Answer], problems: Sequence[str], k: int, is_grouped
     """Make one answer of those of several indexes; of equals that of the first comes first."""
     best = list(islice(_differ(_interleave(answers), is_grouped), k))
     found = [answer.found for answer in answers]
-    said = [(answer.names[0], answer.found) for answer in answers]
+    indexes = [asked for answer in answers for asked in answer.indexes]
+    said = [(asked.name, one) for asked, one in zip(indexes, found, strict=True)]
     joint = ResultsRecord(
         question=found[0].question,
         mode=found[0].mode,
@@ -193,5 +204,4 @@ def _join(answers: Sequence[Answer], problems: Sequence[str], k: int, is_grouped
         ),
         explanation={name: one.explanation for name, one in said},
     )
-    names = tuple(name for name, _ in said)
-    return Answer(joint, [asked for _, asked in best], names, is_joint=True)
+    return Answer(joint, [asked for _, asked in best], indexes, is_joint=True)
