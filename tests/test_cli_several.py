@@ -117,14 +117,23 @@ def test_a_command_that_takes_one_index_refuses_several(library: Path) -> None:
         assert "takes one index, and --index names 2: home, my work" in refused.stderr
 
 
-def test_what_follows_the_command_wins_and_a_name_of_the_environment_may_have_spaces(
+def test_indexes_may_be_named_before_the_command_and_after_it(library: Path) -> None:
+    both = run_at(library, "-i", "my work", "search", "-i", "home", "lease", "--json")
+    refused = run_at(library, "-i", "home", "status", "-i", "my work")
+
+    assert {index for _, index, _ in hits_of(both)} == set(TEXTS)
+    assert "takes one index, and --index names 2: home, my work" in refused.stderr
+    assert run_at(library, "-i", "home", "status", "-i", "home").exit_code == 0
+
+
+def test_a_name_of_the_environment_may_have_spaces_and_gives_way_to_any_other(
     library: Path,
 ) -> None:
-    after = run_at(library, "-i", "a", "-i", "b", "search", "-i", "home", "lease", "--json")
     named = run_at(library, "search", "lease", "--json", index="my work")
+    after = run_at(library, "search", "-i", "home", "lease", "--json", index="my work")
 
-    assert {index for _, index, _ in hits_of(after)} == {"home"}
     assert {index for _, index, _ in hits_of(named)} == {"my work"}
+    assert {index for _, index, _ in hits_of(after)} == {"home"}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from gossamer.cli.output import Output
 from gossamer.errors import WrongState
@@ -35,6 +36,7 @@ class Session:
 
     index: str = _DEFAULT
     others: tuple[str, ...] = ()  # that were named besides, for commands that take several
+    is_said: bool = False  # whether they were named on the command line
     threads: int = 0
     trust: bool = False
     output: Output = field(default_factory=Output)
@@ -219,9 +221,13 @@ class _IndexName(click.types.StringParamType):
 
 
 def _set_index(ctx: click.Context, _: click.Parameter, indexes: tuple[str, ...]) -> None:
-    if named := tuple(dict.fromkeys(filter(None, indexes))):
+    """Take what is named, before a command and after it, in the place of the environment's."""
+    if named := tuple(filter(None, indexes)):
         session = ctx.ensure_object(Session)
-        session.index, session.others = named[0], named[1:]
+        before = session.names if session.is_said else ()
+        session.index, *others = dict.fromkeys((*before, *named))
+        session.others = tuple(others)
+        session.is_said = ctx.get_parameter_source("index") is ParameterSource.COMMANDLINE
 
 
 def _set_threads(ctx: click.Context, _: click.Parameter, threads: int | None) -> None:
