@@ -13,6 +13,7 @@ FILES = {
     "lease.md": "# Lease\n\nThe flat was rented.\n\n  The lease is due in March.\n",
     "boat.html": "<p>menu</p>\n<div>\n<p>The kayak is kept in the boat house.</p></div>\n",
     "-dash.md": "Übrigens: the penguin lives on ice.\n",
+    "said.jsonl": '{"text": "One fish."}\n\n{"text": "The marmot whistles."}\n',
     # One line, of which each chunk is a part.
     "long.txt": "All is filler here. " * 200 + "The mango is ripe. " + "More filler. " * 200,
     # Most of the words stand in the first line, too.
@@ -54,6 +55,7 @@ def run(home: Path, *arguments: str | Path) -> Result:
         ("penguin lives ice", "./-dash.md:1:16:Übrigens: the penguin lives on ice."),
         ("goats cheese made", "goat.md:4:8:- Of **goats** `cheese` is made in *May*."),
         ("okapi ran", "log.ipynb:1:1:cell 1: An okapi ran."),
+        ("marmot whistles", "said.jsonl:3:1:The marmot whistles."),
     ],
 )
 def test_an_editor_gets_the_line_and_the_column_of_the_first_word(

@@ -62,6 +62,16 @@ def test_a_hit_of_the_last_search_opens_at_its_line(home: Path, editor: Path) ->
     assert json.loads(editor.read_text()) == ["-n", "+5", str(home / "notes" / "lease.md")]
 
 
+def test_a_row_of_json_lines_opens_at_its_line(home: Path, editor: Path) -> None:
+    rows = home / "notes" / "rows.jsonl"
+    rows.write_text('{"text": "One fish."}\n\n{"text": "The marmot whistles."}\n', "utf-8")
+    run("add")
+    run("search", "marmot whistles")
+
+    assert run("open", "1").exit_code == 0
+    assert json.loads(editor.read_text()) == ["-n", "+3", str(rows)]
+
+
 def test_no_name_is_an_option_or_a_command(home: Path, editor: Path) -> None:
     run("search", "penguin ice", "-k", "1")
 

@@ -13,9 +13,10 @@ from gossamer.cli.words import near_path
 
 if TYPE_CHECKING:
     from gossamer.cli.answers import Answer
+    from gossamer.cli.last_search import Place
     from gossamer.records import Hit
 
-__all__ = ["Format", "best_line", "format_options", "print_paths", "print_vimgrep"]
+__all__ = ["Format", "best_line", "format_options", "line_of", "print_paths", "print_vimgrep"]
 
 # Of a line that a chunk begins within: no editor is asked for a column behind that.
 _MOST_BEFORE = 1 << 16
@@ -100,10 +101,11 @@ def print_vimgrep(output: Output, answer: Answer, hits: Iterable[Hit]) -> None:
 
 def _vimgrep(answer: Answer, hit: Hit) -> str:
     start, line = best_line(hit)
-    if hit.unit != "line":
+    number = line_of(hit)
+    if number is None:
         return f"1:1:{hit.location[len(hit.path) :].strip(' ,#:')}: {line.strip()}"
     if not answer.has_own_lines(hit):  # columns of the file are not known
-        return f"{hit.line}:1:{line.strip()}"
+        return f"{number}:1:{line.strip()}"
     first = hit.text.rfind("\n", 0, hit.answer[0]) + 1
     whole = hit.text[first:].partition("\n")[0]
     head = answer.before(hit, _MOST_BEFORE).rpartition("\n")[2] if not first and hit.start else ""
@@ -113,7 +115,13 @@ def _vimgrep(answer: Answer, hit: Hit) -> str:
     marked = (hit.snippet[a:b] for a, b in hit.highlights if hit.best[0] <= a < start + len(line))
     at = max(at, whole.find(next(marked, ""), at))
     column = len((head + whole[:at]).encode("utf-8", "replace")) + 1
-    return f"{hit.line}:{column}:{head}{whole}".rstrip("\r")
+    return f"{number}:{column}:{head}{whole}".rstrip("\r")
+
+
+def line_of(place: Hit | Place) -> int | None:
+    """Give the line of the file that something stands in; None where it is cited by others."""
+    is_line = place.unit == "line" or (place.kind == "jsonl" and place.unit == "row")
+    return place.line if is_line else None
 
 
 def best_line(hit: Hit) -> tuple[int, str]:

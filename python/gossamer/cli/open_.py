@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli.formats import line_of
 from gossamer.cli.session import Session, common_options, pass_session
 from gossamer.errors import UnknownId
 
@@ -82,6 +83,5 @@ def _program_for(index: Index, place: Place) -> Program | None:
         raise UnknownId(
             f"{place.path} is gone; `gossamer add` brings the index up to date with its folders"
         )
-    line = place.line if place.unit == "line" else None
     page = place.line if place.unit == "page" else 1
-    return choose_program(place.path, place.kind, line, page)
+    return choose_program(place.path, place.kind, line_of(place), page)
