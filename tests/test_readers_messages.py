@@ -123,6 +123,23 @@ def test_text_that_is_laid_out_keeps_its_lines():
     assert ("word " * 40).strip() in document.text.decode()
 
 
+@pytest.mark.parametrize(
+    "code", ["<pre>a = 1\nb = 2</pre>", "<PRE class=x>a  b</pre >", "<prefix>"]
+)
+def test_lines_are_known_beside_text_that_is_laid_out(code):
+    message = EmailMessage()
+    message["Subject"] = "Code"
+    after = "Behind the code " + "stand many long words " * 9 + "and a whale."
+    page = f"<p>{PARAGRAPHS[1]}</p>{code}<p>{after}</p>"
+    message.set_content(page, subtype="html", cte="quoted-printable")
+    raw = message.as_bytes()
+
+    document = read_one("a.eml", raw)
+
+    for word in ("Behind", "whale."):
+        assert place_of(document, word) == line_in(raw, word, "quoted-printable", "utf-8"), word
+
+
 def test_a_message_of_apple_mail_counts_the_line_of_its_length():
     message = b"Subject: s\n\nwhale\n"
 

@@ -189,6 +189,11 @@ _FILES = {
         for charset in ("utf-8", "iso-8859-1")
         for encoding in ("8bit", "quoted-printable", "base64")
     },
+    "mail/laid-out.eml": (
+        b"Subject: s\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
+        b"<p>Some long=\n words\nare here</p><PRE class=3Dx>a  =\nb  c\n d</pre ><p>and behind=\n"
+        b" it are=\nothers</p><xmp>e  =\nf\n"
+    ),
     "mail/none.eml": b"just words\n\nno headers",
     "chat/WhatsApp Chat with Ann.txt": (
         b"31.12.23, 22:00 - Ann: Happy new year\n31.12.23, 22:01 - Bob: You too\n"

@@ -10,6 +10,7 @@ import binascii
 import io
 import quopri
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ _NO_LETTERS = re.compile(rb"[^A-Za-z0-9+/]")
 _BEGINS_CHARACTER = re.compile(rb"[\x00-\x7f\xc0-\xff]")
 _SPACE = re.compile(rb"[\x00-\x20]")
 _LINE_END = re.compile(rb"\n")
-_PREFORMATTED = re.compile(r"<pre[\s>]", re.IGNORECASE)
+_PREFORMATTED = re.compile(r"<(pre|xmp)(?=[\s/>]).*?(?=</\1|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +115,25 @@ def _html_by_lines(text: str, first: int) -> tuple[str, list[int]]:
     A space is as good as a line end to HTML, save where text is laid out with both.
     """
     text = text.replace(MARK, "").replace("\r\n", "\n").replace("\r", " ")
-    has_layout = _PREFORMATTED.search(text.replace(LINE_MARK, "")) is not None
+    whole = text.replace(LINE_MARK, "")
+    laid_out = [edge for found in _PREFORMATTED.finditer(whole) for edge in found.span()]
+
+    def is_space(at: int) -> bool:
+        return whole[at : at + 1] == " " and bisect_right(laid_out, at) % 2 == 0
+
     parts = [""]
     lines = [first]
+    end = 0  # of what was passed, in the text without marks
     for line, section in enumerate(text.split(LINE_MARK), first):
-        if parts[-1].endswith(" ") and not has_layout:
+        begin, end = end, end + len(section)
+        if begin and is_space(begin - 1):
             parts[-1] = parts[-1][:-1] + "\n"
             lines.append(line)
         elif parts[-1].endswith("\n") or line == first:
             lines[-1] = line
-        elif not has_layout:
+        else:
             word = section.partition("\n")[0].partition(" ")[0]
-            is_parted = section[len(word) : len(word) + 1] == " "
+            is_parted = len(word) < len(section) and is_space(begin + len(word))
             section = f"{word}\n{section[len(word) + 1 :]}" if is_parted else section
         lines += [line] * section.count("\n")
         parts += [section] if section else []

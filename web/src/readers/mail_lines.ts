@@ -13,7 +13,7 @@ const LINE_MARK = "\f";
 const BEGINS_CHARACTER = /[\0-\x7f\xc0-\xff]/;
 const SPACE = /[\0-\x20]/;
 const LINE_END = /\n/;
-const PREFORMATTED = /<pre[\s>]/i;
+const PREFORMATTED = /<(pre|xmp)(?=[\s/>]).*?(?=<\/\1|$)/gis;
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\uffff]/g;
 const END = /[\s\x1c-\x1f\x85\ufffe]/;
 
@@ -115,25 +115,39 @@ function marked(lines: readonly string[], hasShifts: boolean): string {
  * as good as a line end to HTML, save where text is laid out with both. */
 function htmlByLines(given: string, first: number): { source: string; lines: number[] } {
   const text = given.replaceAll(MARK, "").replaceAll("\r\n", "\n").replaceAll("\r", " ");
-  const hasLayout = PREFORMATTED.test(text.replaceAll(LINE_MARK, ""));
+  const whole = text.replaceAll(LINE_MARK, "");
+  const isSpace = spacesBesides(whole, [...whole.matchAll(PREFORMATTED)]);
   const parts = [""];
   const lines = [first];
+  let end = 0; // of what was passed, in the text without marks
   text.split(LINE_MARK).forEach((given, place) => {
     let section = given;
+    const begin = end;
+    end += section.length;
     const last = parts.at(-1) ?? "";
-    if (last.endsWith(" ") && !hasLayout) {
+    if (isSpace(begin - 1)) {
       parts[parts.length - 1] = `${last.slice(0, -1)}\n`;
       lines.push(first + place);
     } else if (last.endsWith("\n") || place === 0) lines[lines.length - 1] = first + place;
-    else if (!hasLayout) {
+    else {
       const word = (section.split("\n", 1)[0] ?? "").split(" ", 1)[0] ?? "";
-      const isParted = section.charAt(word.length) === " ";
+      const isParted = word.length < section.length && isSpace(begin + word.length);
       section = isParted ? `${word}\n${section.slice(word.length + 1)}` : section;
     }
     for (let line = section.split("\n").length - 1; line > 0; line -= 1) lines.push(first + place);
     if (section) parts.push(section);
   });
   return { source: parts.join(""), lines };
+}
+
+/** Says of places that rise whether a space stands there that is not laid out. */
+function spacesBesides(text: string, laidOut: readonly RegExpExecArray[]): (at: number) => boolean {
+  let passed = 0;
+  const endOf = (found: RegExpExecArray): number => found.index + found[0].length;
+  return (at) => {
+    for (let next = laidOut[passed]; next && endOf(next) <= at; next = laidOut[passed]) passed += 1;
+    return text.charAt(at) === " " && at < (laidOut[passed]?.index ?? Infinity);
+  };
 }
 
 function isUtf8(data: string): boolean {
