@@ -122,14 +122,16 @@ def test_tables_of_contents_of_a_pdf_are_left_out_and_pages_stay_right():
 
 
 def test_an_index_at_the_back_of_a_pdf_is_left_out():
-    entries = [f"{word}, 12, {45 + at}" for at, word in enumerate("abcdefghij")]
+    entries = [f"{word}, 2, {3 + at}" for at, word in enumerate("abcdefghij")]
     dotted = [f"{sign}{DOTS}{at}" for at, sign in enumerate("!*-:[]abc")]
+    text = [[f"Text of page {word}."] for word in ("one", "two", "three", "four", "five", "six")]
 
-    document = read_one(
-        "a.pdf", make.pdf([["Text."], ["Index", *entries], entries, ["Z", *dotted]])
-    )
+    document = read_one("a.pdf", make.pdf([*text, ["Index", *entries], entries, ["Z", *dotted]]))
 
-    assert pieces_of(document) == {1: "Text.", 4: "Z"}
+    assert pieces_of(document) == {
+        **{number: lines[0] for number, lines in enumerate(text, 1)},
+        9: "Z",
+    }
 
 
 @pytest.mark.parametrize(
@@ -140,12 +142,39 @@ def test_an_index_at_the_back_of_a_pdf_is_left_out():
         ["Population of towns", "Aa 30", "Bb 20", "Cc 10", "Dd 5"],
         ["See also the contents of chapter 3", "and of chapter 4", "and of chapter 5"],
         ["Contents", "This box holds cups and saucers.", "It was packed in 2019"],
+        ["Consumer price index", *[f"{town} 10{at}" for at, town in enumerate("abcdefgh")]],
+        ["Index", *[f"{town}, 1{at}00, 2{at}00" for at, town in enumerate("abcdefgh")]],
+        ["Register", *[f"{guest}, room 1{at}" for at, guest in enumerate("abcdefgh")]],
+        ["Contents", "Parts of the box", *[f"{word} mix {word}" for word in "ivxl"]],
+        [f"Dish {number}{DOTS}{4 + number}.50" for number in range(9)],
     ],
 )
-def test_what_only_looks_like_a_table_of_contents_stays(lines):
-    text = read_one("a.pdf", make.pdf([["Before."], lines])).text.decode()
+@pytest.mark.parametrize("is_last", [False, True])
+def test_what_only_looks_like_a_table_of_contents_stays(lines, is_last):
+    rest = [["More of it."], ["And more."], ["The end."]]
+    pages = [["Before."], *rest, lines] if is_last else [["Before."], lines, *rest]
 
-    assert all(line in text for line in lines)
+    text = read_one("a.pdf", make.pdf(pages)).text.decode()
+
+    assert all(line in text.replace("\n", " ") for line in lines)
+
+
+def test_a_short_pdf_has_no_table_of_contents():
+    menu = ["Contents", *[f"Dish {number}{DOTS}{number}" for number in (1, 2, 3, 4, 5, 6)]]
+
+    text = read_one("a.pdf", make.pdf([["The Swan"], menu, ["Open until ten."]])).text.decode()
+
+    assert all(line in text for line in menu)
+
+
+def test_beneath_a_list_that_has_ended_lines_with_numbers_are_text():
+    contents = ["Contents", *[f"Part {number}{DOTS}{number}" for number in (1, 2, 3, 4, 5)]]
+    prose = ["These towns were counted.", "Nobody knows more.", "It took years.", "All is told."]
+    table = [f"{town} {number}" for number, town in enumerate(("Aa", "Bb", "Cc", "Dd"), 1)]
+
+    document = read_one("a.pdf", make.pdf([[*contents, *prose, *table], *[["Text."]] * 5]))
+
+    assert pieces_of(document)[1].split() == " ".join([*prose, *table]).split()
 
 
 def test_every_word_of_a_pdf_is_cited_with_its_page():
