@@ -4,8 +4,8 @@
 
 Logistic regression on the sets of `strength_sets.FIT`, both models together, one table of weights
 for each kind of evidence. Every set counts alike. The bounds of `strong` and `fair` are chosen on
-hits whose probability was fitted without their set. What `--write` puts into the source is judged
-on other sets by `python -m benchmarks.run strength`.
+hits whose probability was fitted without their set; those of `strong` hold for each model. What
+`--write` puts into the source is judged on other sets by `python -m benchmarks.run strength`.
 """
 
 import argparse
@@ -35,6 +35,7 @@ class Table:
     rows: Floats
     right: NDArray[np.bool_]
     sets: NDArray[np.str_]
+    models: NDArray[np.str_]
     kinds: NDArray[np.str_]
     questions: NDArray[np.int64]  # by number
     places: NDArray[np.int64]  # from 0
@@ -42,7 +43,7 @@ class Table:
 
 def table(sets: Sequence[str], models: Sequence[str], mode: str) -> Table:
     """Put all hits of these sets into one."""
-    rows, right, names, kinds, questions, places = [], [], [], [], [], []
+    rows, right, names, embedders, kinds, questions, places = [], [], [], [], [], [], []
     number = 0
     for model in models:
         for name in sets:
@@ -52,6 +53,7 @@ def table(sets: Sequence[str], models: Sequence[str], mode: str) -> Table:
                     rows.append(features(asked, place))
                     right.append(hit["right"])
                     names.append(name)
+                    embedders.append(model)
                     kinds.append(asked["kind"])
                     questions.append(number)
                     places.append(place)
@@ -59,6 +61,7 @@ def table(sets: Sequence[str], models: Sequence[str], mode: str) -> Table:
         np.array(rows),
         np.array(right),
         np.array(names),
+        np.array(embedders),
         np.array(kinds),
         np.array(questions),
         np.array(places),
@@ -111,10 +114,11 @@ def held_out(data: Table, used: Floats) -> Floats:
 def bounds(data: Table, found: Floats) -> tuple[float, float]:
     """Choose from where on hits are strong, and fair."""
     asked = ~np.isin(data.sets, LOOKUPS)  # which are easy
+    groups = [asked & (data.models == model) for model in np.unique(data.models)]
     strong = next(
         bound
         for bound in np.arange(0.5, 1.0, 0.01)
-        if np.mean(data.right[asked & (found >= bound)]) >= SURE_OF_STRONG
+        if all(np.mean(data.right[one & (found >= bound)]) >= SURE_OF_STRONG for one in groups)
         and share_of_questions(data, found >= bound, is_answered=False) <= MOST_FALSE
     )
     fair = next(
