@@ -214,17 +214,16 @@ std::vector<SearchHit> SearchBatch::nearest(std::size_t query) const {
   return hits;
 }
 
-std::vector<std::uint64_t> SearchBatch::estimated(std::size_t best) const {
+std::vector<SearchHit> SearchBatch::estimated(std::size_t best) const {
   const IndexView held = read();
   const bool is_waiting = waiting_.size() == 1 && waiting_[0];
   const std::span<const Candidate> scanned =
       is_waiting ? waiting_[0]->session->scanned() : scanned_;
   const std::size_t count = std::min(best, view_.allowed_count);
-  std::vector<std::uint64_t> ids;
-  if (scanned.size() < count) return ids;
-  for (const Candidate& candidate : scanned.first(count))
-    ids.push_back(held.ids.id(candidate.node));
-  return ids;
+  std::vector<SearchHit> hits;
+  if (scanned.size() < count) return hits;
+  for (const Candidate& candidate : scanned.first(count)) hits.push_back(hit_of(held, candidate));
+  return hits;
 }
 
 SearchCounters SearchBatch::counters() const {

@@ -43,9 +43,9 @@ class SearchBatch {
   // The nearest of one query, nearest first: min(k, what may be returned and can be had) once the
   // search is over.
   std::vector<SearchHit> nearest(std::size_t query) const;
-  // The `best` nearest by their codes alone, out of what a search for one query has scanned;
-  // nothing if that was less.
-  std::vector<std::uint64_t> estimated(std::size_t best) const;
+  // The `best` nearest by their codes alone, with estimated distances, out of what a search for one
+  // query has scanned; nothing if that was less.
+  std::vector<SearchHit> estimated(std::size_t best) const;
   // Summed over all searches, but rounds and vectors_fetched as the host saw them.
   SearchCounters counters() const;
   Strategy strategy() const { return strategy_; }

@@ -71,10 +71,7 @@ void MeaningSearch::begin(const Query& query, const Scope& scope) {
 
 void MeaningSearch::search_by_codes() {
   ranks_below_ = true;
-  for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_)) {
-    ids_.push_back(hit.id);
-    estimates_[hit.id] = hit.distance;
-  }
+  add_estimates(estimate_nearest(vectors_, question_.data(), depth_, allowed_));
   strategy_ = Strategy::kScan;
   has_searched_ = true;
   counters_ = {};
@@ -251,14 +248,19 @@ void MeaningSearch::finish() {
   stage_ = Stage::kOver;
   ranks_below_ = (wants_more_ || !out_of_reach_.empty()) && vectors_.codebook() != nullptr;
   if (!ranks_below_) return;
-  std::vector<std::uint64_t> more = search_->estimated(depth_);
+  std::vector<SearchHit> more = search_->estimated(depth_);
   if (more.empty()) {
     counters_.codes_touched += vectors_.node_count();
-    for (const SearchHit& hit : estimate_nearest(vectors_, question_.data(), depth_, allowed_))
-      more.push_back(hit.id);
+    more = estimate_nearest(vectors_, question_.data(), depth_, allowed_);
   }
-  for (const std::uint64_t id : more)
-    if (!distances_.contains(id)) ids_.push_back(id);
+  add_estimates(more);
+}
+
+void MeaningSearch::add_estimates(std::span<const SearchHit> hits) {
+  for (const SearchHit& hit : hits) {
+    estimates_[hit.id] = hit.distance;
+    if (!distances_.contains(hit.id)) ids_.push_back(hit.id);
+  }
 }
 
 std::optional<float> MeaningSearch::distance_of(std::uint64_t id) const {

@@ -86,6 +86,7 @@ class MeaningSearch {
  private:
   std::optional<Bitmap> allow(const Scope& scope, bool& is_empty) const;
   void search_by_codes();
+  void add_estimates(std::span<const SearchHit> hits);
   void begin_round(std::span<const std::uint64_t> ids);
   void next_round();
   void finish_round();

@@ -35,7 +35,7 @@ using Relevance = FunctionRef<double(std::size_t begin, std::size_t end)>;
 // are a character each. Relevance is asked of bytes of the text itself.
 Snippet choose_snippet(const Shown& shown, const LexicalQuery& words,
                        const Relevance* relevance = nullptr, std::size_t max_lines = 6,
-                       std::size_t max_characters = 520);
+                       std::size_t max_characters = 600);
 
 // All that is shown of a text, with the question's words in it.
 Snippet whole_snippet(const Shown& shown, const LexicalQuery& words,

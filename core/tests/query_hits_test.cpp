@@ -205,6 +205,18 @@ TEST_CASE("what is held back of a document is named by its first hit") {
     }
 }
 
+TEST_CASE("hits from below those that were measured say how sure they are") {
+  for (const QueryMode mode : kModes) {
+    CAPTURE(static_cast<int>(mode));
+    LongLibrary library(6);
+    const JsonTree answer = ask(library, usual_query("tea of the kind that is steamed", mode, 5));
+
+    CHECK(at(answer, "hits").items.size() == 5);
+    for (const JsonTree& hit : at(answer, "hits").items)
+      CHECK(!at(hit, "probability").is(JsonTree::Kind::kNothing));
+  }
+}
+
 TEST_CASE("any number of hits of one document may be asked for") {
   LongLibrary library(4);
   Query query = usual_query("steamed tea", QueryMode::kHybrid, 5);
