@@ -106,7 +106,8 @@ def _ask(name: str, place: Place, model: str) -> Iterator[dict[str, Any]]:
     chunks = index.status().chunks
     for asked in place.asked:
         for mode in MODES:
-            hits = index.search(asked.text, K, mode=mode)
+            # What is held back of a document is among the others that a hit is compared with.
+            hits = index.search(asked.text, K, mode=mode, per_file=0)
             one = {
                 "question": asked.text,
                 "kind": asked.kind,
