@@ -84,7 +84,9 @@ def check(asked: Mapping[str, Any]) -> None:
         own = probability(tables[table_of(asked)], np.array([features(asked, place)]))[0]
         if hit["tokens"] is None and asked["mode"] == "hybrid":
             continue
-        if abs(own - hit["probability"]) > CLOSE:
+        # One that is not among these hits may give better what is looked up.
+        is_less = hit["exact"] > 0 and hit["probability"] < own
+        if not is_less and abs(own - hit["probability"]) > CLOSE:
             raise ValueError(
                 f"{asked['question']!r}, {asked['mode']}, hit {place + 1}: the core says "
                 f"{hit['probability']}, benchmarks/strength_model.py {own}; build the core again, "
