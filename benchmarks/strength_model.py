@@ -84,6 +84,9 @@ def check(asked: Mapping[str, Any]) -> None:
         own = probability(tables[table_of(asked)], np.array([features(asked, place)]))[0]
         if hit["tokens"] is None and asked["mode"] == "hybrid":
             continue
+        # What stands in quotes is looked for by its words.
+        if hit["coverage"] is not None and asked["mode"] == "semantic":
+            continue
         # One that is not among these hits may give better what is looked up.
         is_less = hit["exact"] > 0 and hit["probability"] < own
         if not is_less and abs(own - hit["probability"]) > CLOSE:

@@ -311,7 +311,7 @@ def test_a_name_is_a_text_if_there_is_one_and_else_a_path_and_a_path_is_never_a_
 
 def test_later_options_are_added_to_earlier_ones(index, notes):
     for name in ("a.log", "b.csv", ".hidden.txt"):
-        write(notes / name, "the whales")
+        write(notes / name, f"the whales of {name}")
     index.add_paths([notes], options=WalkOptions(exclude=["*.log"]))
     index.add_paths([notes], options=WalkOptions(exclude=["*.csv"], include_hidden=True))
 

@@ -108,7 +108,7 @@ class TestSearch:
     ) -> None:
         page = open_page(f"{site.url}?q=vectors&path=vectors.md")
         expect(page.locator("#summary")).to_have_text(FOUND)
-        paths = page.locator("#hits .file").all_inner_texts()
+        paths = page.locator("#hits .file").all_text_contents()
         page.locator("input[name=where]").fill("size = 3")
         page.locator("input[name=where]").press("Enter")
 

@@ -39,6 +39,7 @@ class BlockMarks {
     const TextSpan words{at, line.end};
     if (words.empty() || is_indented_code(start, words)) {
       end_paragraph();
+      if (!words.empty() && !is_markdown_) mask_.drop(start, words.start);
       mask_.mark_code(words.empty() ? line.end : start, line.end);
       is_after_blank_ = words.empty();
       is_in_table_ = false;
@@ -85,11 +86,21 @@ class BlockMarks {
     }
   }
 
-  // After an empty line, or more of it; not what goes on with an item.
+  // After an empty line, or more of it; not what goes on with an item. Readers write one line so.
   bool is_indented_code(std::size_t start, TextSpan words) const {
-    if (!is_markdown_ || is_in_list_ || number_ == 0 || !(is_after_blank_ || is_code_))
-      return false;
+    if (!is_markdown_)
+      return words.start - start == kCodeIndent && stands_alone() &&
+             !words_of(text_, words).starts_with("- ");
+    if (is_in_list_ || number_ == 0 || !(is_after_blank_ || is_code_)) return false;
     return words.start - start >= kCodeIndent || text_[start] == '\t';
+  }
+
+  // Whether there is an empty line, or none, before the line and after it.
+  bool stands_alone() const {
+    const auto is_empty = [this](std::size_t number) {
+      return number >= lines_.size() || words_of(text_, lines_[number]).empty();
+    };
+    return (number_ == 0 || is_empty(number_ - 1)) && is_empty(number_ + 1);
   }
 
   // "## Words ##".

@@ -54,6 +54,13 @@ TEST_CASE("emphasis loses its marks, and signs that are none stay") {
   CHECK(markdown("**F**irst") == "First");
 }
 
+TEST_CASE("a line of code that a reader wrote is known by its indentation") {
+  CHECK(blocks("Pay:\n\n    # pay(rent)\n\nDone.") == "Pay:\n\n# pay(rent)\n\nDone.");
+  CHECK(code_of("- Pay:\n\n    # pay(rent)", Marks::kBlocks) == Words{"# pay(rent)"});
+  CHECK(code_of("    Dear all,\nthe rent is due.\n\n    - an item", Marks::kBlocks).empty());
+  CHECK(show("Pay:\n\n    # pay(rent)", Marks::kBlocks).sections().empty());
+}
+
 TEST_CASE("code within a line is known as code, to the letter") {
   CHECK(markdown("call `f(*a, **b)` or ``a`b`` or `` ` ``") == "call f(*a, **b) or a`b or `");
   CHECK(code_of("call `f(*a, **b)` or ``a`b`` or `` ` ``") == Words{"f(*a, **b)", "a`b", "`"});
