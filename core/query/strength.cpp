@@ -15,11 +15,11 @@ struct Weights {
   double base, nearness, tokens, coverage, covered_terms, exact, lead, chunks;
 };
 // WEIGHTS BEGIN
-constexpr Weights kByAll{-3.13, 0.355, 1.1, 0.913, 2.49, 3.63, 0.313, -0.354};
-constexpr Weights kWithoutTokens{-2.79, 0.383, 0, 1.36, 2.47, 3.67, 0.322, -0.351};
+constexpr Weights kByAll{-3.14, 0.35, 1.07, 0.966, 2.49, 3.53, 0.315, -0.351};
+constexpr Weights kWithoutTokens{-2.81, 0.378, 0, 1.4, 2.47, 3.57, 0.324, -0.348};
 constexpr Weights kByWords{-3.04, 0, 0, 2.22, 2.36, 3.67, 0.429, -0.204};
-constexpr Weights kByNearness{-0.711, 1.23, 0, 0, 0, 0, 0, -0.857};
-constexpr double kStrong = 0.81, kFair = 0.14;
+constexpr Weights kByNearness{-0.75, 1.22, 0, 0, 0, 0, 0, -0.841};
+constexpr double kStrong = 0.91, kFair = 0.15;
 // WEIGHTS END
 
 // More of these tells no more.
