@@ -87,6 +87,46 @@ def test_running_lines_and_page_numbers_are_dropped():
     assert pieces_of(document)[3] == "Words of chapter three."
 
 
+def test_heads_and_feet_that_change_with_the_chapter_are_dropped():
+    words = ["tea", "rope", "whale", "ship", "lamp", "roof"]
+    pages = []
+    for number in range(24):
+        word, part = words[number // 4], words[number % 6]
+        left = f"{number + 3} Chapter {number // 4}. All about a {word}"
+        right = f"{number // 4}.{number}. The {word} and its {part} {number + 3}"
+        head = f"Of the {word}"  # without a number
+        text = [f"Words about a {word} {part} are here.", "", f"A {part}{word} costs {number}1."]
+        foot = [right, left][number % 2]
+        pages.append([head, "", *text, ""] if number > 15 else [*text, "", foot])
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    assert len(pieces_of(document)) == 24
+    for number, text in enumerate(pieces_of(document).values()):
+        assert text.startswith("Words about")
+        assert text.endswith(f" costs {number}1.")
+
+
+def test_a_row_of_pages_whose_titles_are_counted_keeps_what_no_number_of_a_page_is():
+    titles = ["1. Ships", "2. Harbours", "3. Whales", "4. Ropes"]
+    pages = [[title, "", f"About {title[3:]}.", "The end of it."] for title in titles]
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    assert [text.split("\n")[0] for text in pieces_of(document).values()] == titles
+
+
+def test_a_sentence_that_goes_on_behind_the_end_of_a_page_is_one_line():
+    pages = [["The lamp in the hall uses"], ["a lot of power."], ["It is new."]]
+
+    document = read_one("a.pdf", make.pdf(pages))
+
+    assert (
+        document.text.decode().strip() == "The lamp in the hall uses a lot of power.\n\nIt is new."
+    )
+    assert [number for _, number in document.places] == [1, 2, 3]
+
+
 DOTS = " . . . . . . . . . . "
 
 

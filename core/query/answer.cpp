@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "query/session.h"
-#include "query/snippet.h"
 #include "text/json.h"
 #include "text/unicode.h"
 
@@ -101,21 +100,6 @@ void write_reasons(JsonWriter& json, const Hit& hit) {
   json.key("strength").text(strength_of(hit.probability));
 }
 
-Snippet snippet_of(const Hit& hit, const Showing& showing) {
-  const std::string& body = hit.passage.body;
-  // What is embedded ends with the body.
-  const std::size_t before = hit.passage.embedded.size() - body.size();
-  const auto match = [&](std::size_t begin, std::size_t end) {
-    return showing.tokens->match_within(*hit.tokens, before + begin, before + end);
-  };
-  const Relevance by_tokens(match);
-  const Relevance* relevance = showing.tokens && hit.tokens ? &by_tokens : nullptr;
-  const DocumentRecord& document = hit.passage.chunk.document->document;
-  const Shown shown = show(body, marks_of(document.kind, document.metadata));
-  return showing.is_whole ? whole_snippet(shown, showing.words, relevance)
-                          : choose_snippet(shown, showing.words, relevance);
-}
-
 void write_places(JsonWriter& json, const char* name, std::span<const Hit> places, const Hit& hit,
                   const Snippet& snippet, const Showing& showing) {
   json.key(name).begin_array();
@@ -132,6 +116,22 @@ void write_places(JsonWriter& json, const char* name, std::span<const Hit> place
 }
 
 }  // namespace
+
+Snippet snippet_of(const Hit& hit, const Showing& showing) {
+  if (hit.snippet) return *hit.snippet;
+  const std::string& body = hit.passage.body;
+  // What is embedded ends with the body.
+  const std::size_t before = hit.passage.embedded.size() - body.size();
+  const auto match = [&](std::size_t begin, std::size_t end) {
+    return showing.tokens->match_within(*hit.tokens, before + begin, before + end);
+  };
+  const Relevance by_tokens(match);
+  const Relevance* relevance = showing.tokens && hit.tokens ? &by_tokens : nullptr;
+  const DocumentRecord& document = hit.passage.chunk.document->document;
+  const Shown shown = show(body, marks_of(document.kind, document.metadata));
+  return showing.is_whole ? whole_snippet(shown, showing.words, relevance)
+                          : choose_snippet(shown, showing.words, relevance);
+}
 
 void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showing& showing) {
   const Passage& passage = hit.passage;
@@ -158,12 +158,15 @@ std::optional<std::size_t> QuerySession::allowed_count() const {
   return scope_.ids(collection_.layout()).size();
 }
 
+Showing QuerySession::showing_of_hits() const {
+  return {LexicalQuery(query_.highlight.value_or(question_.text)),
+          meaning_ ? &std::as_const(*meaning_).tokens() : nullptr, query_.shows_whole};
+}
+
 std::string QuerySession::answer() const {
   expect(is_over(), Reason::kWrongState, "the session still needs something; supply it first");
   JsonWriter json;
-  const Showing showing{LexicalQuery(query_.highlight.value_or(question_.text)),
-                        meaning_ ? &std::as_const(*meaning_).tokens() : nullptr,
-                        query_.shows_whole};
+  const Showing showing = showing_of_hits();
   json.begin_object().key("hits").begin_array();
   for (std::size_t i = 0; i < hits_.size(); ++i) write_hit(json, hits_[i], i + 1, showing);
   json.end_array().key("stale").begin_array();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/append.h"
 #include "base/sort.h"
 #include "lexical/words.h"
 
@@ -89,12 +90,16 @@ bool CopyFinder::may_say(const Outline& copy, const Outline& other) {
 bool CopyFinder::says_same(Said& copy, Said& other) {
   if (copy.text == other.text) return words_of(copy).runs.size() > 0;
   if (!may_say(copy.outline, other.outline)) return false;
+  const std::size_t these = words_of(copy).runs.size(), those = words_of(other).runs.size();
+  return may_be_copy(these, those) && says_all(copy, other, std::min(these, those));
+}
+
+// Whether it has no word that the other one has not, and shares most of so many runs.
+bool CopyFinder::says_all(Said& copy, Said& other, std::size_t runs) {
   const Words &these = words_of(copy), &those = words_of(other);
-  const std::size_t fewer = std::min(these.runs.size(), those.runs.size());
-  return may_be_copy(these.runs.size(), those.runs.size()) &&
-         std::ranges::includes(those.words, these.words) &&
+  return std::ranges::includes(those.words, these.words) &&
          static_cast<double>(count_shared(these.runs, those.runs)) >=
-             kLeastShared * static_cast<double>(fewer);
+             kLeastShared * static_cast<double>(runs);
 }
 
 // From 1 on: 0 stands where there is no word.
@@ -139,6 +144,28 @@ std::uint64_t CopyFinder::add(std::uint64_t id, std::string_view text) {
   first_[id] = id;
   said_.push_back(std::move(said));
   return id;
+}
+
+bool CopyFinder::fold(std::uint64_t id, std::string_view shown,
+                      std::span<const std::uint64_t> others) {
+  Said part{id, std::string(shown), Outline(shown)};
+  const auto says_it = [&](std::uint64_t one) {
+    const auto other = std::ranges::find(said_, one, &Said::id);
+    if (other == said_.end() || !may_say(part.outline, other->outline)) return false;
+    const std::size_t runs = words_of(part).runs.size();
+    return runs >= kFewRuns && says_all(part, *other, runs);
+  };
+  const auto first = std::ranges::find_if(others, says_it);
+  if (first == others.end()) return false;
+  first_[id] = *first;
+  std::vector<std::uint64_t>& copies = copies_[*first];
+  copies.push_back(id);
+  append(copies, copies_[id]);
+  copies_.erase(id);
+  ++count_;
+  // What is like it is compared with what is shown.
+  std::erase_if(said_, [id](const Said& said) { return said.id == id; });
+  return true;
 }
 
 std::span<const std::uint64_t> CopyFinder::copies_of(std::uint64_t id) const {

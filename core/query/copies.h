@@ -19,6 +19,9 @@ class CopyFinder {
   // Gives the passage, of those that were added before, that says the same as this one; its own id
   // where none does, also where it was added before.
   std::uint64_t add(std::uint64_t id, std::string_view text);
+  // Makes a passage that was added a copy of the first of these, added too, that says all that is
+  // shown of it; false where none does. So one text that was cut, or written, in two ways is a hit.
+  bool fold(std::uint64_t id, std::string_view shown, std::span<const std::uint64_t> others);
   // Those that were found to say the same as this one, in the order in which they came.
   std::span<const std::uint64_t> copies_of(std::uint64_t id) const;
   std::size_t count() const { return count_; }
@@ -45,6 +48,7 @@ class CopyFinder {
 
   static bool may_say(const Outline& copy, const Outline& other);
   bool says_same(Said& copy, Said& other);
+  bool says_all(Said& copy, Said& other, std::size_t least);
   const Words& words_of(Said& said);
   std::uint32_t number_of(std::string_view word);
 

@@ -156,7 +156,13 @@ class QuerySession {
   bool may_find(std::uint64_t id) const;
   void read_next();
   void take_hits();
-  void take_hit(const FusedChunk& chunk, WordCoverage& coverage);
+  void take_hit(const FusedChunk& chunk, WordCoverage& coverage, const Showing& showing);
+  // Whether a hit shows nothing that another one does not say, whose copy it is then.
+  bool is_repeated(const Hit& hit);
+  // Rows of the documents that hold it.
+  std::set<std::size_t> rows_of(const Hit& hit) const;
+  // Whether one of these has its hits; counts this one.
+  bool leaves_room(const Hit& hit);
   // Finds what tells how sure a hit is.
   void find_grounds(Hit& hit, WordCoverage& coverage);
   // Whether nobody wants a hit that is as unsure.
@@ -168,6 +174,7 @@ class QuerySession {
   void begin_places();
   void finish_places();
   std::optional<std::size_t> allowed_count() const;
+  Showing showing_of_hits() const;
 
   void write_explanation(JsonWriter& json) const;
   void write_absent(JsonWriter& json) const;

@@ -97,27 +97,48 @@ void QuerySession::read_next() {
 // Takes the best until k of them are there, leaving out those whose text has changed.
 void QuerySession::take_hits() {
   WordCoverage coverage(terms_, word_terms_, by_words_.chunks_with, chunk_count());
+  const Showing showing = showing_of_hits();
   for (const FusedChunk& chunk : batch_)
-    if (hits_.size() < query_.k) take_hit(chunk, coverage);
+    if (hits_.size() < query_.k) take_hit(chunk, coverage, showing);
   if (hits_.size() == query_.k || next_ >= best_count()) fill_up();
   if (hits_.size() == query_.k) return begin_places();
   if (next_ < fused_.size()) return read_next();
   look_deeper();
 }
 
-void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage) {
+void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage,
+                            const Showing& showing) {
   const Passage* passage = reader_.find(chunk.id);
   if ((passage == nullptr && !reader_.is_out_of_reach(chunk.id)) || is_copy(chunk.id)) return;
   Hit hit{passage ? *passage : reader_.without_text(chunk.id), chunk,
           meaning_ ? meaning_->distance_of(chunk.id) : std::nullopt,
           meaning_ && passage ? meaning_->likeness_of(chunk.id) : nullptr};
+  hit.snippet = snippet_of(hit, showing);
+  if (is_repeated(hit)) return;
   // A chunk that is itself the question is not answered.
   if (query_.excluded.empty()) find_grounds(hit, coverage);
-  const bool leaves_room = query_.per_file > 0 && next_ <= best_count();
-  if (leaves_room && hits_of_[hit.row()]++ >= query_.per_file)
-    held_back_.push_back(std::move(hit));
-  else
-    hits_.push_back(std::move(hit));
+  (leaves_room(hit) ? held_back_ : hits_).push_back(std::move(hit));
+}
+
+bool QuerySession::is_repeated(const Hit& hit) {
+  std::vector<std::uint64_t> ids;
+  for (const Hit& other : hits_) ids.push_back(other.rank.id);
+  return query_.is_distinct && copies_.fold(hit.rank.id, hit.snippet->text, ids);
+}
+
+// Documents that hold the same are one in this.
+bool QuerySession::leaves_room(const Hit& hit) {
+  if (query_.per_file == 0 || next_ > best_count()) return false;
+  std::size_t most = 0;
+  for (const std::size_t row : rows_of(hit)) most = std::max(most, hits_of_[row]++);
+  return most >= query_.per_file;
+}
+
+std::set<std::size_t> QuerySession::rows_of(const Hit& hit) const {
+  std::set<std::size_t> rows{hit.row()};
+  for (const std::uint64_t id : copies_to_name(hit))
+    rows.insert(collection_.catalogue().chunk(id).document_row);
+  return rows;
 }
 
 // Where the best give no more, further hits of the same documents are better than those below; and
@@ -134,6 +155,7 @@ void QuerySession::fill_up() {
       left.push_back(std::move(hit));
       continue;
     }
+    if (is_repeated(hit)) continue;
     if (is_full) hits_.erase(std::next(weak).base());
     const auto behind = std::find_if(hits_.begin(), hits_.end(),
                                      [&](const Hit& other) { return hit.rank < other.rank; });
@@ -186,8 +208,10 @@ void QuerySession::finish_places() {
         hit.also.push_back({*passage, {id, 0, 0, 0}, std::nullopt});
     const std::size_t copies = copies_.copies_of(hit.rank.id).size();
     hit.copies = hit.also.size() + copies - std::min(copies, kMostNamed);
-    // The first hit of a document tells of all that were held back.
-    const auto is_of_it = [row = hit.row()](const Hit& more) { return more.row() == row; };
+    // The first hit of a document tells of all that were held back, of its copies too.
+    const auto is_of_it = [rows = rows_of(hit)](const Hit& more) {
+      return rows.contains(more.row());
+    };
     for (Hit& more : held_back_)
       if (is_of_it(more)) hit.more.push_back(more);
     std::erase_if(held_back_, is_of_it);

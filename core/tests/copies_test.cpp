@@ -95,6 +95,28 @@ TEST_CASE("what holds no words, or too many, is nobody's copy") {
   CHECK(!is_copy(endless, endless));
 }
 
+TEST_CASE("what shows nothing new is a copy, with its own copies") {
+  const std::string before = "What comes before it is cut off elsewhere. ";
+  CopyFinder finder;
+  finder.add(1, "Tea is said to be steamed, and nothing else.");
+  finder.add(2, before + kNotice);
+  finder.add(3, kNotice + " What comes behind it is another matter.");
+  finder.add(4, kNotice + " What comes behind it is another matter.");
+  const Ids others{1, 2};
+
+  CHECK(!finder.fold(3, kNotice + " What comes behind it", others));
+  CHECK(!finder.fold(3, replace(kNotice, "four", "five"), others));
+  CHECK(!finder.fold(3, "The heating of the whole house", others));
+  CHECK(!finder.fold(3, kNotice, Ids{1, 7}));
+  CHECK(finder.count() == 1);
+  CHECK(finder.fold(3, "… " + kNotice, others));
+  CHECK(copies_of(finder, 2) == Ids{3, 4});
+  CHECK(copies_of(finder, 3).empty());
+  CHECK(finder.count() == 2);
+  CHECK(finder.add(3, "other") == 2);
+  CHECK(finder.add(5, kNotice + " What comes behind it is another matter.") == 5);
+}
+
 TEST_CASE("many passages are told apart in little time") {
   CopyFinder finder;
   for (std::uint64_t id = 0; id < 6000; ++id) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "index_fixture.h"
 #include "query/session.h"
 #include "query_fixture.h"
@@ -131,6 +133,50 @@ TEST_CASE("copies are hits of their own where they are asked for") {
   CHECK(paths_of(answer).size() == 5);
   CHECK(places_in(answer, "also") == 0);
   CHECK(explained(answer, "copies") == 0);
+}
+
+TEST_CASE("what shows nothing that another hit does not say is no hit") {
+  // So much that of the chunk only what is about tea is shown, and little else.
+  const auto filler = [](char name) {
+    std::string text;
+    for (int line = 0; line < 12; ++line)
+      text += "Line " + std::string(2, name) + std::to_string(line) +
+              " has words enough to be one of those of which a passage shows a few alone.\n";
+    return text;
+  };
+  for (const QueryMode mode : kModes) {
+    CAPTURE(static_cast<int>(mode));
+    Library library;
+    const std::string note = tea_note(0) + '\n' + tea_note(1) + '\n';
+    for (const auto& [name, first, second] : {std::tuple("page", 'a', 'b'), {"book", 'b', 'a'}}) {
+      const std::string text = filler(first) + note + filler(second);
+      library.put({.name = name, .text = text, .chunks = {{{0, text.size()}, {}}}});
+    }
+    library.put({.name = "letter", .text = tea_note(5)});
+    library.commit();
+    const JsonTree answer = ask(library, usual_query("steamed tea of the kind bbb", mode, 3));
+
+    CHECK(places_in(answer, "also") == 1);
+  }
+}
+
+TEST_CASE("documents that are copies have the hits of one") {
+  Library library;
+  std::string book;
+  for (int note = 0; note < 5; ++note) book += tea_note(note) + "\n\n";
+  for (const char* name : {"one", "two", "three"}) library.put({.name = name, .text = book});
+  for (int note = 6; note < 12; ++note)
+    library.put({.name = "page " + std::to_string(note), .text = tea_note(note)});
+  library.commit();
+  Query query = usual_query("steamed tea leaves", QueryMode::kHybrid, 5);
+  query.per_file = 1;
+
+  const JsonTree answer = ask(library, query);
+
+  std::size_t books = 0;
+  for (const std::string& path : paths_of(answer)) books += path.substr(0, 4) != "page";
+  CHECK(paths_of(answer).size() == 5);
+  CHECK(books <= 1);
 }
 
 TEST_CASE("copies are not embedded") {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from gossamer.errors import Unreadable
 from gossamer.readers.paragraphs import Line, join_lines
 from gossamer.readers.pdf_contents import Contents
+from gossamer.readers.pdf_running import EdgeLine, find_running
 from gossamer.readers.pieces import Pieces, one_line
 from gossamer.records import Document, Value
 
@@ -21,17 +21,14 @@ __all__ = ["extract_pdf"]
 
 _MAX_PAGES = 50_000
 _MAX_PAGE_CHARS = 5_000_000
-# How many lines at the top and bottom of a page can be running lines, and how long they are.
-_EDGE_LINES = 2
-_MAX_EDGE_CHARS = 120
-_MIN_REPEATS = 3
-_REPEATING_SHARE = 0.4  # left and right pages often differ
+_EDGE_LINES = 2  # at the top and bottom of a page, that can be running lines
+_LARGE = 1.15  # times the size of most lines
 _HYPHEN = "\x02"  # what PDFium puts for a hyphen at the end of a line it joined to the next
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?")
 _TOOL_PREFIX = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)) - ")
 _NO_TITLES = {"untitled", "untitled document", "no title", "title", "(anonymous)"}
 
-_Glued = tuple[str, str]  # what joins a line to the one before, and its text
+_GOES_ON = re.compile(r"[^\W\d_],?\Z")  # a page that ends so ends within a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +36,9 @@ class _Page:
     """A page cut where running lines could be: a few lines, the joined rest, a few lines."""
 
     number: int
-    top: list[_Glued]
-    body: list[_Glued]
-    bottom: list[_Glued]
+    top: list[EdgeLine]
+    body: str
+    bottom: list[EdgeLine]
 
 
 def extract_pdf(data: bytes, max_text_bytes: int) -> Document:
@@ -51,10 +48,13 @@ def extract_pdf(data: bytes, max_text_bytes: int) -> Document:
     several threads at once, and a hostile file can take any time and memory.
     """
     pages, metadata = _read_pages(data, max_text_bytes)
-    running = _running_lines(pages)
+    running = find_running([(page.top, page.bottom[::-1]) for page in pages])
     pieces = Pieces(max_text_bytes)
-    for page in pages:
-        pieces.add(page.number, _page_text(page, running))
+    before = ""
+    for page, lines in zip(pages, running, strict=True):
+        text = _page_text(page, lines)
+        pieces.add(page.number, text, " " if _goes_on(before, text) else None)
+        before = text or before
     if not pieces.text:
         raise Unreadable("no text in it; scanned? OCR is not done")
     return Document(
@@ -87,7 +87,7 @@ def _read_pages(data: bytes, max_text_bytes: int) -> tuple[list[_Page], dict[str
             room -= sum(len(line.text) for line in lines)
             if room < 0:
                 raise Unreadable("more text than the limit; split the file or raise the limit")
-            pages.append(_cut(number + 1, join_lines(contents.leave_out(lines))))
+            pages.append(_cut(number + 1, contents.leave_out(lines)))
         return pages, _metadata(pdf)
     finally:
         pdf.close()
@@ -180,32 +180,30 @@ def _mended(text: str) -> str:
     return mended.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _cut(number: int, lines: list[_Glued]) -> _Page:
-    top, rest = lines[:_EDGE_LINES], lines[_EDGE_LINES:]
-    body, bottom = rest[:-_EDGE_LINES], rest[-_EDGE_LINES:]
-    if body:
-        body = [(body[0][0], "".join(glue + text for glue, text in body)[len(body[0][0]) :])]
-    return _Page(number, top, body, bottom)
+def _cut(number: int, lines: Sequence[Line]) -> _Page:
+    sizes = sorted(line.size for line in lines)
+    large = _LARGE * sizes[len(sizes) // 2] if sizes else 0.0
+    joined = join_lines(lines)
+    edges = [
+        EdgeLine(glue, line.text, line.first_y, line.size > large)
+        for line, (glue, _) in zip(lines, joined, strict=True)
+    ]
+    stop = max(_EDGE_LINES, len(lines) - _EDGE_LINES)
+    body = "".join(glue + text for glue, text in joined[_EDGE_LINES:stop])
+    return _Page(number, edges[:_EDGE_LINES], body, edges[stop:])
 
 
-def _running_lines(pages: list[_Page]) -> set[str]:
-    """Find the page numbers, headers and footers: lines at the edge of many pages, digits apart."""
-    counts: Counter[str] = Counter()
-    for page in pages:
-        counts.update({_pattern(text) for _, text in page.top + page.bottom})
-    least = max(_MIN_REPEATS, _REPEATING_SHARE * len(pages))
-    return {pattern for pattern, count in counts.items() if count >= least and pattern}
+def _page_text(page: _Page, running: set[EdgeLine]) -> str:
+    top, bottom = (
+        "".join(line.glue + line.text for line in lines if line not in running)
+        for lines in (page.top, page.bottom)
+    )
+    return f"{top}{page.body}{bottom}".strip()
 
 
-def _pattern(text: str) -> str:
-    """Give what a running line has in common on all pages; "" for one too long to be one."""
-    return re.sub(r"\d+|\b[ivxlc]+\b", "#", text.lower()) if len(text) <= _MAX_EDGE_CHARS else ""
-
-
-def _page_text(page: _Page, running: set[str]) -> str:
-    top = [line for line in page.top if _pattern(line[1]) not in running]
-    bottom = [line for line in page.bottom if _pattern(line[1]) not in running]
-    return "".join(glue + text for glue, text in top + page.body + bottom).strip()
+def _goes_on(before: str, text: str) -> bool:
+    """Whether a sentence goes on from one page to the next."""
+    return bool(_GOES_ON.search(before)) and text[:1].islower()
 
 
 def _metadata(pdf: Any) -> dict[str, Value]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from gossamer import _core
@@ -20,6 +19,7 @@ from gossamer.errors import (
 )
 from gossamer.models.packs import fitting_pack
 from gossamer.once import once
+from gossamer.properties import cached_property
 from gossamer.remote.cache import Outgrown
 from gossamer.remote.source import RemoteBytes
 from gossamer.single.checks import (

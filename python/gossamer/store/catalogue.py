@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import PurePath
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
 from gossamer.errors import Damaged, UnknownId
+from gossamer.properties import cached_property
 from gossamer.records import Span, Value
 from gossamer.store.codecs import TRAVEL
 from gossamer.store.columns import Ints, Table, starts_of

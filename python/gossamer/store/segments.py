@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import PurePath
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gossamer import _core
 from gossamer.errors import UnknownId
+from gossamer.properties import cached_property
 from gossamer.records import Span
 from gossamer.store.catalogue import (
     Catalogue,

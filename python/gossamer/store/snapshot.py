@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -29,6 +28,7 @@ from gossamer.errors import (
 from gossamer.files import map_file, release_pages
 from gossamer.models.packs import Pack, fitting_pack
 from gossamer.once import once
+from gossamer.properties import cached_property
 from gossamer.store.catalogue import Catalogue, encode_name
 from gossamer.store.codecs import USUAL
 from gossamer.store.folder import check_size, read_manifest, read_whole
