@@ -211,6 +211,15 @@ def test_a_pdf_opens_at_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert arguments() == ["zathura", "-P", "12", "/a{page}.pdf"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="false and true are programs elsewhere")
+def test_a_viewer_that_fails_at_once_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOSSAMER_VIEWER", "false {path}")
+    with pytest.raises(InvalidArgument, match="failed with exit code 1"):
+        programs.start(choose_program("/a.pdf", "pdf", None, 1))
+    monkeypatch.setenv("GOSSAMER_VIEWER", "true {path}")
+    programs.start(choose_program("/a.pdf", "pdf", None, 1))
+
+
 def test_web_pages_open_in_the_browser_where_no_editor_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -163,6 +163,27 @@ def test_a_line_that_two_indexes_have_is_shown_once(same: Path) -> None:
     assert [hit["number"] for hit in hits] == list(range(1, len(hits) + 1))
 
 
+def test_a_passage_that_two_indexes_hold_in_files_of_their_own_is_one_hit(tmp_path: Path) -> None:
+    text = "The harbour is busy in May, and the ferry to the island leaves at nine o'clock then.\n"
+    for name, files in (("one", ("a.md", "b.md")), ("two", ("c.md",))):
+        (tmp_path / name).mkdir()
+        for file in files:
+            (tmp_path / name / file).write_text(text, "utf-8")
+        run_at(tmp_path, "-i", name, "add", tmp_path / name, "--model", "pocket")
+    search = ["search", "when does the ferry leave", "-i", "one", "-i", "two"]
+
+    (hit,) = json.loads(run_at(tmp_path, *search, "--json").stdout)["hits"]
+    each = json.loads(run_at(tmp_path, *search, "--json", "--copies").stdout)["hits"]
+
+    files = [Path(place["path"]).name for place in (hit, *hit["also"])]
+    assert sorted(files) == ["a.md", "b.md", "c.md"]
+    assert hit["copies"] == 2
+    assert all((place["id"] == 0) == (hit["index"] not in place["path"]) for place in hit["also"])
+    assert len(each) == 3
+    listed = run_at(tmp_path, *search, "-l").stdout.split()
+    assert sorted(Path(path).name for path in listed) == ["a.md", "b.md", "c.md"]
+
+
 @pytest.mark.parametrize("indexes", [["-i", "one"], ["--all"]])
 def test_grouped_by_file_each_has_one_hit_though_nothing_else_fits(
     same: Path, indexes: list[str]

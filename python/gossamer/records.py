@@ -112,6 +112,11 @@ class Hit:
         """The file's path, or the id that an added text was given."""
         return self.path
 
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where it stands: its own place, then those of its copies."""
+        return Place(self.id, self.path, self.line, self.location), *self.also
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteChunk:

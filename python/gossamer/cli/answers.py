@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gossamer.cli.add import bring_up_to_date
@@ -93,7 +92,7 @@ def ask(
     if len(answers) + len(failures) == 1:
         return answers[0]
     problems = [f"{name}: {error}" for name, error in failures.items()]
-    return _join(answers, problems, k, is_grouped)
+    return _join(answers, problems, k, is_grouped, options["distinct"])
 
 
 def _ask_one(
@@ -152,13 +151,9 @@ def _group(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     for hit in hits:
         others.setdefault((hit.path, hit.key), []).append(hit)
     return tuple(
-        replace(best, number=number, more=(*map(_place_of, rest), *best.more))
+        replace(best, number=number, more=(*(one.places[0] for one in rest), *best.more))
         for number, (best, *rest) in enumerate(others.values(), 1)
     )
-
-
-def _place_of(hit: Hit) -> Place:
-    return Place(id=hit.id, path=hit.path, line=hit.line, location=hit.location)
 
 
 def _interleave(answers: Sequence[Answer]) -> Iterator[tuple[Hit, Asked]]:
@@ -172,21 +167,55 @@ def _interleave(answers: Sequence[Answer]) -> Iterator[tuple[Hit, Asked]]:
         yield next_.pop(0)
 
 
-def _differ(hits: Iterable[tuple[Hit, Asked]], is_grouped: bool) -> Iterator[tuple[Hit, Asked]]:
-    """Leave out what another index has shown before: the line of a file, or the document."""
-    taken = set()
+def _show_once(
+    hits: Iterable[tuple[Hit, Asked]], is_grouped: bool, is_distinct: bool
+) -> list[tuple[Hit, Asked]]:
+    """Make one hit of what several indexes hold: a line of a file, a document, the same text."""
+    shown: list[tuple[Hit, Asked]] = []
+    known: dict[object, int] = {}
     for hit, asked in hits:
-        # An id that a program gave to a text means something else in another index.
-        owner = "" if os.path.isabs(hit.path) else asked.name
-        place = (owner, hit.path, hit.key, 0 if is_grouped else hit.line)
-        if place not in taken:
-            taken.add(place)
-            yield hit, asked
+        names = [_name(place, asked) for place in hit.places]
+        if is_grouped:
+            names = [_name(replace(hit.places[0], location=f"{hit.path}#{hit.key}"), asked)]
+        text = " ".join(hit.snippet.split())
+        first = next((known[name] for name in names if name in known), None)
+        if first is None and is_distinct and text in known:
+            first = known[text]
+        if first is None:
+            first = len(shown)
+            shown.append((hit, asked))
+        elif not is_grouped:
+            shown[first] = (_with_copies(*shown[first], hit, asked), shown[first][1])
+        known.update(dict.fromkeys([*names, text], first))
+    return shown
 
 
-def _join(answers: Sequence[Answer], problems: Sequence[str], k: int, is_grouped: bool) -> Answer:
+def _name(place: Place, asked: Asked) -> tuple[str, str]:
+    # An id that a program gave to a text means something else in another index.
+    return "" if os.path.isabs(place.path) else asked.name, place.location
+
+
+def _with_copies(best: Hit, its: Asked, hit: Hit, asked: Asked) -> Hit:
+    """Name the places of a hit that says the same, which may be of another index."""
+    there = {_name(place, its) for place in best.places}
+    more = [
+        replace(place, id=place.id if asked is its else 0)
+        for place in hit.places
+        if _name(place, asked) not in there
+    ]
+    copies = best.copies + len(more) + hit.copies - len(hit.also)
+    return replace(best, also=(*best.also, *more), copies=copies)
+
+
+def _join(
+    answers: Sequence[Answer],
+    problems: Sequence[str],
+    k: int,
+    is_grouped: bool,
+    is_distinct: bool,
+) -> Answer:
     """Make one answer of those of several indexes; of equals that of the first comes first."""
-    best = list(islice(_differ(_interleave(answers), is_grouped), k))
+    best = _show_once(_interleave(answers), is_grouped, is_distinct)[:k]
     found = [answer.found for answer in answers]
     indexes = [asked for answer in answers for asked in answer.indexes]
     said = [(asked.name, one) for asked, one in zip(indexes, found, strict=True)]

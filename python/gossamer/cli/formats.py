@@ -46,7 +46,7 @@ _OPTIONS = [
         "--files-with-matches",
         "as_paths",
         is_flag=True,
-        help="Print only the path of each file that has a hit, best first.",
+        help="Print only the path of each file that has a hit, or a copy of one, best first.",
     ),
     click.option(
         "-0", "--null", "ends_with_null", is_flag=True, help="End each path with a NUL; for xargs."
@@ -85,8 +85,8 @@ def _choose(options: dict[str, Any]) -> Format:
 
 
 def print_paths(output: Output, hits: Iterable[Hit], end: str) -> None:
-    """Print the path of each file once, best first."""
-    for path in dict.fromkeys(hit.path for hit in hits):
+    """Print the path of each file once, best first; copies behind what they are copies of."""
+    for path in dict.fromkeys(place.path for hit in hits for place in hit.places):
         output.path(near_path(path), end=end)
 
 

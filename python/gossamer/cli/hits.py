@@ -12,7 +12,7 @@ from gossamer.cli.last_search import remember
 from gossamer.cli.output import Column, Output, Piece
 from gossamer.cli.words import counted, duration, near_path, size
 from gossamer.query.results import ResultsRecord, has_close
-from gossamer.records import Hit
+from gossamer.records import Hit, Place
 
 __all__ = ["as_json", "show_results"]
 
@@ -132,7 +132,7 @@ def _show_places(output: Output, hit: Hit) -> None:
         others = "1 other" if hit.copies == 1 else f"{hit.copies:,} others"
         output.line((f"also in {others}: {_listed(named, hit.copies)}", "quiet"), indent=3)
     if hit.more:
-        named = [place.location[len(place.path) :].lstrip(": ") for place in hit.more]
+        named = list(dict.fromkeys(_near_hit(place, hit) for place in hit.more))
         output.line((f"more in this file: {_listed(named, len(named))}", "quiet"), indent=3)
 
 
@@ -143,6 +143,13 @@ def _listed(names: Sequence[str], count: int) -> str:
 
 def _near(path: str, location: str) -> str:
     return near_path(path) + location[len(path) :]
+
+
+def _near_hit(place: Place, hit: Hit) -> str:
+    """Name a place without the file, unless that is a copy of the hit's."""
+    if place.path == hit.path:
+        return place.location[len(place.path) :].lstrip(": ")
+    return _near(place.path, place.location)
 
 
 def _why(hit: Hit) -> str:

@@ -20,6 +20,7 @@ from gossamer.readers.formats import kind_of
 __all__ = ["Program", "choose_program", "start"]
 
 VIEWER = "GOSSAMER_VIEWER"
+_SOON_S = 0.5
 
 # How editors are told the line, and the names of those that are told so.
 _EDITORS = (
@@ -88,15 +89,34 @@ def start(program: Program) -> None:
         if program.is_awaited:
             _run_in_terminal(program.arguments)
         else:
-            null = subprocess.DEVNULL
-            subprocess.Popen(
-                program.arguments, stdin=null, stdout=null, stderr=null, start_new_session=True
-            )
+            _start_beside(program.arguments)
     except OSError as error:
         raise InvalidArgument(
             f"cannot run {program.arguments[0]}: {error.strerror}; $VISUAL or $EDITOR names the "
             f"editor, ${VIEWER} what shows a PDF"
         ) from None
+
+
+def _start_beside(arguments: Sequence[str]) -> None:
+    """Start a viewer, and see whether it fails at once: nobody sees what it prints."""
+    null = subprocess.DEVNULL
+    viewer = subprocess.Popen(
+        arguments, stdin=null, stdout=null, stderr=null, start_new_session=True
+    )
+    try:
+        failure = viewer.wait(_SOON_S)
+    except subprocess.TimeoutExpired:
+        return
+    if failure and not _is_explorer(arguments[0]):
+        raise InvalidArgument(
+            f"{' '.join(arguments)} failed with exit code {failure}; ${VIEWER} names what shows a "
+            "PDF, and your desktop's settings what opens other kinds"
+        )
+
+
+def _is_explorer(program: str) -> bool:
+    """Whether it is the one of Windows, whose exit code is 1 where all went well."""
+    return _name_of(program) == "explorer"
 
 
 def _run_in_terminal(arguments: Sequence[str]) -> None:
