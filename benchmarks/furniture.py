@@ -26,13 +26,18 @@ UNREAD = frozenset(("script", "style", "title"))
 # A name or two may stand in a text as well as in a menu.
 LEAST_WORDS = 3
 LED = re.compile(r"(?:\. ?){6,}")
+# Heads and feet of pages, as LaTeX's class for Sphinx sets them.
+RUNNING = re.compile(
+    r"^(?:\d{1,4} (?:Chapter|Appendix) \w+\. .*|\d+(?:\.\d+)+\. .{2,80} \d{1,4})$", re.MULTILINE
+)
 OF_INDEX = re.compile(r"^\S.{0,60}, \d{1,4}(?:, \d{1,4})+$", re.MULTILINE)
 
 
 def holds_furniture(file: Path, text: str) -> bool:
-    """Whether a passage of a file holds a piece of its menus, or lines of a table of contents."""
+    """Whether a passage holds a piece of its file's menus, contents, or heads and feet of pages."""
     if file.suffix == ".pdf":
-        return len(LED.findall(text)) > 1 or len(OF_INDEX.findall(text)) > 2
+        is_list = len(LED.findall(text)) > 1 or len(OF_INDEX.findall(text)) > 2
+        return is_list or RUNNING.search(text) is not None
     said = spaced_words(text)
     return "¶" in text or any(piece in said for piece in _pieces(file))
 

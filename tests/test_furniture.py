@@ -34,7 +34,10 @@ def test_words_of_a_menu_are_told_from_those_of_the_page(
         ("1 Tea . . . . . . . 3\n2 Milk . . . . . . . . 4", True),
         ("green, 3, 4\nhot, 12, 45\nold, 7, 9, 11", True),
         ("And then . . . nothing. It was 3, 4 or 5.", False),
+        ("It is hot.\n\n12 Chapter 3. Brewing tea\nOne waits.", True),
+        ("It is hot.\n3.4. Milk and sugar 13", True),
+        ("3. Milk and sugar 13\n12 Chapters are long.", False),
     ],
 )
-def test_contents_and_indexes_are_told_in_a_pdf(text: str, is_found: bool) -> None:
+def test_contents_indexes_and_running_lines_are_told_in_a_pdf(text: str, is_found: bool) -> None:
     assert holds_furniture(Path("tea.pdf"), text) is is_found
