@@ -191,13 +191,15 @@ bool QuerySession::is_stale(std::uint64_t id) const {
 }
 
 void QuerySession::find_grounds(Hit& hit, WordCoverage& coverage) {
-  hit.grounds = {.tokens = hit.rank.tokens,
-                 .exact = exact_of(fused_, hit.rank),
-                 .lead = lead_of(fused_, hit.rank),
-                 .terms = terms_.asked(),
-                 .chunks = chunk_count()};
+  hit.grounds = {.tokens = hit.rank.tokens, .terms = terms_.asked(), .chunks = chunk_count()};
   if (meaning_) hit.grounds.nearness = meaning_->nearness_of(hit.rank.id);
   if (!hit.passage.embedded.empty()) hit.grounds.coverage = coverage.find(hit.passage.embedded);
+  compare(hit);
+}
+
+void QuerySession::compare(Hit& hit) const {
+  hit.grounds.exact = exact_of(fused_, hit.rank);
+  hit.grounds.lead = lead_of(fused_, hit.rank);
   hit.probability = probability_of(hit.grounds);
 }
 

@@ -165,6 +165,8 @@ class QuerySession {
   bool leaves_room(const Hit& hit);
   // Finds what tells how sure a hit is.
   void find_grounds(Hit& hit, WordCoverage& coverage);
+  // What of that the others of the ranking tell.
+  void compare(Hit& hit) const;
   // Whether nobody wants a hit that is as unsure.
   bool is_below(const Hit& hit) const;
   std::span<const std::uint64_t> copies_to_name(const Hit& hit) const;
@@ -219,6 +221,7 @@ class QuerySession {
   std::vector<Hit> hits_;
   std::map<std::size_t, std::size_t> hits_of_;  // how many, by row of document
   std::vector<Hit> held_back_;                  // further ones of these documents
+  std::set<std::uint64_t> repeated_;            // what shows nothing that a hit does not say
 };
 
 }  // namespace gossamer

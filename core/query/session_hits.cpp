@@ -123,7 +123,9 @@ void QuerySession::take_hit(const FusedChunk& chunk, WordCoverage& coverage,
 bool QuerySession::is_repeated(const Hit& hit) {
   std::vector<std::uint64_t> ids;
   for (const Hit& other : hits_) ids.push_back(other.rank.id);
-  return query_.is_distinct && copies_.fold(hit.rank.id, hit.snippet->text, ids);
+  if (!query_.is_distinct || !copies_.fold(hit.rank.id, hit.snippet->text, ids)) return false;
+  repeated_.insert(hit.rank.id);
+  return true;
 }
 
 // Documents that hold the same are one in this.
@@ -194,6 +196,10 @@ std::span<const std::uint64_t> QuerySession::copies_to_name(const Hit& hit) cons
 // Where else a hit stands is to be cited too.
 void QuerySession::begin_places() {
   stage_ = Stage::kPlaces;
+  // What is shown once has no lead on itself.
+  std::erase_if(fused_, [this](const FusedChunk& one) { return repeated_.contains(one.id); });
+  for (Hit& hit : hits_)
+    if (query_.excluded.empty()) compare(hit);
   std::erase_if(hits_, [this](const Hit& hit) { return is_below(hit); });
   std::vector<std::uint64_t> ids;
   for (const Hit& hit : hits_) append(ids, copies_to_name(hit));
