@@ -82,9 +82,9 @@ called `report.desktop`, opens in the editor. No shell reads the path.
 `search -i work -i notes` and `search --all` ask several indexes and make one list. The hits of each
 stay in their order, and the next in the list is always the one that answers with the greatest
 probability: scores of two indexes do not compare. Where probabilities are equal or not known, the
-better place in its own index comes first. A passage that several of them hold is one hit, which names the places of all (`id` 0: of another index).
-An index that cannot be asked is a note, unless none can. The id of a hit is one of its own index:
-`show 12 -i work`; `open` knows whose it is.
+better place in its own index comes first. A passage that several of them hold is one hit, which
+names the places of all (`id` 0: of another index). An index that cannot be asked is a note, unless
+none can. The id of a hit is one of its own index: `show 12 -i work`; `open` knows whose it is.
 
 An index is named (`--index work`, in the usual place) or is a folder (`--index ./work`, a path
 with a slash). A name also means the folder of that name here, if there is an index in it and none
