@@ -18,6 +18,7 @@ CORE = ROOT / "core"
 # included. The root of the package, which gives the public names, is no part of it.
 LAYERS = (
     "errors",
+    "properties",
     "records",
     "places",
     "files",

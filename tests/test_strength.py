@@ -59,7 +59,7 @@ def test_of_what_is_alike_nothing_is_said(index: gossamer.Index):
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[..., tuple[int, str]]:
-    for number in range(20):
+    for number in range(40):
         (tmp_path / f"filler{number}.txt").write_text(FILLER.format(number), encoding="utf-8")
     (tmp_path / "rent.txt").write_text(ANSWER, encoding="utf-8")
     gossamer.Index.create(tmp_path / "index", model="pocket").add_paths([tmp_path])
