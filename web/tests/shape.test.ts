@@ -34,6 +34,7 @@ const LAYERS = [
   "sync",
   "worker",
   "remote", // an index that a server searches
+  "vectors", // of the page itself, without texts
   "index.ts",
 ];
 

@@ -37,12 +37,17 @@ OPTIMISE = (
 SEARCH = ("engine", "resident", "text", "model", "files", "query")
 # What changes of an index need.
 CHANGE = ("chunking", "files", "packages", "columns", "changes", "segments", "counting")
+# What vectors of the page's own need: an index without texts.
+VECTORS = ("engine", "resident")
 # For each module the files exports_*.cpp that it is made of, and whether it has relaxed SIMD.
 MODULES = {
     "gossamer": (SEARCH, False),
     "gossamer-relaxed": (SEARCH, True),
     "gossamer-filters": (("files", "filters"), False),
-    "gossamer-build": (("engine", "resident", "build"), False),
+    "gossamer-vectors": (VECTORS, False),
+    "gossamer-vectors-relaxed": (VECTORS, True),
+    "gossamer-build": ((*VECTORS, "build"), False),
+    "gossamer-build-relaxed": ((*VECTORS, "build"), True),
     "gossamer-chunks": (CHANGE, False),
 }
 FOLDERS = (

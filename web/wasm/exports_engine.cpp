@@ -85,9 +85,9 @@ GOSSAMER_EXPORT(index_info) void index_info(const OpenIndex* opened) {
 
 // `effort` is null, or rerank, margin, beam, ratio, batch.
 GOSSAMER_EXPORT(search_new)
-SearchBatch* search_new(const OpenIndex* opened, const float* query, std::size_t k, double recall,
-                        std::uint32_t strategy, const double* effort, const double* allowed,
-                        std::size_t allowed_count) {
+SearchBatch* search_new(const OpenIndex* opened, const float* queries, std::size_t count,
+                        std::size_t k, double recall, std::uint32_t strategy, const double* effort,
+                        const double* allowed, std::size_t allowed_count) {
   SearchRequest request;
   request.k = k;
   request.recall = recall;
@@ -98,7 +98,7 @@ SearchBatch* search_new(const OpenIndex* opened, const float* query, std::size_t
                       static_cast<std::uint32_t>(effort[4])};
   }
   request.allowed = allowed_of(*opened->index, allowed, allowed_count);
-  return new SearchBatch(*opened->index, query, 1, std::move(request));
+  return new SearchBatch(*opened->index, queries, count, std::move(request));
 }
 
 GOSSAMER_EXPORT(search_free) void search_free(SearchBatch* search) { delete search; }
@@ -131,8 +131,9 @@ void search_supply_rows(SearchBatch* search, const std::uint8_t* rows, std::size
   search->supply_rows({rows, size}, flags_of(missing, missing_count));
 }
 
-GOSSAMER_EXPORT(search_nearest) std::size_t search_nearest(const SearchBatch* search) {
-  return give_hits(search->nearest(0));
+GOSSAMER_EXPORT(search_nearest)
+std::size_t search_nearest(const SearchBatch* search, std::size_t query) {
+  return give_hits(search->nearest(query));
 }
 
 GOSSAMER_EXPORT(search_counters) void search_counters(const SearchBatch* search) {

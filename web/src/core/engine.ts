@@ -47,7 +47,8 @@ export interface EngineSearch {
   /** The same with rows as the file keeps them (rowBytes each), of those wanted nodes whose rows are
    * not in memory (have not been place()d meanwhile), in the order of wantedNodes(). */
   supplyRows(rows: Uint8Array, missing?: Uint8Array): void;
-  nearest(): Nearest;
+  /** The nearest of one of the queries: the first without a number. */
+  nearest(query?: number): Nearest;
   counters(): SearchCounters;
   free(): void;
 }
@@ -79,7 +80,8 @@ export interface EngineIndex {
   readonly handle: number; // its address, for sessions in the same memory
   /** A search of a session, by its address. */
   searchAt(address: number): EngineSearch;
-  search(query: Float32Array, request: EngineRequest): EngineSearch;
+  /** One or many queries end to end, searched side by side: a vector that several want is asked for once. */
+  search(queries: Float32Array, request: EngineRequest): EngineSearch;
   /** Ids in the order of nodes; those of deleted nodes left out. */
   ids(): number[];
   /** The node of each id: where its row stands in the file. UnknownId. */

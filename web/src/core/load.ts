@@ -17,7 +17,7 @@ export interface WasmFiles {
 
 /** The engine that opens and searches. */
 export async function loadEngine(wasm: WasmFiles): Promise<Engine> {
-  return wasmEngine(await searchModule(wasm), hasRelaxedSimd() ? "relaxed" : "simd", null);
+  return wasmEngine(await searchModule(wasm), kernels(), null);
 }
 
 /** The engine that also makes and changes indexes. */
@@ -27,6 +27,21 @@ export async function loadBuilder(wasm: WasmFiles): Promise<Engine> {
     loadPart(import("./builder.ts")),
   ]);
   return wasmEngine(module, "simd", builder);
+}
+
+/** The engine that opens and searches vectors of the page's own, without texts. */
+export async function loadVectors(wasm: WasmFiles): Promise<Engine> {
+  return wasmEngine(await fastModule(wasm, "gossamer-vectors"), kernels(), null);
+}
+
+/** The same that also makes and changes indexes. Its kernels are the fastest here: codes and links may
+ * differ in the last bit from those that Python makes. */
+export async function loadVectorBuilder(wasm: WasmFiles): Promise<Engine> {
+  const [module, { builder }] = await Promise.all([
+    fastModule(wasm, "gossamer-build"),
+    loadPart(import("./builder.ts")),
+  ]);
+  return wasmEngine(module, kernels(), builder);
 }
 
 /** Tokens and token-table models, by the module that searches. */
@@ -41,9 +56,18 @@ export async function loadFilters(wasm: WasmFiles): Promise<FilterCore> {
   return wasmFilters(() => new Core(module, 1));
 }
 
-/** The module that searches: with relaxed SIMD where the browser has it. */
+/** The module that searches. */
 function searchModule(wasm: WasmFiles): Promise<WebAssembly.Module> {
-  return compiled(wasm, hasRelaxedSimd() ? "gossamer-relaxed.wasm" : "gossamer.wasm");
+  return fastModule(wasm, "gossamer");
+}
+
+/** The module of a name with relaxed SIMD, where the browser has it. */
+function fastModule(wasm: WasmFiles, name: string): Promise<WebAssembly.Module> {
+  return compiled(wasm, hasRelaxedSimd() ? `${name}-relaxed.wasm` : `${name}.wasm`);
+}
+
+function kernels(): Engine["kernels"] {
+  return hasRelaxedSimd() ? "relaxed" : "simd";
 }
 
 /** What cuts documents into chunks. */

@@ -2,16 +2,16 @@
 
 import { GossamerError } from "../errors.ts";
 
-/** A query of the index's dimension. WrongDimension. */
-export function checkQuery(query: Float32Array, dim: number): Float32Array {
-  if (query.length === dim) return query;
-  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got ${query.length}`);
-}
-
 /** Expects an id for each vector. */
 export function checkPairs(ids: number, vectors: number): void {
   if (ids === vectors) return;
   fail("InvalidArgument", `expected one id for each vector: ${ids} ids and ${vectors} vectors came`);
+}
+
+/** How many queries these are, one at least. WrongDimension. */
+export function checkQueries(queries: Float32Array, dim: number): number {
+  if (queries.length > 0) return checkRows(queries, dim);
+  return fail("WrongDimension", `expected vectors of ${dim} dimensions, got none`);
 }
 
 /** How many vectors these are. WrongDimension. */

@@ -16,7 +16,7 @@ import { Core, freeOnce } from "./memory.ts";
 import { collectionAt, type Collection } from "./query.ts";
 import { residentRows } from "./resident.ts";
 import { openCollection } from "./sources.ts";
-import { checkQuery, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
+import { checkQueries, fail, idsOf, placeOf, wholeNumber } from "./wasm_checks.ts";
 
 // In the order of the enums in C++.
 const STRATEGIES = ["auto", "scan", "walk", "two-level", "best-first", "lazy", "exact"] as const;
@@ -139,7 +139,7 @@ function indexOf(core: Core, handle: number, free: () => void, builder: Builder 
       return core.isBroken();
     },
     resident: isDetached ? residentRows(core, handle, rowBytes) : null,
-    search: (query, request) => startSearch(core, handle, checkQuery(query, dim), request),
+    search: (queries, request) => startSearch(core, handle, queries, checkQueries(queries, dim), request),
     ids: () => Array.from(core.numbers(core.call("index_ids", handle))),
     nodesOf: (ids) => core.words(core.call("index_nodes_of", handle, idsOf(ids), ids.length)),
     verify: () => void core.call("index_verify", handle),
@@ -160,7 +160,8 @@ function noChanges(): Changes {
 function startSearch(
   core: Core,
   index: number,
-  query: Float32Array,
+  queries: Float32Array,
+  count: number,
   request: EngineRequest,
 ): EngineSearch {
   const strategy = placeOf(STRATEGIES, request.strategy ?? "auto", "strategy");
@@ -168,7 +169,8 @@ function startSearch(
   const k = Math.min(wholeNumber(request.k, "k"), MOST);
   const effort = effortOf(request);
   const { recall } = request;
-  const search = core.call("search_new", index, query, k, recall, strategy, effort, allowed, allowed?.length ?? 0);
+  const { length } = allowed ?? { length: 0 };
+  const search = core.call("search_new", index, queries, count, k, recall, strategy, effort, allowed, length);
   return searchOf(core, search, freeOnce(() => core.call("search_free", search)));
 }
 
@@ -182,7 +184,7 @@ function searchOf(core: Core, search: number, free: () => void): EngineSearch {
     wantedNodes: () => core.words(core.call("search_wanted_nodes", search)),
     supply: (vectors, missing) => supply("search_supply", vectors, missing),
     supplyRows: (rows, missing) => supply("search_supply_rows", rows, missing),
-    nearest: () => nearestOf(core, core.call("search_nearest", search)),
+    nearest: (query = 0) => nearestOf(core, core.call("search_nearest", search, query)),
     counters: () => {
       core.call("search_counters", search);
       const [rounds, vectorsAsked, distances, codesTouched, hops] = core.numbers(5) as unknown as [

@@ -1,0 +1,78 @@
+// Vectors in the browser's storage: a folder for each name, with one file that a record names. The record is
+// replaced whole, so that a page that is killed leaves what was there before.
+
+import type { ByteSource } from "../bytes/source.ts";
+import { GossamerError } from "../errors.ts";
+import { randomName } from "../random.ts";
+import { vectorsFolder, vectorsName } from "../storage/names.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Folder, Storage } from "../storage/storage.ts";
+import { decodeText, encodeText } from "../text/text.ts";
+
+const FORMAT = "gossamer vectors";
+
+let opened: Promise<Storage> | null = null;
+
+/** The names that vectors are kept under. */
+export async function storedNames(): Promise<string[]> {
+  const storage = await ownStorage();
+  const names = (await storage.names()).flatMap((folder) => vectorsName(folder) ?? []);
+  const records = names.map(async (name) => fileOf(await storage.folder(vectorsFolder(name))));
+  const files = await Promise.all(records);
+  return names.filter((_, i) => files[i] !== null);
+}
+
+/** The file that is kept under a name. NoIndex if there is none. */
+export async function openStored(name: string): Promise<ByteSource> {
+  const storage = await ownStorage();
+  const isThere = (await storage.names()).includes(vectorsFolder(name));
+  const folder = isThere ? await storage.folder(vectorsFolder(name)) : null;
+  const file = folder && (await fileOf(folder));
+  if (file) return folder.open(file);
+  throw new GossamerError("NoIndex", `no vectors are stored under the name ${name}: build them and store(name)`);
+}
+
+/** Puts a file in place of what is kept under a name. Unwritable where there is no room. */
+export async function writeStored(name: string, bytes: Uint8Array): Promise<void> {
+  const folder = await (await ownStorage()).folder(vectorsFolder(name));
+  await folder.whileWriting(async () => {
+    const file = `${randomName()}.gossamer`;
+    const sink = await folder.create(file);
+    await sink.write(bytes);
+    await sink.close();
+    await folder.writeManifest(encodeText(JSON.stringify({ format: FORMAT, version: 1, file })));
+    const others = (await folder.files()).filter((other) => other.name !== file);
+    // One that another tab reads stays until the next time.
+    for (const other of others) await folder.removeFile(other.name).catch(() => undefined);
+  }, true);
+}
+
+/** Removes what is kept under a name; nothing if there is none. */
+export async function removeStored(name: string): Promise<void> {
+  await (await ownStorage()).remove(vectorsFolder(name));
+}
+
+async function fileOf(folder: Folder): Promise<string | null> {
+  const manifest = await folder.readManifest();
+  if (!manifest) return null;
+  try {
+    const record = JSON.parse(decodeText(manifest) ?? "") as { format?: unknown; file?: unknown };
+    if (record.format === FORMAT && typeof record.file === "string") return record.file;
+  } catch {
+    // Below.
+  }
+  throw new GossamerError("Damaged", `what is stored as ${folder.name} is not what was written: remove it`);
+}
+
+/** Storage that outlives the page. Unavailable without one. */
+async function ownStorage(): Promise<Storage> {
+  opened ??= openStorage();
+  opened.catch(() => (opened = null));
+  const storage = await opened;
+  if (storage.kind !== "memory") return storage;
+  throw new GossamerError(
+    "Unavailable",
+    "there is no storage for names here (a private window, a page without https, Node): save() gives the bytes " +
+      "of the file, for you to keep",
+  );
+}
