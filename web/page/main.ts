@@ -127,8 +127,9 @@ function onKey(event: KeyboardEvent): void {
 function goTo(query: Query, { isDraft, target }: { isDraft: boolean; target?: Target }): void {
   const shown = target ?? backend.opened()?.target ?? backend.targetOf(location.search);
   const address = writeQuery(query, backend.paramsOf(shown));
-  const state = { isDraft, target: keyOf(shown) };
   const isHere = new URL(address, location.href).href === location.href;
+  const isStillDraft = isDraft && (!isHere || (history.state?.isDraft ?? true));
+  const state = { isDraft: isStillDraft, target: keyOf(shown) };
   if (isHere || history.state === null || history.state.isDraft)
     history.replaceState(state, "", address);
   else history.pushState(state, "", address);
@@ -140,6 +141,9 @@ function followAddress(): void {
   setForm(readQuery(location.search));
   const now = backend.opened()?.target;
   const wanted = backend.targetOf(location.search);
+  // A link with a question was followed on purpose: Back leads to it from the next one.
+  if (history.state === null && question.value !== "")
+    history.replaceState({ isDraft: false, target: keyOf(wanted) }, "");
   const isOpen = now && (history.state?.target === keyOf(now) || keyOf(now) === keyOf(wanted));
   if (isOpen) void answer(queryOfForm());
   else void backend.open(wanted, hooks);

@@ -46,6 +46,61 @@ test("what was touched is read from storage the next time", async () => {
   assert.ok(source.bytesFromStorage > 0);
 });
 
+for (const modified of ["", "Thu, 19 Nov 2026 12:00:00 GMT"]) {
+  test(`a host without ranges gives a file once, then says that it is the same (${modified || "ETag"})`, async (context) => {
+    context.mock.method(console, "warn", () => undefined);
+    const host = await start();
+    Object.assign(host, { ranges: false, modified, etag: modified ? "" : null });
+    const folder = await newFolder();
+    await keepWhole(host, folder);
+
+    const source = await openCached(host.url, folder, options);
+
+    assert.deepEqual(await source.read(0, CONTENT.length), CONTENT);
+    assert.equal(source.bytesFetched, 0);
+    assert.deepEqual(host.statuses, [200, 304]);
+    assert.deepEqual(source.notes, []);
+  });
+}
+
+test("another file on a host without ranges is fetched, and takes the place of the one before", async (context) => {
+  context.mock.method(console, "warn", () => undefined);
+  const host = await start();
+  host.ranges = false;
+  const folder = await newFolder();
+  await keepWhole(host, folder);
+  host.content = someBytes(300_001, 2);
+
+  await keepWhole(host, folder);
+  const source = await openCached(host.url, folder, options);
+
+  assert.deepEqual(await source.read(0, 300_001), host.content);
+  assert.deepEqual(host.statuses, [200, 200, 200, 304]);
+  assert.equal((await folder.files()).length, 1);
+});
+
+test("what storage has lost of a file that was kept whole is fetched again", async (context) => {
+  context.mock.method(console, "warn", () => undefined);
+  const host = await start();
+  host.ranges = false;
+  const disk = makeDisk();
+  const folder = await memoryStorage(disk).folder("kept");
+  await keepWhole(host, folder);
+  const source = await openCached(host.url, folder, options);
+  disk.folders.clear();
+
+  assert.deepEqual(await source.read(100_000, 50), CONTENT.slice(100_000, 100_050));
+});
+
+/** Opens a file of a host without ranges, and waits until it is kept. */
+async function keepWhole(host: Host, folder: Folder): Promise<void> {
+  const source = await openCached(host.url, folder, options);
+  await source.flush();
+  for (let tries = 0; tries < 50 && (await folder.files()).length === 0; tries++) await source.flush();
+  source.close();
+  await source.flush();
+}
+
 test("ranges across kept, new and fetched blocks come out right", async () => {
   const host = await start();
   const folder = await newFolder();

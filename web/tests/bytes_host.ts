@@ -9,6 +9,7 @@ export interface Host {
   content: Uint8Array;
   etag: string | null; // null: made of the content
   ranges: boolean;
+  modified: string; // the date it gives in place of an ETag; "" for none
   status: number; // 0: as it should be
   cutAfter: number; // bytes of a body before the connection is cut
   faults: number; // how many requests status and cutAfter last
@@ -16,6 +17,7 @@ export interface Host {
   sendsLess: number; // bytes fewer than announced, in a range that looks sound
   readonly asked: string[]; // the Range header of each request
   readonly ifRange: string[];
+  readonly statuses: number[]; // of its answers
   close(): Promise<void>;
 }
 
@@ -36,6 +38,8 @@ export async function serve(content: Uint8Array): Promise<Host> {
     sendsLess: 0,
     asked: [],
     ifRange: [],
+    statuses: [],
+    modified: "",
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());
@@ -66,9 +70,11 @@ function answer(host: Host, request: IncomingMessage, response: ServerResponse):
     response.writeHead(host.status).end();
     return;
   }
+  const version = host.modified ? { "Last-Modified": host.modified } : etag ? { ETag: etag } : {};
   const { status, body, headers } = select(host, request, etag);
   const cut = isFaulty ? host.cutAfter : Infinity;
-  response.writeHead(status, { "Content-Length": body.length, ...(etag ? { ETag: etag } : {}), ...headers });
+  host.statuses.push(status);
+  response.writeHead(status, { "Content-Length": body.length, ...version, ...headers });
   if (body.length <= cut) {
     response.end(body);
     return;
@@ -80,6 +86,10 @@ function select(host: Host, request: IncomingMessage, etag: string) {
   const { content } = host;
   const match = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
   const isOther = request.headers["if-range"] !== undefined && request.headers["if-range"] !== etag;
+  const isKnown = host.modified
+    ? request.headers["if-modified-since"] === host.modified
+    : request.headers["if-none-match"] === etag;
+  if (isKnown) return { status: 304, body: new Uint8Array(0), headers: {} };
   if (!match || !host.ranges || isOther) return { status: 200, body: content, headers: {} };
   const start = Number(match[1]);
   const end = Math.min(content.length, Number(match[2]) + 1, start + host.most) - host.sendsLess;

@@ -7,14 +7,15 @@ export interface Question {
   readonly range?: ByteRange; // without: the whole file
   readonly mostWhole?: number; // most bytes of a whole file; without, only ranges are taken
   readonly version?: string; // of the file that was opened
+  readonly known?: string; // a version of which nothing is to come if it is still the one
   readonly size?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What came: the part that was asked for, the whole file, nothing of an empty file, a part of
- * compressed bytes (of no use), or the news that the file is another one now. */
+ * compressed bytes (of no use), or the news that the file is another one now, or still the one known. */
 export interface Answer {
-  readonly kind: "part" | "whole" | "empty" | "encoded" | "changed";
+  readonly kind: "part" | "whole" | "empty" | "encoded" | "changed" | "known";
   readonly bytes: Uint8Array;
   readonly size: number | null; // of the file; null where the server does not let the page see it
   readonly version: string;
@@ -52,6 +53,11 @@ export async function understand(
   const answer = { bytes: new Uint8Array(0), size: null, version: found, isEncoded };
   const isLater = version !== undefined;
   const isOther = isLater && !isSameVersion(version, found);
+  if (question.known !== undefined) {
+    await take.nothing();
+    if (response.status !== 304) checkStatus(url, response);
+    return { ...answer, kind: response.status === 304 ? "known" : "changed" };
+  }
   if (response.status === 416) {
     await take.nothing();
     const isEmpty = !isLater && /^bytes \*\/0$/.test(response.headers.get("content-range") ?? "");

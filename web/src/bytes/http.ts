@@ -96,14 +96,25 @@ export class Asker {
   }
 }
 
-function rangeHeaders(url: string, { range, version }: Question): Record<string, string> {
+function rangeHeaders(url: string, { range, version, known }: Question): Record<string, string> {
   if (!range) return {};
   const headers = { Range: `bytes=${range.at}-${range.at + range.length - 1}` };
+  if (known !== undefined) return { ...headers, ...unlessHeaders(known) };
   // Not asked of another origin, where it takes one more request each time: what comes back is
   // compared anyway. Weak tags are not allowed here.
+  return version && isOwnOrigin(url) && !version.startsWith("W/") ? { ...headers, "If-Range": version } : headers;
+}
+
+/** What lets a server say that nothing has changed. */
+function unlessHeaders(version: string): Record<string, string> {
+  const isTag = /^(W\/)?"/.test(version);
+  return isTag ? { "If-None-Match": version } : { "If-Modified-Since": version };
+}
+
+/** Whether headers of ours may be sent without asking the server for leave. */
+export function isOwnOrigin(url: string): boolean {
   const origin = globalThis.location?.origin;
-  const isSame = origin === undefined || origin === new URL(url).origin;
-  return version && isSame && !version.startsWith("W/") ? { ...headers, "If-Range": version } : headers;
+  return origin === undefined || origin === new URL(url).origin;
 }
 
 /** Lets so many run at once; the others wait for their turn. */

@@ -1,7 +1,7 @@
 // A file on a server, read by byte ranges.
 import { GossamerError } from "../errors.ts";
 import type { Answer } from "./answer.ts";
-import { Asker, type AskOptions } from "./http.ts";
+import { Asker, type AskOptions, isOwnOrigin } from "./http.ts";
 import { joinBytes } from "./join.ts";
 import { memorySource } from "./memory.ts";
 import { checkRange, mergeRanges, readMerged } from "./ranges.ts";
@@ -52,13 +52,13 @@ export async function openRemote(url: string | URL, options: RemoteOptions = {})
   const size = await sizeOf(first, () => asker.askSize(options.signal));
   const ranged = { size, version: first.version, head: first.bytes };
   const source = first.kind === "part" ? rangedSource(asker, ranged, options) : memorySource(first.bytes);
-  const notes = notesOf(first, asker.shown);
+  warnOfWhole(first, asker.shown);
   return {
     ...source,
     url: asker.url,
     etag: first.version,
     hasRanges: first.kind === "part" || first.kind === "empty",
-    notes,
+    notes: [],
     get bytesFetched() {
       return asker.counters.bytes;
     },
@@ -68,16 +68,26 @@ export async function openRemote(url: string | URL, options: RemoteOptions = {})
   };
 }
 
+/** Whether a file on a server is still of this version, which comes with few bytes. False where that cannot be
+ * asked: of another origin, that would need its leave. Unreachable if the server does not answer. */
+export async function isUnchanged(url: string, version: string, options: RemoteOptions): Promise<boolean> {
+  if (version === "" || !isOwnOrigin(url)) return false;
+  const asker = new Asker(url, options);
+  const answer = await asker.ask({ range: { at: 0, length: 1 }, known: version, signal: options.signal });
+  return answer.kind === "known";
+}
+
 async function sizeOf(first: Answer, askSize: () => Promise<number>): Promise<number> {
   if (first.kind !== "part") return first.bytes.length;
   return first.size ?? (await askSize());
 }
 
-function notesOf(first: Answer, url: string): string[] {
-  if (first.kind !== "whole") return [];
+/** Tells whoever looks after the page: its visitors can do nothing about it. */
+function warnOfWhole(first: Answer, url: string): void {
+  if (first.kind !== "whole") return;
   const why = first.isEncoded ? "compresses the file" : "has no byte ranges";
   const bytes = first.bytes.length;
-  return [`the server of ${url} ${why}: all ${bytes} bytes of it were fetched, not only what is needed`];
+  console.warn(`Gossamer: the server of ${url} ${why}: all ${bytes} bytes of it were fetched, not only what is needed`);
 }
 
 interface Ranged {

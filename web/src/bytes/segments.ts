@@ -25,6 +25,11 @@ export interface Segment {
   find(number: number): { at: number; length: number; crc: number } | null;
 }
 
+/** How many blocks a file has. */
+export function blockCount({ size, blockBytes }: Origin): number {
+  return Math.ceil(size / blockBytes);
+}
+
 /** How many bytes block `number` has: the last one may be shorter. */
 export function blockLength(origin: Origin, number: number): number {
   return Math.min(origin.blockBytes, origin.size - number * origin.blockBytes);

@@ -1,26 +1,32 @@
 import { crc32c } from "../bytes/hashes.ts";
-import { blockLength, encodeSegment, type Origin, readSegment, type Segment } from "../bytes/segments.ts";
+import { joinBytes } from "../bytes/join.ts";
+import { blockCount, blockLength, encodeSegment, type Origin, readSegment, type Segment } from "../bytes/segments.ts";
 import { type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
 import type { Folder } from "./storage.ts";
 
 const FILE = /^kept-(\d+)\.gsb$/;
 const MOST_MERGED = 2048; // blocks: larger files are not rewritten
+const PIECE = 1 << 20; // bytes that are written at a time
 
 interface BlockFile extends Segment {
   readonly file: string;
   readonly source: ByteSource;
 }
 
-/** What a folder keeps of `url`, whatever its version: the newest; null if there is nothing. */
-export async function findOrigin(folder: Folder, url: string): Promise<Origin | null> {
-  let found: Origin | null = null;
+/** What a folder keeps of `url`, whatever its version: the newest; null if there is nothing. `isWhole` if
+ * no block of it is missing. */
+export async function findKept(folder: Folder, url: string): Promise<{ origin: Origin; isWhole: boolean } | null> {
+  const found: BlockFile[] = [];
   for (const name of await namesIn(folder)) {
     const file = await openFile(folder, name);
-    if (file?.origin.url === url) found = file.origin;
+    if (file?.origin.url === url) found.push(file);
     file?.source.close();
   }
-  return found;
+  const origin = found.at(-1)?.origin;
+  if (!origin) return null;
+  const numbers = found.filter((file) => isSame(file.origin, origin)).flatMap((file) => file.numbers);
+  return { origin, isWhole: new Set(numbers).size === blockCount(origin) };
 }
 
 /** The blocks of one version of a remote file that storage has. */
@@ -76,7 +82,7 @@ export class BlockStore {
     const { all, joined } = await this.#joinSmall(blocks);
     const name = await nextName(this.#folder);
     const sink = await this.#folder.create(name);
-    for (const part of encodeSegment(this.#origin, all)) await sink.write(part);
+    for (const part of inPieces(encodeSegment(this.#origin, all))) await sink.write(part);
     await sink.close();
     const added = await openFile(this.#folder, name);
     if (!added) return;
@@ -127,6 +133,21 @@ export class BlockStore {
     }
     return { all, joined };
   }
+}
+
+/** The same bytes in fewer pieces: each write may be a trip to another process. */
+function* inPieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let some: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    some.push(part);
+    bytes += part.length;
+    if (bytes < PIECE) continue;
+    yield joinBytes(some);
+    some = [];
+    bytes = 0;
+  }
+  yield joinBytes(some);
 }
 
 async function namesIn(folder: Folder): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
 import { checkUrl } from "../bytes/http.ts";
 import { checkRange } from "../bytes/ranges.ts";
-import { openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
-import { blockLength, type Origin } from "../bytes/segments.ts";
+import { isUnchanged, openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
+import { blockCount, blockLength, type Origin } from "../bytes/segments.ts";
 import { type ByteRange, type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
-import { BlockStore, findOrigin } from "./block_store.ts";
+import { BlockStore, findKept } from "./block_store.ts";
 import type { Folder } from "./storage.ts";
 
 export interface CacheOptions {
@@ -47,6 +47,8 @@ export async function cachedSource(
   else store = await BlockStore.open(folder, origin).catch((error: unknown) => noteFailure(notes, error));
   const flushBytes = options.flushBytes ?? FLUSH;
   const blocks = new Blocks({ remote, origin, store, folder, notes, flushBytes });
+  // What came whole is kept whole, or it would come again the next time.
+  if (!remote.hasRanges) void blocks.keepAll().catch(() => undefined);
 
   async function readAll(ranges: readonly ByteRange[], signal?: AbortSignal): Promise<Uint8Array[]> {
     for (const range of ranges) checkRange(url, size, range.at, range.length);
@@ -87,16 +89,19 @@ export async function openCached(
   options: RemoteOptions & CacheOptions = {},
 ): Promise<CachedSource> {
   const address = checkUrl(url);
-  const origin = await findOrigin(folder, address).catch(() => null);
+  const kept = await findKept(folder, address).catch(() => null);
+  const again = (origin: Origin, note?: string) =>
+    cachedSource(lateRemote(origin, options, note), folder, { ...options, blockBytes: origin.blockBytes });
   try {
+    // Where all of it is here, the server need only say that it is still the same.
+    if (kept?.isWhole && (await isUnchanged(address, kept.origin.etag, options))) return await again(kept.origin);
     // The head is there already: one byte tells whether it is still the same file.
-    const remote = await openRemote(address, origin ? { ...options, headBytes: 1 } : options);
+    const remote = await openRemote(address, kept ? { ...options, headBytes: 1 } : options);
     return await cachedSource(remote, folder, options);
   } catch (error) {
     const isAway = error instanceof GossamerError && error.reason === "Unreachable";
-    if (!isAway || !origin) throw error;
-    const late = lateRemote(origin, options);
-    return cachedSource(late, folder, { ...options, blockBytes: origin.blockBytes });
+    if (!isAway || !kept) throw error;
+    return again(kept.origin, `${address} does not answer: only what was kept of it before can be used`);
   }
 }
 
@@ -136,6 +141,13 @@ class Blocks {
     const missing = numbers.filter((number) => !found.has(number));
     await this.#fetch(missing, found, signal);
     return found;
+  }
+
+  /** Fetches what is not there yet, and keeps it. */
+  async keepAll(): Promise<void> {
+    if (!this.#isKeeping) return;
+    await this.get(Array.from({ length: blockCount(this.#places.origin) }, (_, number) => number));
+    await this.flush();
   }
 
   flush(): Promise<void> {
@@ -187,8 +199,8 @@ class Blocks {
   }
 }
 
-/** A server that did not answer: asked again when something is wanted of it. */
-function lateRemote(origin: Origin, options: RemoteOptions): RemoteSource {
+/** A server that is asked when something is wanted of it. */
+function lateRemote(origin: Origin, options: RemoteOptions, note?: string): RemoteSource {
   const { url, etag, size } = origin;
   let opening: Promise<RemoteSource> | null = null;
   let opened: RemoteSource | null = null;
@@ -216,7 +228,7 @@ function lateRemote(origin: Origin, options: RemoteOptions): RemoteSource {
     etag,
     size,
     hasRanges: true,
-    notes: [`${url} does not answer: only what was kept of it before can be used`],
+    notes: note === undefined ? [] : [note],
     read: async (at, length, signal) => (await ensure()).read(at, length, signal),
     readMany: async (ranges, signal) => readMany(await ensure(), ranges, signal),
     close: () => opened?.close(),

@@ -2,7 +2,7 @@
 // in the page, the same files by promises.
 import type { ByteSource } from "../bytes/source.ts";
 import { blobSource } from "../bytes/blob.ts";
-import { checkRange } from "../bytes/ranges.ts";
+import { checkRange, mergeRanges, readMerged } from "../bytes/ranges.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import { askPersistence, browserUsage, cleared, failStorage, full, freeBytes } from "./failures.ts";
 import { makeFolder, type RawFiles, type RawSink } from "./folder.ts";
@@ -12,6 +12,9 @@ import type { Storage } from "./storage.ts";
 const ROOT = "gossamer";
 const NAME_FILE = "name.txt"; // of folders whose name was cut
 const LOCK = "gossamer-opfs";
+// In private windows each read is a trip to another process.
+const GAP = 4096;
+const MOST_TOGETHER = 1 << 20;
 
 /** What browsers have beyond the types that TypeScript ships. */
 interface OpfsFile extends FileSystemFileHandle {
@@ -172,7 +175,8 @@ function syncSource(folder: string, file: string, handle: SyncHandle): ByteSourc
     },
     async readMany(ranges, signal) {
       throwIfAborted(signal);
-      return ranges.map((range) => take(range.at, range.length));
+      const merged = mergeRanges(ranges, GAP, MOST_TOGETHER);
+      return readMerged(ranges, merged, async ({ at, length }) => take(at, length));
     },
     readNow,
     close() {
