@@ -1,6 +1,6 @@
-"""The browser that the page is tested with.
+"""The browser that pages are tested with: Chromium, or with BROWSER=firefox the system's Firefox.
 
-`python tests/browser.py` puts one in place where it may: as root of a Debian-like system.
+`python tests/browser.py` puts it in place where it may: as root of a Debian-like system.
 """
 
 import os
@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -28,9 +29,12 @@ _ARGUMENTS = (
 )
 # The lists of packages may be old or not there.
 _UPDATE = ("apt-get", "update", "--quiet=2")
-_INSTALL = ("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", "chromium")
+_INSTALL = ("apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends")
+IS_FIREFOX = os.environ.get("BROWSER") == "firefox"
+_PACKAGE, _VARIABLE = ("firefox-esr", "FIREFOX") if IS_FIREFOX else ("chromium", "CHROMIUM")
+_FIREFOX = ("firefox", "firefox-esr", "/Applications/Firefox.app/Contents/MacOS/firefox")
 MISSING = (
-    "no Chromium was found: install it, or set CHROMIUM to where it is "
+    f"no {_VARIABLE.capitalize()} was found: install it, or set {_VARIABLE} to where it is "
     "(as root of a Debian-like system, `python tests/browser.py` installs it)"
 )
 
@@ -50,13 +54,16 @@ class Heard:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def start_browser() -> Iterator[Browser]:
     """Start the browser; the test is skipped where there is none."""
-    path = find_chromium()
+    path = find_browser()
     if path is None:
         give_up(MISSING)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
+        if IS_FIREFOX:
+            browser = playwright.firefox.launch(executable_path=path, channel="moz-firefox")
+        else:
+            browser = playwright.chromium.launch(executable_path=path, args=list(_ARGUMENTS))
         yield browser
         browser.close()
 
@@ -68,24 +75,40 @@ def give_up(missing: str) -> NoReturn:
     pytest.skip(missing)
 
 
-def find_chromium() -> str | None:
-    """Give the path of a Chromium: what CHROMIUM names, or one on the path; None if there is none.
+def devtools(page: Page) -> CDPSession:
+    """Open what only Chromium can be asked beyond the page; elsewhere the test is skipped."""
+    if IS_FIREFOX:
+        pytest.skip(
+            "only Chromium clears storage, sets quotas and composes text when it is told to"
+        )
+    return page.context.new_cdp_session(page)
+
+
+def pick_folder(page: Page, chooser: str, folder: Path) -> None:
+    """Pick a folder where the page asks for one; skipped where a browser cannot be made to."""
+    if IS_FIREFOX:
+        pytest.skip("Firefox takes files only when it is driven from outside")
+    page.set_input_files(chooser, folder)
+
+
+def find_browser() -> str | None:
+    """Give the path of the browser: what CHROMIUM (FIREFOX) names, or one on the path, or None.
 
     CHROMIUM may also be a name on the path.
     """
-    named = os.environ.get("CHROMIUM")
-    names = (named,) if named else (*_NAMES, _MAC)
+    named = os.environ.get(_VARIABLE)
+    names = (named,) if named else _FIREFOX if IS_FIREFOX else (*_NAMES, _MAC)
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
-def ensure_chromium() -> str | None:
-    """Give the path of a Chromium, installed if need be; None if that may not or cannot be."""
-    if (found := find_chromium()) or not _may_install():
+def ensure_browser() -> str | None:
+    """Give the path of the browser, installed if need be; None if that may not or cannot be."""
+    if (found := find_browser()) or not _may_install():
         return found
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (_UPDATE, _INSTALL):
+    for command in (_UPDATE, (*_INSTALL, _PACKAGE)):
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, env=environment)
-    return find_chromium()
+    return find_browser()
 
 
 def _may_install() -> bool:
@@ -94,5 +117,5 @@ def _may_install() -> bool:
 
 
 if __name__ == "__main__":
-    if ensure_chromium() is None:
+    if ensure_browser() is None:
         sys.stderr.write(f"{MISSING}; the tests of the page are skipped\n")

@@ -197,9 +197,9 @@ def browser() -> "Iterator[Browser]":
 
     Not one for all files: its event loop runs in this thread, where other tests start theirs.
     """
-    from browser import chromium
+    from browser import start_browser
 
-    with chromium() as browser:
+    with start_browser() as browser:
         yield browser
 
 

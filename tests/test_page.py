@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browser import Heard
+from browser import Heard, pick_folder
 from page_server import CONTRAST, HOSTILE, Served, make_index, serve
 from playwright.sync_api import Browser, Page, Route, expect
 from tiny_embedder import use_tiny
@@ -128,6 +128,18 @@ def test_marks_stand_right_behind_characters_outside_the_first_plane(served, ope
     expect(page.locator(".card mark").first).to_have_text("plankton")
 
 
+def test_back_leads_to_a_link_that_was_followed(served, open_page):
+    page = open_page(f"{served.url}/?q=krill&mode=lexical")
+    expect(page.locator(".card mark").first).to_have_text("krill")
+    page.fill("#question", "plankton")
+    expect(page).to_have_url(f"{served.url}/?q=plankton&mode=lexical")
+
+    page.go_back()
+
+    expect(page.locator("#question")).to_have_value("krill")
+    expect(page.locator(".card mark").first).to_have_text("krill")
+
+
 def test_back_and_forward_and_reload_keep_the_query(served, open_page):
     page = open_page(served.url)
     page.fill("#question", "krill")
@@ -237,7 +249,7 @@ class TestFiles:
         with serve(tmp_path) as served:
             page = open_page(served.url)
             expect(page.locator("#zone")).to_be_visible()
-            page.set_input_files("#folder-input", tmp_path / "more")
+            pick_folder(page, "#folder-input", tmp_path / "more")
 
             expect(page.locator("#report")).to_contain_text("1 file added")
             assert (tmp_path / "index/uploads/more/deep/kelp & co.md").is_file()
@@ -458,7 +470,7 @@ def test_a_phone_scrolls_down_only_and_text_stands_out_from_its_ground(served, o
     page.locator("#explanation summary").click()
     expect(page.locator(".chunk").first).to_be_visible()
 
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     for ink in ("--ink", "--soft", "--accent", "--bad"):
         for ground in ("--paper", "--card", "--chunk"):
             assert page.evaluate(CONTRAST, [ink, ground]) >= 4.5, (ink, ground)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browser import Heard
+from browser import IS_FIREFOX, Heard, devtools, pick_folder
 from playwright.sync_api import BrowserContext, Page, expect
 from static_site import StaticSite
 from web_page import DROP, FOUND, NOTES, POLICY, ROOT, add, ask, hold, open_panel
@@ -45,7 +45,7 @@ class TestSearch:
     ) -> None:
         page = open_page(site.url)
         page.locator("#question").focus()
-        keyboard = page.context.new_cdp_session(page)
+        keyboard = devtools(page)
         composing = {"text": "recal", "selectionStart": 5, "selectionEnd": 5}
         keyboard.send("Input.imeSetComposition", composing)
         keyboard.send("Input.insertText", {"text": "recall"})
@@ -350,7 +350,7 @@ class TestPrivate:
             path.write_text('{"a": 1}' if name.endswith("json") else "# A walk\n", encoding="utf-8")
         page = open_page(site.url)
         expect(page.locator("#start")).to_be_visible()
-        page.set_input_files("#folder-input", tmp_path / "mine")
+        pick_folder(page, "#folder-input", tmp_path / "mine")
 
         report = page.locator("#report")
         expect(report).to_contain_text("2 files added")
@@ -386,9 +386,10 @@ class TestLook:
         wide = page.evaluate("() => document.documentElement.scrollWidth")
         open_panel(page)
 
-        assert wide == 360
+        assert wide <= 360
         assert page.evaluate("() => document.querySelector('#panel').scrollWidth") <= 360
 
+    @pytest.mark.skipif(IS_FIREFOX, reason="its colors cannot be chosen from outside")
     def test_dark_and_light_follow_the_system_until_the_button_is_pressed(
         self, site: StaticSite, open_page: Callable[..., Page]
     ) -> None:
@@ -403,6 +404,7 @@ class TestLook:
         assert light == "rgb(247, 247, 245)"
         assert page.evaluate(color) == light
 
+    @pytest.mark.skipif(IS_FIREFOX, reason="its colors cannot be chosen from outside")
     def test_colors_of_the_system_show_the_mode_and_the_state(
         self, site: StaticSite, open_page: Callable[..., Page]
     ) -> None:

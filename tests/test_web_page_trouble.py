@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import devtools
 from page_server import serve
 from playwright.sync_api import Page, expect
 from static_site import StaticSite
@@ -66,7 +67,7 @@ class TestTrouble:
         page = open_page(site.url)
         add(page, notes)
         cleared = {"origin": site.url.rstrip("/"), "storageTypes": "all"}
-        page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", cleared)
+        devtools(page).send("Storage.clearDataForOrigin", cleared)
         page.locator("#panel-button").click()
 
         expect(page.locator("#panel .problem")).to_contain_text("any more")
@@ -121,7 +122,7 @@ class TestTrouble:
         page = open_page(site.url)
         add(page, notes)
         quota = {"origin": site.url.rstrip("/"), "quotaSize": 1000}
-        page.context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
+        devtools(page).send("Storage.overrideQuotaForOrigin", quota)
 
         page.evaluate(DROP, {"large.md": "# Large\n\nlarge words\n" * 20_000})
         expect(page.locator("#report")).to_contain_text("full")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import web_bundle
+from browser import devtools
 from playwright.sync_api import BrowserContext
 from static_site import StaticSite
 from step_tab import StepError, Tab, open_steps
@@ -40,13 +41,13 @@ def open_tab(context: BrowserContext, site: StaticSite, kind: str, where: str = 
 
 
 def clear_storage(tab: Tab, site: StaticSite) -> None:
-    session = tab.page.context.new_cdp_session(tab.page)
+    session = devtools(tab.page)
     origin = site.url.rstrip("/")
     session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
 
 
 def limit_storage(tab: Tab, site: StaticSite, size: int) -> None:
-    session = tab.page.context.new_cdp_session(tab.page)
+    session = devtools(tab.page)
     origin = site.url.rstrip("/")
     session.send("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": size})
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import web_bundle
+from browser import devtools
 from playwright.sync_api import BrowserContext, Page
 from static_site import StaticSite
 
@@ -229,7 +230,7 @@ def test_storage_that_is_full_leaves_the_index_as_it_was(tab, site):
     tab.build("notes")
     tab.add({"id": "cat", "text": "Our cat sleeps in the sun all day."})
     before = tab.export()
-    session = tab.page.context.new_cdp_session(tab.page)
+    session = devtools(tab.page)
     origin = {"origin": site.url.rstrip("/")}
     used = tab.page.evaluate("async () => (await gossamer.storage()).used")
     session.send("Storage.overrideQuotaForOrigin", {**origin, "quotaSize": used + 500_000})

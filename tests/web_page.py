@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from browser import pick_folder
 from playwright.sync_api import Page, Route, expect
 
 from gossamer.server.routes_web import _HEADERS as HEADERS
@@ -55,7 +56,7 @@ def ask(page: Page, question: str) -> None:
 
 def add(page: Page, notes: Path) -> None:
     expect(page.locator("#start")).to_be_visible()
-    page.set_input_files("#folder-input", notes)
+    pick_folder(page, "#folder-input", notes)
     expect(page.locator("#panel-line")).to_contain_text("notes")
     expect(page.locator("#report")).to_contain_text("3 files added")
 

@@ -56,14 +56,15 @@ const hooks: Hooks = {
   },
 };
 
-document.getElementById("unserved")?.remove();
+// Some browsers run the page from a disk, where nothing can be fetched.
+if (location.protocol !== "file:") document.getElementById("unserved")?.remove();
 setUpTheme();
 setUpPicking(backend, hooks);
 setUpPanel(backend, hooks);
 if (isServer) setUpServer();
 else setUpIndexFiles(hooks);
 listen();
-followAddress();
+if (location.protocol !== "file:") followAddress();
 
 function listen(): void {
   form.addEventListener("submit", (event) => {

@@ -56,7 +56,9 @@ export async function understand(
   if (question.known !== undefined) {
     await take.nothing();
     if (response.status !== 304) checkStatus(url, response);
-    return { ...answer, kind: response.status === 304 ? "known" : "changed" };
+    // Some servers send the same again, and say that it is.
+    const isKnown = response.status === 304 || isSameVersion(question.known, found);
+    return { ...answer, kind: isKnown ? "known" : "changed" };
   }
   if (response.status === 416) {
     await take.nothing();
