@@ -31,9 +31,7 @@ const common = {
 const packaged = {
   name: "packaged",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\.\/(src\/)?index\.ts$/ }, ({ kind }) =>
-      kind === "entry-point" ? null : { path: "./gossamer.js", external: true },
-    ),
+    onResolve({ filter: /\.\.\/(src\/)?index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
 };
 // What pages index with, where nobody gives another model.
 const models = join(here, "..", "python", "gossamer", "models", "data");

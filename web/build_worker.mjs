@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 const ENTRY = "src/worker/host.ts";
 const MAIN = "main"; // the module that every question needs, and its file
 // Parts that are in one file with others: some bundlers put small files into a page as text, which its policy may forbid.
-const FILES = { passages: "more", memory: "more", indexeddb: "more", ask: "server", server: "server" };
+const FILES = { passages: "more", status: "more", memory: "more", indexeddb: "more", ask: "server", server: "server" };
 Object.assign(FILES, { builder: "build", chunks: "build" });
 const SHARED = "build"; // where modules stand that several parts use, if none of these asks servers
 const HASH = "@@HASH@@";

@@ -12,7 +12,7 @@ import type {
   StoredName,
 } from "./options.ts";
 import type { CacheReport } from "./query/cache_report.ts";
-import type { ChunkContext, IndexStatus, OnProgress, Results, SearchOptions, SimilarOptions } from "./records.ts";
+import type { ChunkContext, Hit, IndexStatus, OnProgress, Results, SearchOptions, SimilarOptions } from "./records.ts";
 import type { PullReport, PullWish } from "./sync/follow.ts";
 import { watchPulls } from "./sync/watch.ts";
 import type { WatchOptions } from "./sync/watch.ts";
@@ -59,8 +59,8 @@ export type { TextInput } from "./update/inputs.ts";
 export type { StorageStatus } from "./worker/messages.ts";
 
 export interface StartOptions {
-  readonly worker?: URL | string | Worker; // worker.js of this package; beside this module without it
-  readonly wasm?: URL | string; // folder of the Wasm files; beside the worker, or this module, without it
+  readonly worker?: URL | string | Worker | undefined; // worker.js of this package; beside this module without it
+  readonly wasm?: URL | string | undefined; // folder of the Wasm files; beside the worker, or this module, without it
 }
 
 /** What a long job takes along. */
@@ -92,6 +92,40 @@ function openWorker(address: string | null): Worker {
     const how = "run `npx gossamer-web copy public/gossamer` and call start({ worker: \"/gossamer/worker.js\" })";
     throw new GossamerError("Unreachable", `the worker did not start (${String(error)}); ${how}`);
   }
+}
+
+let own: Gossamer | null = null; // that of indexAt
+const indexes = new Map<string, Promise<GossamerIndex>>();
+
+/** The index at an address, opened once and remembered; one worker holds all. Options count the first time. */
+export async function indexAt(
+  address: string | URL,
+  options: StartOptions & OpenOptions = {},
+): Promise<GossamerIndex> {
+  const url = absolute(address);
+  if (own?.hasEnded) {
+    own = null;
+    indexes.clear();
+  }
+  const known = indexes.get(url);
+  if (known) return known;
+  const { worker, wasm, ...rest } = options;
+  own ??= start(options);
+  const opening = own.open(url, rest);
+  indexes.set(url, opening);
+  opening.catch(() => indexes.delete(url)); // the next call tries again
+  return opening;
+}
+
+/** The hits for a question in the index at an address. */
+export async function search(
+  address: string | URL,
+  question: string,
+  options: SearchOptions & StartOptions = {},
+): Promise<readonly Hit[]> {
+  const { worker, wasm, ...asked } = options;
+  const index = await indexAt(address, { worker, wasm });
+  return (await index.search(question, asked)).hits;
 }
 
 /** A worker with its indexes. */
@@ -160,6 +194,11 @@ export class Gossamer {
     // Only a page can ask: some browsers then ask the user.
     const storage = typeof navigator === "undefined" ? undefined : navigator.storage;
     return storage?.persist ? storage.persist() : this.#client.call("persist", []);
+  }
+
+  /** Whether the worker is no more: it was closed, or the browser ended it. */
+  get hasEnded(): boolean {
+    return this.#client.hasEnded;
   }
 
   /** Ends the worker and with it all indexes; calls that wait fail with WrongState. */

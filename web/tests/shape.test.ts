@@ -36,6 +36,7 @@ const LAYERS = [
   "worker",
   "remote", // an index that a server searches
   "index.ts",
+  "react", // hooks
 ];
 
 const texts = new Map(

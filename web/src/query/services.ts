@@ -1,3 +1,4 @@
+import { isPage } from "../bytes/answer.ts";
 import { loadBuilder, loadChunks, loadEngine, loadFilters, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
 import type { ChunkCore } from "../core/chunks.ts";
@@ -55,8 +56,7 @@ export function wasmFrom(addressOf: (name: string) => string): WasmFiles {
     if (!response?.ok) throw notWasm(url, response ? `answered ${response.status}` : "did not answer");
     const bytes = await response.arrayBuffer();
     if (isWasm(bytes)) return bytes;
-    // Many hosts answer with their first page where they have nothing.
-    const what = new TextDecoder().decode(bytes.slice(0, 99)).trimStart().startsWith("<") ? "a web page" : "something else";
+    const what = isPage(new Uint8Array(bytes)) ? "a web page" : "something else";
     throw notWasm(url, `came as ${what}, not as WebAssembly`);
   };
   return {

@@ -20,6 +20,8 @@ export interface Client {
     args: Calls[Name]["args"],
     extras?: CallExtras,
   ): Promise<Calls[Name]["value"]>;
+  /** Whether all calls fail, as there is no worker any more. */
+  readonly hasEnded: boolean;
   /** Ends the worker; calls that wait fail with WrongState. */
   close(): void;
 }
@@ -88,6 +90,10 @@ class WorkerClient implements Client {
         this.#settle(id)?.reject(uncloneable(error));
       }
     });
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
   }
 
   close(): void {
