@@ -1,6 +1,7 @@
 """Which parts of the package a page loads, in a real browser, and what it says if one is gone."""
 
 import gzip
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def test_what_changes_an_index_is_loaded_when_one_is_changed(page: Page, site: S
     assert call(page, _BUILD) == "new"
 
     more = loaded(site) - before
-    assert {name.split("-")[1] for name in more if name.startswith("worker-")} >= {"changes"}
+    parts = {name.split("-")[1] for name in more if name.startswith("worker-")}
+    assert parts >= {"changes", "build"}
+    assert not parts & {"following", "server", "tiers", "encoder"}
 
 
 def test_a_part_that_does_not_come_is_said_plainly_and_asked_for_again(
@@ -85,6 +88,29 @@ def test_a_part_that_does_not_come_is_said_plainly_and_asked_for_again(
 
     site.behave()
     assert call(page, _BUILD) == "new"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("\n<!doctype html><title>Home</title>", "a web page"), ("", "something else")],
+)
+def test_a_page_in_place_of_wasm_is_said_to_be_one(
+    context: BrowserContext, public: Path, tmp_path: Path, content: str, said: str
+) -> None:
+    shutil.copytree(public, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("*.wasm"):
+        path.write_text(content, encoding="utf-8")
+    with StaticSite(tmp_path, POLICY) as site:
+        page = context.new_page()
+        start(page, site.url)
+        with pytest.raises(PageError, match=f"came as {said}, not as WebAssembly") as caught:
+            call(page, _SEARCH, "hybrid")
+        assert caught.value.reason == "Unreachable"
+        assert "npx gossamer-web copy" in caught.value.message
+
+        for path in public.glob("*.wasm"):
+            shutil.copyfile(path, tmp_path / path.name)
+        assert call(page, _SEARCH, "hybrid") == "sea"
 
 
 @pytest.mark.parametrize("address", ["./worker.js", "./worker.js?version=2"])

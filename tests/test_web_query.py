@@ -201,13 +201,20 @@ def test_a_model_that_is_not_beside_the_index_is_named(page: Page, public: Path)
     folder = public / "alone"
     folder.mkdir()
     (folder / "notes.gossamer").write_bytes((public / "notes.gossamer").read_bytes())
-    code = "async (g) => (await g.open('./alone/notes.gossamer')).search('whales')"
+    code = "async (g, mode) => (await g.open('./alone/notes.gossamer')).search('whales', { mode })"
 
     with pytest.raises(PageError) as caught:
-        call(page, code)
-
+        call(page, code, "semantic")
     assert caught.value.reason == "MissingModel"
     assert "pocket.model.gossamer" in caught.value.message
+
+    found = call(page, code, "hybrid")
+    assert "whales" in found["hits"][0]["text"].lower()
+    assert any("by words only" in note and "pocket.model" in note for note in found["notes"])
+
+    # Some hosts answer with their first page where they have nothing.
+    (folder / "pocket.model.gossamer").write_text("<!doctype html>", encoding="utf-8")
+    assert call(page, code, "hybrid")["explanation"]["mode"] == "lexical"
 
 
 def test_a_damaged_file_gives_an_error_and_no_wrong_hits(page: Page, public: Path) -> None:

@@ -1,13 +1,18 @@
-// Builds dist/: the package for npm, the worker, the page, and the Wasm beside them.
+// Builds dist/: the package, the worker, the page, and the Wasm beside them. `--npm`: with what only npm has.
 import { build } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { filesModule } from "./build_files.mjs";
+import { buildTypes } from "./build_types.mjs";
 import { buildWorker } from "./build_worker.mjs";
+import { ENTRIES } from "./entries.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const [place] = process.argv.slice(2).filter((given) => given !== "--npm");
+const isForNpm = process.argv.includes("--npm");
 // Where it goes; tests have places of their own.
-const dist = process.argv[2] ? resolve(process.argv[2]) : join(here, "dist");
+const dist = place ? resolve(place) : join(here, "dist");
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
 
@@ -18,30 +23,32 @@ const common = {
   minify: true,
   legalComments: "none",
   // Given by the page that wants encoders; nothing is fetched from elsewhere.
-  external: ["onnxruntime-web"],
+  external: ["onnxruntime-web", "react"],
   absWorkingDir: here,
 };
-// The page loads the package when it searches by itself: where a server answers, it never does.
+// The page loads the package when it searches by itself: where a server answers, it never does. The other entries of
+// the package use the one that a page has loaded already.
 const packaged = {
   name: "packaged",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
+    onResolve({ filter: /\.\.\/(src\/)?index\.ts$/ }, () => ({ path: "./gossamer.js", external: true })),
 };
-const worker = await buildWorker(dist, common);
-const define = { WORKER_FILE: JSON.stringify(`./${worker}`) };
-const entries = { gossamer: "src/index.ts", page: "page/main.ts" };
-for (const [name, entry] of Object.entries(entries)) {
-  const plugins = name === "page" ? [packaged] : [];
-  const outfile = join(dist, `${name}.js`);
-  await build({ ...common, define, plugins, entryPoints: [entry], outfile });
-}
-for (const file of readdirSync(join(here, "page"))) {
-  if (/\.(css|html|svg)$/.test(file)) cpSync(join(here, "page", file), join(dist, file));
-}
+// What pages index with, where nobody gives another model.
+const models = join(here, "..", "python", "gossamer", "models", "data");
+cpSync(join(models, "pocket.gossamer"), join(dist, "pocket.model.gossamer"));
 const built = join(here, "wasm", "built");
 for (const file of readdirSync(built)) {
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
 }
-// What pages index with, where nobody gives another model.
-const models = join(here, "..", "python", "gossamer", "models", "data");
-cpSync(join(models, "pocket.gossamer"), join(dist, "pocket.model.gossamer"));
+const worker = await buildWorker(dist, common);
+const files = filesModule(worker, dist);
+for (const { name, source, isOnlyForNpm, banner = "" } of ENTRIES) {
+  if (isOnlyForNpm && !isForNpm) continue;
+  const outfile = join(dist, `${name}.js`);
+  await build({ ...common, plugins: [files, packaged], banner: { js: banner }, entryPoints: [source], outfile });
+}
+await build({ ...common, plugins: [packaged], entryPoints: ["page/main.ts"], outfile: join(dist, "page.js") });
+for (const file of readdirSync(join(here, "page"))) {
+  if (/\.(css|html|svg)$/.test(file)) cpSync(join(here, "page", file), join(dist, file));
+}
+if (isForNpm) buildTypes(join(dist, "types"), ENTRIES.map(({ source }) => source));

@@ -173,6 +173,8 @@ async function answer(query: Query): Promise<void> {
   const possible: Query = opened.isWordsOnly ? { ...query, mode: "lexical" } : query;
   try {
     for await (const found of answers(opened, possible, signal, backend.isNear ? MEANING_MS : null)) {
+      const isByWords = possible.mode === "hybrid" && found.results.explanation.mode === "lexical";
+      if (found.isLast && isByWords) return limitToWords(opened);
       hasHits = found.results.hits.length > 0;
       if (hasHits) results.removeAttribute("aria-busy");
       showResults(found.results, { ...showing, isLast: found.isLast });
@@ -189,11 +191,16 @@ async function answer(query: Query): Promise<void> {
 function isMended(error: unknown, opened: Opened): boolean {
   if (reasonOf(error) !== "MissingModel" || opened.isWordsOnly)
     return backend.mends(error, opened, hooks);
+  limitToWords(opened);
+  return true;
+}
+
+/** Searches an index whose model is not here by words alone from now on, and says so. */
+function limitToWords(opened: Opened): void {
   opened.isWordsOnly = true;
   showNote(WORDS_ONLY, false);
   offerModes(true);
   goTo(queryOfForm(), { isDraft: true });
-  return true;
 }
 
 /** Says what went wrong and what can be done about it; `again` is also tried when the network is back. */

@@ -1,6 +1,7 @@
 // The package: semantic search inside a page. See README.md.
 
 import { GossamerError } from "./errors.ts";
+import { fileAddresses, startWorker } from "./files.ts";
 import type {
   BuildOptions,
   EncoderFiles,
@@ -11,7 +12,7 @@ import type {
   StoredName,
 } from "./options.ts";
 import type { CacheReport } from "./query/cache_report.ts";
-import type { ChunkContext, IndexStatus, OnProgress, Results, SearchOptions, SimilarOptions } from "./records.ts";
+import type { ChunkContext, Hit, IndexStatus, OnProgress, Results, SearchOptions, SimilarOptions } from "./records.ts";
 import type { PullReport, PullWish } from "./sync/follow.ts";
 import { watchPulls } from "./sync/watch.ts";
 import type { WatchOptions } from "./sync/watch.ts";
@@ -58,8 +59,8 @@ export type { TextInput } from "./update/inputs.ts";
 export type { StorageStatus } from "./worker/messages.ts";
 
 export interface StartOptions {
-  readonly worker?: URL | string | Worker; // worker.js of this package; beside this module without it
-  readonly wasm?: URL | string; // folder of the Wasm files; that of the worker without it
+  readonly worker?: URL | string | Worker | undefined; // worker.js of this package; beside this module without it
+  readonly wasm?: URL | string | undefined; // folder of the Wasm files; beside the worker, or this module, without it
 }
 
 /** What a long job takes along. */
@@ -68,17 +69,63 @@ export interface JobOptions {
   readonly signal?: AbortSignal;
 }
 
-// What worker.js imports, by the name that the build gave it: started itself, it comes a request earlier.
-declare const WORKER_FILE: string | undefined;
-
-/** Starts the worker that holds all indexes of this page. */
-export function start(options: StartOptions = {}): Gossamer {
-  const file = typeof WORKER_FILE === "undefined" ? "./worker.js" : WORKER_FILE;
-  const given = options.worker ?? new URL(file, import.meta.url);
+/** Starts the worker that holds all indexes of this page. Unavailable where there are no workers, as in Node. */
+export function start({ worker: given, wasm }: StartOptions = {}): Gossamer {
   const isAddress = typeof given === "string" || given instanceof URL;
-  const worker = isAddress ? new Worker(absolute(given), { type: "module", name: "gossamer" }) : given;
-  const wasm = options.wasm === undefined ? null : absolute(options.wasm).replace(/\/?$/, "/");
-  return new Gossamer(connect(worker as WorkerLike, wasm, isAddress ? absolute(given) : "the worker"));
+  const address = isAddress ? absolute(given) : "its own address";
+  const worker = typeof given === "object" && !isAddress ? given : openWorker(isAddress ? address : null);
+  // A worker at an address has its files beside it; elsewhere they are where a bundler put them.
+  const files = isAddress ? {} : fileAddresses();
+  const places = { wasm: wasm === undefined ? null : absolute(wasm).replace(/\/?$/, "/"), files };
+  return new Gossamer(connect(worker as WorkerLike, places, address));
+}
+
+function openWorker(address: string | null): Worker {
+  if (typeof Worker === "undefined") {
+    const how = "call start() in a browser, where a page is shown and not where a server renders it";
+    throw new GossamerError("Unavailable", `there are no web workers here: ${how}`);
+  }
+  try {
+    return address === null ? startWorker() : new Worker(address, { type: "module", name: "gossamer" });
+  } catch (error) {
+    // Pages may only start workers of their own origin.
+    const how = "run `npx gossamer-web copy public/gossamer` and call start({ worker: \"/gossamer/worker.js\" })";
+    throw new GossamerError("Unreachable", `the worker did not start (${String(error)}); ${how}`);
+  }
+}
+
+let own: Gossamer | null = null; // that of indexAt
+const indexes = new Map<string, Promise<GossamerIndex>>();
+
+/** The index at an address, opened once and remembered; one worker holds all. Options count the first time. */
+export async function indexAt(
+  address: string | URL,
+  options: StartOptions & OpenOptions = {},
+): Promise<GossamerIndex> {
+  const url = absolute(address);
+  if (own?.hasEnded) {
+    own = null;
+    indexes.clear();
+  }
+  const known = indexes.get(url);
+  if (known) return known;
+  const { worker, wasm, ...rest } = options;
+  own ??= start(options);
+  const opening = own.open(url, rest);
+  indexes.set(url, opening);
+  opening.catch(() => indexes.delete(url)); // the next call tries again
+  return opening;
+}
+
+/** The hits for a question in the index at an address. */
+export async function search(
+  address: string | URL,
+  question: string,
+  options: SearchOptions & StartOptions = {},
+): Promise<readonly Hit[]> {
+  const { worker, wasm, ...asked } = options;
+  const index = await indexAt(address, { worker, wasm });
+  return (await index.search(question, asked)).hits;
 }
 
 /** A worker with its indexes. */
@@ -147,6 +194,11 @@ export class Gossamer {
     // Only a page can ask: some browsers then ask the user.
     const storage = typeof navigator === "undefined" ? undefined : navigator.storage;
     return storage?.persist ? storage.persist() : this.#client.call("persist", []);
+  }
+
+  /** Whether the worker is no more: it was closed, or the browser ended it. */
+  get hasEnded(): boolean {
+    return this.#client.hasEnded;
   }
 
   /** Ends the worker and with it all indexes; calls that wait fail with WrongState. */

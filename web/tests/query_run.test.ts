@@ -214,11 +214,17 @@ test("a lexical search loads neither vectors nor model", async () => {
   await assert.rejects(index.search("whales", { mode: "semantic" }));
 });
 
-test("without its model an index says what to do", async () => {
+test("without its model an index answers by words, and says what to do", async () => {
   const file = new Blob([readFileSync(data("index.gossamer"))]);
   const index = await WebIndex.open(file, {}, makeServices(wasm, memoryStorage()));
 
-  await assert.rejects(index.search("whales"), failsWith("MissingModel", "pocket.model.gossamer"));
+  const { hits, notes, explanation } = await index.search("whales", { k: 1 });
+
+  assert.equal(hits[0]?.source, "whales");
+  assert.equal(explanation.mode, "lexical");
+  assert.match(notes.join(), /found by words only: .*pocket\.model\.gossamer/);
+  const semantic = index.search("whales", { mode: "semantic" });
+  await assert.rejects(semantic, failsWith("MissingModel", "pocket.model.gossamer"));
 });
 
 test("a search that makes no sense is refused", async () => {

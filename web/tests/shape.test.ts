@@ -14,6 +14,7 @@ const MOST_FUNCTION_LINES = 60;
 // From the bottom up: each uses only itself and what stands before it, types included.
 const LAYERS = [
   "errors.ts",
+  "files.ts", // where the files of the package are
   "lazy.ts", // loads parts of the package when they are needed
   "random.ts",
   "turns.ts",
@@ -36,6 +37,7 @@ const LAYERS = [
   "remote", // an index that a server searches
   "vectors", // of the page itself, without texts
   "index.ts",
+  "react", // hooks
 ];
 
 const texts = new Map(

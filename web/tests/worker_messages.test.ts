@@ -14,6 +14,8 @@ import type { Port } from "../src/worker/messages.ts";
 // The worker is a fake in this very thread, whose death no lock can tell; newer Nodes have locks.
 Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
 
+const PLACES = { wasm: null, files: {} };
+
 /** A worker whose end is in this process. */
 function fakeWorker(): { worker: WorkerLike & { die(type: string): void }; port: Port } {
   const target = new EventTarget();
@@ -36,7 +38,7 @@ function fakeWorker(): { worker: WorkerLike & { die(type: string): void }; port:
 function connected(calls: Record<string, unknown>): Client {
   const { worker, port } = fakeWorker();
   serve(port, () => calls as unknown as Handlers);
-  return connect(worker, null, "worker.js");
+  return connect(worker, PLACES, "worker.js");
 }
 
 function failsWith(reason: string, part: string): (error: unknown) => boolean {
@@ -149,7 +151,7 @@ test("what the page's own texts throw comes back as it was thrown", async () => 
 
 test("a worker that cannot start rejects what waits and what comes after", async () => {
   const { worker } = fakeWorker();
-  const client = connect(worker, null, "https://example.org/worker.js");
+  const client = connect(worker, PLACES, "https://example.org/worker.js");
   const call = client.call("names", []);
 
   worker.die("error");
@@ -161,7 +163,7 @@ test("a worker that cannot start rejects what waits and what comes after", async
 test("a worker that dies later rejects what waits", async () => {
   const { worker, port } = fakeWorker();
   serve(port, () => ({ names: () => new Promise(() => undefined) }) as unknown as Handlers);
-  const client = connect(worker, null, "worker.js");
+  const client = connect(worker, PLACES, "worker.js");
   const call = client.call("names", []);
   await new Promise((resolve) => setImmediate(resolve));
 

@@ -224,3 +224,8 @@ function tooLarge(url: string, most: number): GossamerError {
   const what = `${url} has no byte ranges and is larger than ${most} bytes`;
   return new GossamerError("TooLarge", `${what}: ${advice}`);
 }
+
+/** Whether this is a web page: many hosts answer with their first one where they have nothing. */
+export function isPage(bytes: Uint8Array): boolean {
+  return new TextDecoder().decode(bytes.subarray(0, 99)).trimStart().startsWith("<");
+}

@@ -108,6 +108,7 @@ function compiled(wasm: WasmFiles, name: string): Promise<WebAssembly.Module> {
 
 async function compile(wasm: WasmFiles, name: string): Promise<WebAssembly.Module> {
   const given = await wasm.fetch(name).catch((error: unknown) => {
+    if (error instanceof GossamerError) throw error;
     throw new GossamerError("Unreachable", `${name} could not be fetched: ${String(error)}`);
   });
   try {
@@ -123,6 +124,7 @@ async function compile(wasm: WasmFiles, name: string): Promise<WebAssembly.Modul
     return await WebAssembly.compile(await given.arrayBuffer());
   } catch (error) {
     if (error instanceof GossamerError) throw error;
-    throw new GossamerError("Damaged", `${name} is no module that this browser runs: ${String(error)}`);
+    // Not Damaged: that is said of indexes, which are then opened anew.
+    throw new GossamerError("Unavailable", `${name} is no module that this browser runs: ${String(error)}`);
   }
 }

@@ -1,6 +1,7 @@
 // The model of an index: found where the page says, in storage, beside the index or on its server, and
 // never another one than the index was built with.
 
+import { isPage } from "../bytes/answer.ts";
 import { openRemote } from "../bytes/remote.ts";
 import type { Embedder } from "../embed/embedder.ts";
 import { staticEmbedder } from "../embed/static.ts";
@@ -125,6 +126,10 @@ async function findModel(
       return null;
     });
     if (!file) continue;
+    if (options.model === undefined && isPage(file)) {
+      tried.push(url);
+      continue;
+    }
     const loaded = await loadModel(file, services, stamp);
     await keepModel(await services.storage(), stamp.fingerprint, file);
     return loaded;

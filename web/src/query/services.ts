@@ -1,3 +1,4 @@
+import { isPage } from "../bytes/answer.ts";
 import { loadBuilder, loadChunks, loadEngine, loadFilters, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
 import type { ChunkCore } from "../core/chunks.ts";
@@ -27,12 +28,16 @@ export interface Services {
   newEngine(): Promise<Engine>;
   /** A new engine that also builds. */
   newBuilder(): Promise<Engine>;
+  /** The address of another file of the package. */
+  addressOf(name: string): string;
 }
 
-/** Services that load Wasm from `wasm` and keep indexes in `storage`; the best there is without it. */
-export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
+/** Services that load Wasm from `wasm` and keep indexes in `storage`; the best there is without it. `addressOf` says
+ * where other files of the package are. */
+export function makeServices(wasm: WasmFiles, storage?: Storage, addressOf = (name: string) => name): Services {
   return {
     models: new Map(),
+    addressOf,
     storage: lazyPromise(async () => storage ?? openStorage()),
     text: lazyPromise(() => loadText(wasm)),
     chunks: lazyPromise(() => loadChunks(wasm)),
@@ -42,15 +47,17 @@ export function makeServices(wasm: WasmFiles, storage?: Storage): Services {
   };
 }
 
-/** Wasm files from a folder on the page's server; fetched once each. */
-export function wasmFrom(folder: string): WasmFiles {
+/** Wasm files from where `addressOf` says that they are; fetched once each. */
+export function wasmFrom(addressOf: (name: string) => string): WasmFiles {
   const files = new Map<string, Promise<ArrayBuffer>>();
   const load = async (name: string): Promise<ArrayBuffer> => {
-    const url = new URL(name, folder).href;
+    const url = addressOf(name);
     const response = await fetch(url).catch(() => null);
-    if (response?.ok) return response.arrayBuffer();
-    const said = response ? `answered ${response.status}` : "did not answer";
-    throw new GossamerError("Unreachable", `${url} ${said}; serve the Wasm files beside worker.js`);
+    if (!response?.ok) throw notWasm(url, response ? `answered ${response.status}` : "did not answer");
+    const bytes = await response.arrayBuffer();
+    if (isWasm(bytes)) return bytes;
+    const what = isPage(new Uint8Array(bytes)) ? "a web page" : "something else";
+    throw notWasm(url, `came as ${what}, not as WebAssembly`);
   };
   return {
     fetch: (name) => {
@@ -60,4 +67,16 @@ export function wasmFrom(folder: string): WasmFiles {
       return known;
     },
   };
+}
+
+/** Whether this begins as every module does: with a zero byte and "asm". */
+function isWasm(bytes: ArrayBuffer): boolean {
+  return bytes.byteLength >= 4 && new DataView(bytes).getUint32(0) === 0x0061736d;
+}
+
+function notWasm(url: string, said: string): GossamerError {
+  const how =
+    "serve the .wasm files of gossamer-web there, or run `npx gossamer-web copy public/gossamer` and call " +
+    'start({ wasm: "/gossamer/" })';
+  return new GossamerError("Unreachable", `${url} ${said}: ${how}`);
 }

@@ -10,7 +10,7 @@ import type { IndexContext } from "./context.ts";
 import { Attempts, CurrentSnapshot, type TargetName } from "./current.ts";
 import { Meter } from "./meter.ts";
 import { checkOpenOptions } from "./options.ts";
-import { askQuestion, checkQuery } from "./question.ts";
+import { askQuestion, checkQuery, type Query } from "./question.ts";
 import type { Services } from "./services.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -84,7 +84,7 @@ export class WebIndex {
     this.#latest.splice(0, this.#latest.length - MOST_LATEST);
     const attempts = this.attempts();
     let answer: Promise<Results>;
-    do answer = askQuestion(await attempts.next(), query);
+    do answer = answerOf(await attempts.next(), query);
     while (!(await attempts.isFinal(answer)));
     this.#tune();
     return answer;
@@ -128,33 +128,8 @@ export class WebIndex {
 
   /** What the index is and takes. */
   async status(): Promise<IndexStatus> {
-    const snapshot = await this.snapshot();
-    const { parts, origin, folder, isLocal } = snapshot.target;
-    const opened = await snapshot.memory.loaded?.catch(() => null);
-    const { counts } = await snapshot.memory.collection();
-    const text = await this.#context.services.text();
-    const wasmBytes = (opened?.engine.memoryBytes() ?? 0) + text.memoryBytes();
-    const files = (await folder?.files()) ?? [];
-    const tiers = opened?.tiers?.stats;
-    const jsBytes = snapshot.cache.bytes + (tiers?.js.bytes ?? 0);
-    return {
-      name: this.name,
-      origin,
-      follows: isLocal && origin !== "",
-      model: parts.manifest.model.name,
-      dim: parts.manifest.model.dim,
-      chunks: counts.chunks,
-      documents: counts.documents,
-      vectors: snapshot.vectorSource,
-      memoryBytes: wasmBytes + jsBytes,
-      wasmBytes,
-      cacheBytes: jsBytes + (tiers?.wasm.bytes ?? 0),
-      cacheBudget: this.#context.budget,
-      storageBytes: files.reduce((sum, file) => sum + file.size, 0),
-      storageKind: folder ? this.#storage.kind : "none",
-      bytesFetched: this.#context.meter.bytes,
-      requests: this.#context.meter.requests,
-    };
+    const { readStatus } = await loadPart(import("./status.ts"));
+    return readStatus(await this.snapshot(), this.name, this.#context, this.#storage);
   }
 
   /** How many bytes of vectors may be in memory; those over it go. */
@@ -191,6 +166,17 @@ export class WebIndex {
     if (this.#isTuned || !optimise) return;
     if (!optimise.questions && this.#latest.length < ENOUGH_QUESTIONS) return;
     void this.optimiseCache(optimise).catch(() => undefined); // memory stays as it is
+  }
+}
+
+/** What answers a question: words alone where meaning was to be looked for too and the model is not to be had. */
+async function answerOf(snapshot: Snapshot, query: Query): Promise<Results> {
+  try {
+    return await askQuestion(snapshot, query);
+  } catch (error) {
+    if (query.mode !== "hybrid" || !(error instanceof GossamerError) || error.reason !== "MissingModel") throw error;
+    const results = await askQuestion(snapshot, { ...query, mode: "lexical" });
+    return { ...results, notes: [...results.notes, `found by words only: ${error.message}`] };
   }
 }
 

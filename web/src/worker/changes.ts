@@ -17,7 +17,7 @@ import { exportFile } from "../update/export.ts";
 import { importFile } from "../update/import.ts";
 import type { Job } from "./job.ts";
 
-// A model file that ships with the package, beside worker.js.
+// A model file that ships with the package.
 const DEFAULT_MODEL = "pocket.model.gossamer";
 // What an index in memory is called there: nobody sees it.
 const IN_MEMORY = "index";
@@ -32,7 +32,7 @@ export async function buildIndex(
   job: Job,
 ): Promise<{ index: WebIndex; report: ChangeReport }> {
   const storage = await (name === null ? openStorage("memory") : services.storage());
-  const url = String(options.model ?? new URL(DEFAULT_MODEL, import.meta.url));
+  const url = String(options.model ?? services.addressOf(DEFAULT_MODEL));
   const { file, model } = await loadModel(await fetchModel(url, new Meter(), "", job.signal), services);
   const folder = await storage.folder(name ?? IN_MEMORY);
   if (await folder.readManifest()) {

@@ -4,7 +4,7 @@ import { cancelled, GossamerError } from "../errors.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { TextInput } from "../update/inputs.ts";
-import type { Answer, CallName, Calls, Request } from "./messages.ts";
+import type { Answer, CallName, Calls, Places, Request } from "./messages.ts";
 
 /** What a call may bring along besides its arguments. */
 export interface CallExtras {
@@ -20,6 +20,8 @@ export interface Client {
     args: Calls[Name]["args"],
     extras?: CallExtras,
   ): Promise<Calls[Name]["value"]>;
+  /** Whether all calls fail, as there is no worker any more. */
+  readonly hasEnded: boolean;
   /** Ends the worker; calls that wait fail with WrongState. */
   close(): void;
 }
@@ -43,10 +45,9 @@ interface Pending {
 const BATCH_CHARACTERS = 1 << 18;
 const BATCH_TEXTS = 256;
 
-/** Connects to a worker that was started from worker.js. `wasm` is the folder of the Wasm files; that
- * of the worker without it. */
-export function connect(worker: WorkerLike, wasm: string | null, address: string): Client {
-  return new WorkerClient(worker, wasm, address);
+/** Connects to a worker that was started from worker.js, and says to it where its files are. */
+export function connect(worker: WorkerLike, places: Places, address: string): Client {
+  return new WorkerClient(worker, places, address);
 }
 
 class WorkerClient implements Client {
@@ -59,13 +60,13 @@ class WorkerClient implements Client {
   #isWatched = false; // by its lock: then its end is always noticed
   #ended: GossamerError | null = null;
 
-  constructor(worker: WorkerLike, wasm: string | null, address: string) {
+  constructor(worker: WorkerLike, places: Places, address: string) {
     this.#worker = worker;
     this.#address = address;
     worker.addEventListener("message", (event) => this.#take((event as MessageEvent).data as Answer));
     worker.addEventListener("error", (event) => this.#noteError(event));
     worker.addEventListener("messageerror", () => this.#end(gone("sent what cannot be read")));
-    this.#post({ kind: "setup", wasm, lock: this.#lock });
+    this.#post({ kind: "setup", ...places, lock: this.#lock });
   }
 
   call<Name extends CallName>(
@@ -89,6 +90,10 @@ class WorkerClient implements Client {
         this.#settle(id)?.reject(uncloneable(error));
       }
     });
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
   }
 
   close(): void {

@@ -6,7 +6,8 @@ import { makeServices, wasmFrom } from "../query/services.ts";
 import { WorkerCalls } from "./handlers.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Job } from "./job.ts";
-import type { Answer, CallName, CallRequest, Port, Request, TextBatch } from "./messages.ts";
+import type { Answer, CallName, CallRequest, Places, Port, Request, TextBatch } from "./messages.ts";
+import { addressOf, placeFiles } from "./parts.ts";
 
 interface Running {
   readonly abort: AbortController;
@@ -16,9 +17,9 @@ interface Running {
 // Progress is told at most so often: a page that draws each step would fall behind.
 const PROGRESS_MS = 50;
 
-/** Answers what comes through a port. `makeCalls` gives what the calls do, from the folder of the Wasm
- * files, which the page's first message names. */
-export function serve(port: Port, makeCalls = callsOfFolder): void {
+/** Answers what comes through a port. `makeCalls` gives what the calls do, with the files where the page's first
+ * message says that they are. */
+export function serve(port: Port, makeCalls: (places: Places) => Handlers = callsWith): void {
   const running = new Map<number, Running>();
   let handlers: Handlers | null = null;
   const post = (answer: Answer) => port.postMessage(answer);
@@ -28,7 +29,7 @@ export function serve(port: Port, makeCalls = callsOfFolder): void {
     const call: Running = { abort: new AbortController(), take: null };
     running.set(id, call);
     try {
-      handlers ??= makeCalls(null);
+      handlers ??= makeCalls({ wasm: null, files: {} });
       const calls = handlers as Record<CallName, (job: Job, ...args: readonly unknown[]) => Promise<unknown>>;
       const value = await calls[request.name](makeJob(id, call, post), ...request.args);
       post({ kind: "value", id, value });
@@ -40,7 +41,7 @@ export function serve(port: Port, makeCalls = callsOfFolder): void {
   };
 
   const setUp = async (request: Extract<Request, { kind: "setup" }>) => {
-    handlers ??= makeCalls(request.wasm);
+    handlers ??= makeCalls(request);
     post({ kind: "ready", holdsLock: await holdForever(request.lock) });
   };
 
@@ -116,9 +117,10 @@ function holdForever(name: string): Promise<boolean> {
   });
 }
 
-/** What a worker does with the Wasm files of a folder; of its own without one. */
-function callsOfFolder(folder: string | null): Handlers {
-  return new WorkerCalls(makeServices(wasmFrom(folder ?? new URL("./", import.meta.url).href)));
+function callsWith({ wasm, files }: Places): Handlers {
+  placeFiles(files);
+  const addressOfWasm = wasm === null ? addressOf : (name: string) => new URL(name, wasm).href;
+  return new WorkerCalls(makeServices(wasmFrom(addressOfWasm), undefined, addressOf));
 }
 
 // A worker serves its page; where this is imported, whoever imports it decides.

@@ -66,9 +66,15 @@ export interface Calls {
 
 export type CallName = keyof Calls;
 
+/** Where the files of the package are. */
+export interface Places {
+  readonly wasm: string | null; // folder of the Wasm files; as the others without it
+  readonly files: Readonly<Record<string, string>>; // addresses by name; beside the worker without one
+}
+
 /** From the page to the worker. */
 export type Request =
-  | { readonly kind: "setup"; readonly wasm: string | null; readonly lock: string }
+  | ({ readonly kind: "setup"; readonly lock: string } & Places)
   | CallRequest
   | { readonly kind: "abort"; readonly id: number }
   | ({ readonly kind: "texts"; readonly id: number } & TextBatch);

@@ -1,0 +1,17 @@
+// Puts the addresses of the built files in place of src/files.ts: written out one by one, for bundlers.
+import { readdirSync } from "node:fs";
+
+const WORKER = '{ type: "module", name: "gossamer" }';
+
+/** A plugin that knows the worker's files and the others of a folder. */
+export function filesModule({ first, parts }, folder) {
+  const others = readdirSync(folder).filter((file) => /\.wasm$|\.model\.gossamer$/.test(file));
+  const urlOf = (file) => `new URL("./${file}", import.meta.url)`;
+  const places = [...others, ...parts].map((file) => `${JSON.stringify(file)}: ${urlOf(file)}.href`);
+  const contents = [
+    `export const startWorker = () => new Worker(${urlOf(first)}, ${WORKER});`,
+    `export const fileAddresses = () => ({ ${places.join(", ")} });`,
+  ].join("\n");
+  const setup = ({ onLoad }) => onLoad({ filter: /\/src\/files\.ts$/ }, () => ({ contents, loader: "js" }));
+  return { name: "files", setup };
+}
