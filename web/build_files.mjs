@@ -5,7 +5,8 @@ const WORKER = '{ type: "module", name: "gossamer" }';
 
 /** A plugin that knows the worker's files and the others of a folder. */
 export function filesModule({ first, parts }, folder) {
-  const others = readdirSync(folder).filter((file) => /\.wasm$|\.model\.gossamer$/.test(file));
+  const isOwn = (file) => /\.wasm$|\.model\.gossamer$/.test(file) && !/vectors|build-relaxed/.test(file);
+  const others = readdirSync(folder).filter(isOwn);
   const urlOf = (file) => `new URL("./${file}", import.meta.url)`;
   const places = [...others, ...parts].map((file) => `${JSON.stringify(file)}: ${urlOf(file)}.href`);
   const contents = [

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const COPIED = /^worker(-[a-z]+-[A-Z0-9]+)?\.js$|^gossamer(-[a-z]+)?\.wasm$|\.model\.gossamer$/;
+const COPIED = /^(worker(-[a-z]+-[A-Z0-9]+)?|vectors-worker)\.js$|^gossamer(-[a-z]+)*\.wasm$|\.model\.gossamer$/;
 const MARKER = "gossamer-web.json"; // which files were copied, and what they held
 const FORMAT = "gossamer-web copy";
 

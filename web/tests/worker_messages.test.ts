@@ -6,10 +6,10 @@ import { start } from "../src/index.ts";
 import type { Progress } from "../src/records.ts";
 import { connect } from "../src/worker/client.ts";
 import type { Client, WorkerLike } from "../src/worker/client.ts";
-import { serve } from "../src/worker/host.ts";
 import type { Handlers } from "../src/worker/handlers.ts";
 import type { Job } from "../src/worker/job.ts";
-import type { Port } from "../src/worker/messages.ts";
+import type { Calls, Port } from "../src/worker/messages.ts";
+import { serve } from "../src/worker/serve.ts";
 
 // The worker is a fake in this very thread, whose death no lock can tell; newer Nodes have locks.
 Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
@@ -37,7 +37,7 @@ function fakeWorker(): { worker: WorkerLike & { die(type: string): void }; port:
 
 function connected(calls: Record<string, unknown>): Client {
   const { worker, port } = fakeWorker();
-  serve(port, () => calls as unknown as Handlers);
+  serve<Calls>(port, () => calls as unknown as Handlers);
   return connect(worker, PLACES, "worker.js");
 }
 

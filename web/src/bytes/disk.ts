@@ -16,8 +16,8 @@ interface Runtime {
 }
 
 /** Whether this is the address of a file on a disk that can be read here. */
-export function isOnDisk(url: URL): boolean {
-  return url.protocol === "file:" && fileSystem() !== null;
+export function isOnDisk(url: string | URL): boolean {
+  return new URL(url).protocol === "file:" && fileSystem() !== null;
 }
 
 /** The folder that this runs in, as an address; null in a page. */

@@ -1,11 +1,9 @@
-import { isPage } from "../bytes/answer.ts";
 import { loadBuilder, loadChunks, loadEngine, loadFilters, loadText } from "../core/load.ts";
 import type { WasmFiles } from "../core/load.ts";
 import type { ChunkCore } from "../core/chunks.ts";
 import type { Engine } from "../core/engine.ts";
 import type { FilterCore } from "../core/filters.ts";
 import type { StaticModel, TextCore } from "../core/text.ts";
-import { GossamerError } from "../errors.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { lazyPromise } from "./promises.ts";
@@ -45,38 +43,4 @@ export function makeServices(wasm: WasmFiles, storage?: Storage, addressOf = (na
     newEngine: () => loadEngine(wasm),
     newBuilder: () => loadBuilder(wasm),
   };
-}
-
-/** Wasm files from where `addressOf` says that they are; fetched once each. */
-export function wasmFrom(addressOf: (name: string) => string): WasmFiles {
-  const files = new Map<string, Promise<ArrayBuffer>>();
-  const load = async (name: string): Promise<ArrayBuffer> => {
-    const url = addressOf(name);
-    const response = await fetch(url).catch(() => null);
-    if (!response?.ok) throw notWasm(url, response ? `answered ${response.status}` : "did not answer");
-    const bytes = await response.arrayBuffer();
-    if (isWasm(bytes)) return bytes;
-    const what = isPage(new Uint8Array(bytes)) ? "a web page" : "something else";
-    throw notWasm(url, `came as ${what}, not as WebAssembly`);
-  };
-  return {
-    fetch: (name) => {
-      const known = files.get(name) ?? load(name);
-      files.set(name, known);
-      known.catch(() => files.delete(name));
-      return known;
-    },
-  };
-}
-
-/** Whether this begins as every module does: with a zero byte and "asm". */
-function isWasm(bytes: ArrayBuffer): boolean {
-  return bytes.byteLength >= 4 && new DataView(bytes).getUint32(0) === 0x0061736d;
-}
-
-function notWasm(url: string, said: string): GossamerError {
-  const how =
-    "serve the .wasm files of gossamer-web there, or run `npx gossamer-web copy public/gossamer` and call " +
-    'start({ wasm: "/gossamer/" })';
-  return new GossamerError("Unreachable", `${url} ${said}: ${how}`);
 }

@@ -4,6 +4,9 @@ import { workFolder } from "../bytes/disk.ts";
 import type { Nearest } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import type { CacheReport } from "../tiers/optimise_tiers.ts";
+import type { VectorMethods } from "./calls.ts";
+import { buildInWorker, openInWorker } from "./distant.ts";
+import type { MadeVectors, WorkerPlace } from "./distant.ts";
 import type {
   BuildVectorsOptions,
   OpenVectorsOptions,
@@ -15,7 +18,7 @@ import type {
 import { removeStored, storedNames } from "./stored.ts";
 import type { Target } from "./target.ts";
 import { Vectors } from "./vectors.ts";
-import { vectorWasm } from "./wasm.ts";
+import { placesOf, vectorWasm } from "./wasm.ts";
 
 export { GossamerError } from "../errors.ts";
 export type { Reason } from "../errors.ts";
@@ -41,23 +44,32 @@ export type Matrix = Float32Array | readonly Vector[];
 
 /** An index over vectors of your own. */
 export class VectorIndex {
-  readonly #vectors: Vectors;
+  /** How many numbers a vector has. */
+  readonly dim: number;
+  readonly #vectors: VectorMethods;
 
-  private constructor(vectors: Vectors) {
-    this.#vectors = vectors;
+  private constructor({ dim, methods }: MadeVectors) {
+    this.dim = dim;
+    this.#vectors = methods;
   }
 
   /** Makes an index in memory. */
   static async build(vectors: Matrix, dim: number, options: BuildVectorsOptions = {}): Promise<VectorIndex> {
-    const { wasm, ...rest } = options;
-    return new VectorIndex(await Vectors.build(flat(vectors, dim), dim, rest, vectorWasm(folderOf(wasm))));
+    const { wasm, worker, ...rest } = options;
+    const rows = flat(vectors, dim);
+    const place = placeOf(worker, wasm);
+    if (place) return new VectorIndex(await buildInWorker(place, rows, dim, rest));
+    return new VectorIndex(here(await Vectors.build(rows, dim, rest, vectorWasm(placesOf(folderOf(wasm))))));
   }
 
   /** Opens the file of an index, also one that Python wrote: an address (with "://", or beginning with "/"
    * or "."), a `Blob` or bytes, or the name of one in storage; `{ name }` is a name, whatever it looks like. */
   static async open(target: VectorsTarget, options: OpenVectorsOptions = {}): Promise<VectorIndex> {
-    const { wasm, ...rest } = options;
-    return new VectorIndex(await Vectors.open(targetOf(target), rest, vectorWasm(folderOf(wasm))));
+    const { wasm, worker, ...rest } = options;
+    const from = targetOf(target);
+    const place = placeOf(worker, wasm);
+    if (place) return new VectorIndex(await openInWorker(place, from, rest));
+    return new VectorIndex(here(await Vectors.open(from, rest, vectorWasm(placesOf(folderOf(wasm))))));
   }
 
   /** The names in this browser's storage. */
@@ -68,11 +80,6 @@ export class VectorIndex {
   /** Deletes what is stored under a name; nothing if there is none. */
   static removeStored(name: string): Promise<void> {
     return removeStored(name);
-  }
-
-  /** How many numbers a vector has. */
-  get dim(): number {
-    return this.#vectors.dim;
   }
 
   /** The nearest to a vector, nearest first; for a list of vectors, those of each. */
@@ -143,6 +150,11 @@ export class VectorIndex {
   }
 }
 
+/** An index on this thread. */
+function here(vectors: Vectors): MadeVectors {
+  return { dim: vectors.dim, methods: vectors };
+}
+
 function isRows(given: Vector | readonly Vector[]): given is readonly Vector[] {
   return Array.isArray(given) && typeof given[0] !== "number";
 }
@@ -179,6 +191,12 @@ function targetOf(target: VectorsTarget): Target {
     throw new GossamerError("InvalidArgument", `an address, bytes or a name was expected, got ${kindOf(target)}`);
   }
   return target.includes("://") || /^[./]/.test(target) ? addressOf(target) : { name: target };
+}
+
+/** Where the worker is that is asked for; null for none. */
+function placeOf(worker: boolean | URL | string | undefined, wasm: URL | string | undefined): WorkerPlace | null {
+  if (worker === undefined || worker === false) return null;
+  return { address: worker === true ? null : addressOf(worker).href, wasm: folderOf(wasm) };
 }
 
 function folderOf(wasm: URL | string | undefined): string | null {

@@ -10,6 +10,7 @@ export type { Nearest };
 
 /** Where an index is searched and changed, and where its Wasm comes from. */
 export interface PlaceOptions {
+  readonly worker?: boolean | URL | string; // true: in a worker of its own; or the address of vectors-worker.js; false
   readonly wasm?: URL | string; // folder of the Wasm files; beside this module without it
 }
 

@@ -1,29 +1,45 @@
-// Where the Wasm modules of vectors lie. Bundlers find them, and follow, by how the addresses are written.
+// The Wasm modules of vectors, and the worker. Bundlers find both, and follow, by how the addresses are written.
 
 import { diskSource, isOnDisk } from "../bytes/disk.ts";
 import type { WasmFiles } from "../core/load.ts";
+import { fetchWasm, wasmFrom } from "../core/wasm_files.ts";
+import type { Places } from "../worker/messages.ts";
 
-const BESIDE: Readonly<Record<string, URL>> = {
-  "gossamer-vectors.wasm": new URL("./gossamer-vectors.wasm", import.meta.url),
-  "gossamer-vectors-relaxed.wasm": new URL("./gossamer-vectors-relaxed.wasm", import.meta.url),
-  "gossamer-build.wasm": new URL("./gossamer-build.wasm", import.meta.url),
-  "gossamer-build-relaxed.wasm": new URL("./gossamer-build-relaxed.wasm", import.meta.url),
+const files: Readonly<Record<string, string>> = {
+  "gossamer-vectors.wasm": new URL("./gossamer-vectors.wasm", import.meta.url).href,
+  "gossamer-vectors-relaxed.wasm": new URL("./gossamer-vectors-relaxed.wasm", import.meta.url).href,
+  "gossamer-build.wasm": new URL("./gossamer-build.wasm", import.meta.url).href,
+  "gossamer-build-relaxed.wasm": new URL("./gossamer-build-relaxed.wasm", import.meta.url).href,
 };
 
-const known = new Map<string, WasmFiles>();
+const known = new Map<string | null, WasmFiles>();
 
-/** The modules in a folder, or beside this one; each is compiled once. */
-export function vectorWasm(folder: string | null): WasmFiles {
-  const before = known.get(folder ?? "");
+/** Where the modules are: in a folder, or beside this file. */
+export function placesOf(folder: string | null): Places {
+  return { wasm: folder, files };
+}
+
+/** The modules; each is compiled once. */
+export function vectorWasm({ wasm, files }: Places): WasmFiles {
+  const before = known.get(wasm);
   if (before) return before;
-  const files = {
-    fetch: async (name: string) => {
-      const url = folder === null ? (BESIDE[name] as URL) : new URL(name, folder);
-      if (!isOnDisk(url)) return fetch(url);
-      const file = diskSource(url);
-      return file.read(0, file.size).finally(() => file.close()) as Promise<Uint8Array<ArrayBuffer>>;
-    },
-  };
-  known.set(folder ?? "", files);
-  return files;
+  const addressOf = (name: string) => (wasm === null ? (files[name] as string) : new URL(name, wasm).href);
+  const made = wasmFrom(addressOf, readWasm);
+  known.set(wasm, made);
+  return made;
+}
+
+/** Where the worker of vectors is. */
+export const WORKER_URL = new URL("./vectors-worker.js", import.meta.url);
+
+/** Starts the worker of vectors. */
+export function startWorker(): Worker {
+  return new Worker(new URL("./vectors-worker.js", import.meta.url), { type: "module", name: "gossamer vectors" });
+}
+
+async function readWasm(url: string): Promise<ArrayBuffer> {
+  if (!isOnDisk(url)) return fetchWasm(url);
+  const file = diskSource(new URL(url));
+  const bytes = await file.read(0, file.size).finally(() => file.close());
+  return bytes.buffer as ArrayBuffer;
 }

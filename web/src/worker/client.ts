@@ -4,7 +4,7 @@ import { cancelled, GossamerError } from "../errors.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { TextInput } from "../update/inputs.ts";
-import type { Answer, CallName, Calls, Places, Request } from "./messages.ts";
+import type { Answer, CallTable, Calls, Places, Request } from "./messages.ts";
 
 /** What a call may bring along besides its arguments. */
 export interface CallExtras {
@@ -13,13 +13,13 @@ export interface CallExtras {
   readonly texts?: Iterable<TextInput> | AsyncIterable<TextInput>; // sent as the worker asks for them
 }
 
-/** A connection to a worker. */
-export interface Client {
-  call<Name extends CallName>(
+/** A connection to a worker that answers the calls of a table. */
+export interface Client<Table extends CallTable<Table> = Calls> {
+  call<Name extends keyof Table & string>(
     name: Name,
-    args: Calls[Name]["args"],
+    args: Table[Name]["args"],
     extras?: CallExtras,
-  ): Promise<Calls[Name]["value"]>;
+  ): Promise<Table[Name]["value"]>;
   /** Whether all calls fail, as there is no worker any more. */
   readonly hasEnded: boolean;
   /** Ends the worker; calls that wait fail with WrongState. */
@@ -46,11 +46,15 @@ const BATCH_CHARACTERS = 1 << 18;
 const BATCH_TEXTS = 256;
 
 /** Connects to a worker that was started from worker.js, and says to it where its files are. */
-export function connect(worker: WorkerLike, places: Places, address: string): Client {
+export function connect<Table extends CallTable<Table> = Calls>(
+  worker: WorkerLike,
+  places: Places,
+  address: string,
+): Client<Table> {
   return new WorkerClient(worker, places, address);
 }
 
-class WorkerClient implements Client {
+class WorkerClient<Table extends CallTable<Table>> implements Client<Table> {
   readonly #worker: WorkerLike;
   readonly #address: string;
   readonly #lock = `gossamer-worker-${randomName()}`;
@@ -69,15 +73,15 @@ class WorkerClient implements Client {
     this.#post({ kind: "setup", ...places, lock: this.#lock });
   }
 
-  call<Name extends CallName>(
+  call<Name extends keyof Table & string>(
     name: Name,
-    args: Calls[Name]["args"],
+    args: Table[Name]["args"],
     extras: CallExtras = {},
-  ): Promise<Calls[Name]["value"]> {
+  ): Promise<Table[Name]["value"]> {
     if (this.#ended) return Promise.reject(this.#ended);
     if (extras.signal?.aborted) return Promise.reject(cancelled());
     const id = ++this.#lastId;
-    return new Promise<Calls[Name]["value"]>((resolve, reject) => {
+    return new Promise<Table[Name]["value"]>((resolve, reject) => {
       const texts = "texts" in extras ? iteratorOf(extras.texts) : null;
       const abort = () => this.#abort(id, cancelled());
       extras.signal?.addEventListener("abort", abort, { once: true });
@@ -85,7 +89,7 @@ class WorkerClient implements Client {
       const settle = resolve as (value: unknown) => void;
       this.#pending.set(id, { resolve: settle, reject, extras, texts, leave });
       try {
-        this.#post({ kind: "call", id, name, args } as Request);
+        this.#post({ kind: "call", id, name, args });
       } catch (error) {
         this.#settle(id)?.reject(uncloneable(error));
       }
@@ -97,7 +101,7 @@ class WorkerClient implements Client {
   }
 
   close(): void {
-    this.#end(new GossamerError("WrongState", "Gossamer was closed; call start() again"));
+    this.#end(new GossamerError("WrongState", "the worker was closed; start it again"));
     this.#worker.terminate();
   }
 
@@ -202,7 +206,7 @@ async function nextBatch(
 function gone(what: string): GossamerError {
   return new GossamerError(
     "WrongState",
-    `the worker ${what}, perhaps for want of memory; call start() and open the index again`,
+    `the worker ${what}, perhaps for want of memory; start it and open the index again`,
   );
 }
 

@@ -8,12 +8,11 @@ import { WebIndex } from "../query/web_index.ts";
 import { vectorsName } from "../storage/names.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Job } from "./job.ts";
+import type { HandlersOf } from "./serve.ts";
 import type { BuiltIndex, Calls, FollowedIndex, OpenedIndex, StorageStatus } from "./messages.ts";
 
 /** What each call does. */
-export type Handlers = {
-  readonly [Name in keyof Calls]: (job: Job, ...args: Calls[Name]["args"]) => Promise<Calls[Name]["value"]>;
-};
+export type Handlers = HandlersOf<Calls>;
 
 const ONLY_MEMORY =
   "this browser or page has no storage that works: indexes are in memory and go with the page; open it by " +

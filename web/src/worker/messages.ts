@@ -64,7 +64,10 @@ export interface Calls {
   close: { args: [handle: number]; value: null };
 }
 
-export type CallName = keyof Calls;
+/** Calls of a worker, by name: arguments and answer of each. */
+export type CallTable<Table> = {
+  readonly [Name in keyof Table]: { readonly args: readonly unknown[]; readonly value: unknown };
+};
 
 /** Where the files of the package are. */
 export interface Places {
@@ -85,14 +88,12 @@ export interface TextBatch {
   readonly isLast: boolean;
 }
 
-export type CallRequest<Name extends CallName = CallName> = {
-  [N in Name]: {
-    readonly kind: "call";
-    readonly id: number;
-    readonly name: N;
-    readonly args: Calls[N]["args"];
-  };
-}[Name];
+export interface CallRequest<Name extends string = string> {
+  readonly kind: "call";
+  readonly id: number;
+  readonly name: Name;
+  readonly args: readonly unknown[];
+}
 
 /** From the worker to the page. */
 export type Answer =

@@ -16,6 +16,7 @@ declare const BUILD: string;
 
 const definitions = new Map<string, Definition>();
 const modules = new Map<string, Module>();
+const tries = new Map<string, number>(); // of files
 let addresses: Readonly<Record<string, string>> = {};
 
 /** Says where files are that are not beside the worker. */
@@ -33,12 +34,19 @@ const parts = {
   define: (name: string, needs: readonly string[], make: Make): void => void definitions.set(name, { needs, make }),
   load: async (name: string): Promise<Module> => {
     const file = PART_FILES[name];
-    if (!modules.has(name) && !definitions.has(name)) await import(addressOf(`worker-${file}-${BUILD}.js`));
+    if (!modules.has(name) && !definitions.has(name)) await fetchFile(`worker-${file}-${BUILD}.js`);
     const { needs = [] } = definitions.get(name) ?? {};
     for (const other of needs) await parts.load(other);
     return made(name);
   },
 };
+
+/** Loads a file. Firefox remembers one that did not come: the next try has another address, to it alone. */
+async function fetchFile(file: string): Promise<void> {
+  const tried = tries.get(file) ?? 0;
+  tries.set(file, tried + 1);
+  await import(`${addressOf(file)}${tried > 0 ? `#${tried}` : ""}`);
+}
 
 function made(name: string): Module {
   const module = modules.get(name) ?? (definitions.get(name) as Definition).make(made);
