@@ -28,12 +28,13 @@ def require_bundler() -> None:
 def bundle(entries: Sequence[str], folder: Path) -> None:
     """Bundle each entry (a path within web/) to `folder`/NAME.js, as a module.
 
-    The test is skipped where there is no bundler.
+    NAME is that of the file, or what stands before it as in "name=src/file.ts". The test is skipped
+    where there is no bundler.
     """
     require_bundler()
     command = [
         str(_esbuild()),
-        *(str(WEB / entry) for entry in entries),
+        *entries,
         *("--bundle", "--format=esm", "--target=es2022", "--log-level=error"),
         *("--external:onnxruntime-web", f"--outdir={folder}"),
     ]
