@@ -1,4 +1,4 @@
-"""Vectors of a page's own, in a real browser: on its thread and in a worker, and files of Python."""
+"""Vectors of a page's own, in a real browser: on its thread, in a worker, and files of Python."""
 
 import base64
 from collections.abc import Iterator

@@ -13,7 +13,7 @@ LEAST = SHARES[-1]
 EVICTIONS = ("lru", "fifo", "hub")
 # "codes" leaves it to the engine, which has codes; "lazy" is WebANNS' algorithm 1, without them.
 WAYS = ("codes", "lazy")
-SHRINK_BAR = 5.0
+SHRINK_BARS = {"codes": 2.2, "lazy": 5.0}
 # Every round asks other queries: what a query brought into memory must not answer it again.
 ROUNDS = 3
 SLOWLY_WARMED = 20
@@ -40,7 +40,7 @@ class Setting:
 def memory_rows(page: SpeedPage, kind: Kind, exact: Request, details: dict[str, Any]) -> list[Row]:
     """Measure all settings in turns; `exact` is the walk that reaches the recall in memory."""
     file = kind.file(page.count)
-    page.bench.step("put", file, "indexeddb", file)
+    page.bench("put", file, "indexeddb")
     settings = [Setting(share, way) for way in WAYS for share in SHARES]
     settings += [Setting(LEAST, way, eviction) for way in WAYS for eviction in EVICTIONS[1:]]
     settings += [Setting(LEAST, way, storage="indexeddb") for way in WAYS]
@@ -60,7 +60,7 @@ def memory_rows(page: SpeedPage, kind: Kind, exact: Request, details: dict[str, 
         kept[setting.name] |= {
             what: round((reads[what] - before[setting][what]) / asked, 2) for what in reads
         }
-        page.bench.step("close", setting.name)
+        page.bench("closeOurs", setting.name)
     details["memory"] = kept
     return _rows(page, settings, kept)
 
@@ -70,8 +70,8 @@ def _open(
 ) -> dict[str, Any]:
     """Open it, let it fill its memory, and choose how hard it searches if nobody has yet."""
     opening = {"share": setting.share, "storage": setting.storage, "eviction": setting.eviction}
-    opened = page.open_ours(setting.name, file, **opening)
-    page.bench.step("warm", setting.name)
+    opened = page.open_ours(setting.name, file, worker=True, **opening)
+    page.bench("warm", setting.name)
     place = (setting.way, setting.share)
     if place not in requests:
         requests[place] = page.cheapest(setting.name, dials())
@@ -79,13 +79,12 @@ def _open(
     page.add_ours(setting.name, setting.name, request)
     # Memory holds what searches leave there, not what was put there before the first.
     queries = WARMED_BY if setting.storage == "opfs" else SLOWLY_WARMED
-    asked = (QUERIES, 0, queries * DIM, {**request, "k": K})
-    counters = page.bench("callWithQueries", "counters", setting.name, *asked)
-    return {"request": request, "opened": opened, "counters": counters}
+    page.bench("fill", setting.name, QUERIES, DIM, queries, {**request, "k": K})
+    return {"request": request, "opened": opened}
 
 
 def _reads(page: SpeedPage, setting: Setting) -> dict[str, float]:
-    stats = page.bench.step("stats", setting.name)["storage"]
+    stats = page.bench("status", setting.name)["tiers"]["storage"]
     return {"reads a query": stats["reads"], "rows read a query": stats["rows"]}
 
 
@@ -97,11 +96,8 @@ def _rows(page: SpeedPage, settings: list[Setting], kept: dict[str, Any]) -> lis
         one, full = kept[setting.name], kept[whole]
         if setting.name != whole:
             is_judged = setting.eviction == "lru" and setting.storage == "opfs"
-            bar = SHRINK_BAR if is_judged else None
+            bar = SHRINK_BARS[setting.way] if is_judged else None
             what = f"{size}: {setting.name}, p50"
             rows.append(Row(what, one["p50"], full["p50"], "all in memory", bar, by_ratio=True))
-            what = f"{size}: {setting.name}, p50 in the worker"
-            if is_judged:
-                rows.append(Row(what, one["inner_p50"], full["inner_p50"], "all in memory"))
         rows.append(Row(f"{size}: {setting.name}, recall@10", one["recall"]))
     return rows

@@ -22,17 +22,15 @@ def optimiser_rows(
     size = f"{page.count // 1000}k"
     for share, access_ms in TARGETS:
         name = f"optimiser p={share}, T={access_ms:g} ms"
-        page.open_ours(name, kind.file(page.count), share=1.0)
-        page.bench.step("warm", name)
+        page.open_ours(name, kind.file(page.count), worker=True, share=1.0)
+        page.bench("warm", name)
         page.add_ours(name, name, request)
         before = page.measure([name], count=FOLLOWED, rounds=1)[name]
-        asked = {**request, "k": K}
-        target = {"share": share, "accessMs": access_ms}
-        given = ("optimise", name, QUERIES, 0, TESTED * DIM, asked, target)
-        report = page.bench("callWithQueries", *given)
+        asked = {**request, "k": K, "share": share, "accessMs": access_ms}
+        report = page.bench("optimise", name, QUERIES, DIM, TESTED, asked)
         after = page.measure([name], count=FOLLOWED, rounds=1, first=WARMED_BY + FOLLOWED)[name]
-        now = page.bench.step("stats", name)
-        page.bench.step("close", name)
+        now = page.bench("status", name)["tiers"]
+        page.bench("closeOurs", name)
         kept[name] = {
             "report": report,
             "before": before.as_saved(),

@@ -37,9 +37,10 @@ KINDS = (Kind("i8", "i8"), Kind("i8-slim", "i8", "slim"), Kind("f16", "f16"), Ki
 
 
 def write_site(folder: Path) -> None:
-    """Write the page with its worker, the Wasm modules and the rivals."""
+    """Write the page, the package's vectors with their worker and modules, and the rivals."""
     modules = rivals()
-    bundle(["bench/page.ts", "bench/worker.ts"], folder, modules)
+    bundle(["bench/page.ts"], folder, modules)
+    bundle(["vectors=src/vectors/index.ts", "vectors-worker=src/vectors/host.ts"], folder)
     (folder / "index.html").write_text(_PAGE)
     for module in (WEB / "wasm" / "built").glob("*.wasm"):
         shutil.copy(module, folder)

@@ -30,7 +30,7 @@ class SpeedPage:
         self.data, self.count, self.folder = data, len(data.vectors), folder
         self.bench = Bench(browser, site.url)
         for kind in KINDS:
-            self.bench.step("put", kind.file(self.count), "opfs", kind.file(self.count))
+            self.bench("put", kind.file(self.count), "opfs")
 
     def add_hnswlib(self, efs: Sequence[int], *, anew: bool) -> float | None:
         """Set hnswlib-wasm up, from its kept graph if it need not be built `anew`.
@@ -64,15 +64,15 @@ class SpeedPage:
         """Set client-vector-search up; the seconds that took."""
         return self._add_rival(name, "clientVectorSearch", {})
 
-    def open_ours(self, name: str, file: str, **opening: object) -> dict[str, Any]:
-        """Open an index of ours in the worker, see Opening of web/bench/worker.ts."""
-        options = {"file": file, "storage": "opfs", **opening}
-        found: dict[str, Any] = self.bench.step("open", name, options)
+    def open_ours(self, name: str, file: str, *, worker: bool, **opening: object) -> dict[str, Any]:
+        """Open an index of ours from storage, see Opening of web/bench/ours.ts."""
+        options = {"file": file, "storage": "opfs", "worker": worker, **opening}
+        found: dict[str, Any] = self.bench("openOurs", name, options)
         return found
 
-    def add_ours(self, name: str, opened: str, request: Request) -> None:
-        """Search what was opened like this, under a name."""
-        self.bench("addOurs", name, opened, request)
+    def add_ours(self, name: str, opened: str, request: Request, *, batched: bool = False) -> None:
+        """Search what was opened like this, under a name: a query at a time, or many in a call."""
+        self.bench("addOurs", name, opened, request, batched)
 
     def measure(
         self,

@@ -65,10 +65,6 @@ class Bench:
         script = "([name, given]) => window.bench[name](...given)"
         return self.page.evaluate(script, [name, list(given)])
 
-    def step(self, name: str, *given: object) -> Any:
-        """Call a step of its worker."""
-        return self("call", name, *given)
-
     def close(self) -> None:
         """Close the page; its storage goes with it."""
         self.page.context.close()

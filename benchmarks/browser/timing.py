@@ -10,7 +10,7 @@ from benchmarks.datasets import Ids
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds as the page calls it; `inner` is without the way to the worker and back.
+    """Milliseconds a query as the page calls it.
 
     `p50` and `p99` are over the best of each query's rounds where rounds ask the same queries, else
     those of the round with the lowest median; the raw ones are over everything.
@@ -22,7 +22,6 @@ class Timing:
     p99: float
     raw_p50: float
     raw_p99: float
-    inner_p50: float | None
 
     def as_saved(self) -> dict[str, Any]:
         """Give what is kept in a result's file."""
@@ -32,9 +31,7 @@ class Timing:
 def timing(taken: dict[str, Any], truth: Ids, first: int, k: int, *, advances: bool) -> Timing:
     """Sum up what `takeTurns` gave; rounds that a cap cut off count as far as they went."""
     rounds = [line for line in taken["ms"] if line]
-    inner = [line for line in taken["innerMs"] if line]
     pool = _best_round(rounds) if advances else _best_of_each(rounds)
-    inner_pool = (_best_round(inner) if advances else _best_of_each(inner)) if inner else None
     everything = np.concatenate([np.asarray(line) for line in rounds])
     return Timing(
         recall=_recall(taken["ids"], truth, first, k, advances),
@@ -43,7 +40,6 @@ def timing(taken: dict[str, Any], truth: Ids, first: int, k: int, *, advances: b
         p99=float(np.percentile(pool, 99)),
         raw_p50=float(np.percentile(everything, 50)),
         raw_p99=float(np.percentile(everything, 99)),
-        inner_p50=None if inner_pool is None else float(np.percentile(inner_pool, 50)),
     )
 
 

@@ -3,11 +3,12 @@
 /** One way to search that is set up; ids of the nearest k come back. */
 export interface Contender {
   search(query: Float32Array, k: number): Promise<Answer> | Answer;
+  /** Many queries in one call; each counts with its share of the time. */
+  searchAll?(queries: readonly Float32Array[], k: number): Promise<Answer[]>;
 }
 
 export interface Answer {
   readonly ids: readonly number[];
-  readonly innerMs?: number; // without the way to the worker and back
 }
 
 export interface Turns {
@@ -23,13 +24,12 @@ export interface Turns {
 /** What one contender took: a line for each round, cut off where the cap was reached. */
 export interface Taken {
   readonly ms: number[][];
-  readonly innerMs: number[][];
   readonly ids: number[][][];
 }
 
 // A contender answers so many queries before the next one's turn: few enough that all meet the same
 // load, enough that what each needs is in the processor's caches.
-const AT_A_TIME = 20;
+const AT_A_TIME = 32;
 
 /** Asks all contenders the same queries, in turns. */
 export async function takeTurns(
@@ -40,7 +40,7 @@ export async function takeTurns(
 ): Promise<Record<string, Taken>> {
   const taken: Record<string, Taken> = {};
   const spent = new Map<string, number>();
-  for (const name of turns.names) taken[name] = { ms: [], innerMs: [], ids: [] };
+  for (const name of turns.names) taken[name] = { ms: [], ids: [] };
   for (let round = 0; round < turns.rounds; round++) {
     for (const name of turns.names) {
       for (const lines of Object.values(taken[name] as Taken)) lines.push([]);
@@ -56,10 +56,12 @@ export async function takeTurns(
         if (turns.names.length > 1 && !isOver()) {
           await contender.search(queries.slice(before, before + dim), turns.k);
         }
-        for (let i = at; i < at + some && !isOver(); i++) {
+        const rows = Array.from({ length: some }, (_, i) => queries.slice((at + i) * dim, (at + i + 1) * dim));
+        const groups = contender.searchAll ? [rows] : rows.map((row) => [row]);
+        for (const group of groups) {
+          if (isOver()) break;
           const soFar = spent.get(name) ?? 0;
-          const query = queries.slice(i * dim, (i + 1) * dim);
-          spent.set(name, soFar + (await askOne(contender, query, turns.k, taken[name] as Taken)));
+          spent.set(name, soFar + (await ask(contender, group, turns.k, taken[name] as Taken)));
         }
       }
     }
@@ -67,18 +69,19 @@ export async function takeTurns(
   return taken;
 }
 
-async function askOne(
-  contender: Contender,
-  query: Float32Array,
-  k: number,
-  taken: Taken,
-): Promise<number> {
+/** Asks one query, or many at once; the milliseconds of all. */
+async function ask(contender: Contender, queries: readonly Float32Array[], k: number, taken: Taken): Promise<number> {
   const started = performance.now();
-  const given = contender.search(query, k);
-  const answer = given instanceof Promise ? await given : given;
+  const answers = contender.searchAll ? await contender.searchAll(queries, k) : [await searchOne(contender, queries, k)];
   const ms = performance.now() - started;
-  taken.ms.at(-1)?.push(ms);
-  if (answer.innerMs !== undefined) taken.innerMs.at(-1)?.push(answer.innerMs);
-  taken.ids.at(-1)?.push([...answer.ids]);
+  for (const { ids } of answers) {
+    taken.ms.at(-1)?.push(ms / queries.length);
+    taken.ids.at(-1)?.push([...ids]);
+  }
   return ms;
+}
+
+async function searchOne(contender: Contender, queries: readonly Float32Array[], k: number): Promise<Answer> {
+  const given = contender.search(queries[0] as Float32Array, k);
+  return given instanceof Promise ? await given : given;
 }

@@ -1,16 +1,16 @@
 // What benchmarks/browser/ drives in a page: `window.bench`.
 
-import type { EngineRequest } from "../src/core/engine.ts";
+import type { BuildVectorsOptions, OptimiseVectorsOptions, SearchVectorsOptions, StorageKind } from "../src/vectors/index.ts";
 import type { Contender, Turns } from "./contender.ts";
 import { takeTurns } from "./contender.ts";
-import { clientVectorSearch, hnswlib, mememo, voy } from "./rivals.ts";
-import type { Steps } from "./worker.ts";
+import * as ours from "./ours.ts";
+import type { Opening } from "./ours.ts";
+import { clientVectorSearch, hnswlib, mememo, rowsOf, voy } from "./rivals.ts";
 
 const contenders = new Map<string, Contender>();
 const floats = new Map<string, Promise<Float32Array>>();
 const longTasks: number[] = [];
 let graphs: Awaited<ReturnType<typeof hnswlib>>;
-let worker = startWorker();
 
 const bench = {
   /** Sets up one rival; the milliseconds that took. */
@@ -37,14 +37,12 @@ const bench = {
 
   addHnswlib: (name: string, ef: number) => void contenders.set(name, graphs.contender(ef)),
 
-  /** An index that the worker has opened, searched like this. */
-  addOurs: (name: string, opened: string, request: Omit<EngineRequest, "k">) =>
-    void contenders.set(name, {
-      search: (query, k) => worker.call("search", opened, query, { ...request, k }),
-    }),
+  put: (file: string, storage: StorageKind) => ours.put(file, storage),
+  openOurs: (name: string, opening: Opening) => ours.open(name, opening),
 
-  /** Nothing but the way to the worker and back. */
-  addEcho: (name: string) => void contenders.set(name, { search: (query) => worker.call("echo", query) }),
+  /** An index that is open, searched like this: a query at a time, or many in one call. */
+  addOurs: (name: string, opened: string, asked: SearchVectorsOptions, isBatched: boolean) =>
+    void contenders.set(name, ours.contender(opened, asked, isBatched)),
 
   remove: (name: string) => void contenders.delete(name),
 
@@ -52,41 +50,26 @@ const bench = {
     return takeTurns(contenders, await floatsAt(url), dim, turns);
   },
 
-  call: <Name extends keyof Steps>(step: Name, ...given: Parameters<Steps[Name]>) =>
-    worker.call(step, ...given),
-
-  /** The same with numbers `from` to `to` of the queries at an address. */
-  async callWithQueries(
-    step: "counters" | "optimise",
-    name: string,
-    url: string,
-    from: number,
-    to: number,
-    ...rest: unknown[]
-  ) {
-    const queries = (await floatsAt(url)).slice(from, to);
-    const call = worker.call as (...given: unknown[]) => Promise<unknown>;
-    return call(step, name, queries, ...rest);
+  /** Searches for so many queries, whose rows memory then holds. */
+  async fill(name: string, url: string, dim: number, count: number, asked: SearchVectorsOptions) {
+    const queries = (await floatsAt(url)).slice(0, count * dim);
+    for (const query of rowsOf(queries, dim)) await ours.find(name).search(query, asked);
   },
 
-  async build(name: string, url: string, dim: number, options: object) {
-    return worker.call("build", name, await floatsAt(url), dim, options);
+  warm: (name: string) => ours.find(name).warm(),
+  status: (name: string) => ours.find(name).status(),
+  closeOurs: (name: string) => ours.close(name),
+
+  async optimise(name: string, url: string, dim: number, count: number, asked: OptimiseVectorsOptions) {
+    const queries = (await floatsAt(url)).slice(0, count * dim);
+    return ours.find(name).optimiseCache(rowsOf(queries, dim), asked);
   },
 
-  restartWorker() {
-    worker.end();
-    worker = startWorker();
-  },
+  build: async (url: string, dim: number, options: BuildVectorsOptions) =>
+    ours.build(await floatsAt(url), dim, options),
 
-  /** From a new worker to the first answer, in milliseconds. */
-  async reopen(url: string, dim: number, opening: Parameters<Steps["open"]>[1], request: EngineRequest) {
-    const query = (await floatsAt(url)).slice(0, dim);
-    bench.restartWorker();
-    const started = performance.now();
-    await worker.call("open", "reopened", opening);
-    const openMs = performance.now() - started;
-    const { ids } = await worker.call("search", "reopened", query, request);
-    return { ms: performance.now() - started, openMs, ids };
+  async reopen(url: string, dim: number, opening: Opening, asked: SearchVectorsOptions) {
+    return ours.reopen((await floatsAt(url)).slice(0, dim), opening, asked);
   },
 
   /** Durations of tasks of the page's thread over 50 ms since the last call. */
@@ -127,28 +110,4 @@ function floatsAt(url: string): Promise<Float32Array> {
   const known = floats.get(url) ?? load();
   floats.set(url, known);
   return known;
-}
-
-function startWorker() {
-  const own = new Worker("worker.js", { type: "module" });
-  const waiting = new Map<number, (answer: { value: unknown; error?: string }) => void>();
-  let last = 0;
-  own.onmessage = ({ data }) => {
-    waiting.get(data.id)?.(data);
-    waiting.delete(data.id);
-  };
-  return {
-    call<Name extends keyof Steps>(step: Name, ...given: Parameters<Steps[Name]>): ReturnType<Steps[Name]> {
-      const id = ++last;
-      const answered = new Promise<unknown>((resolve, reject) => {
-        waiting.set(id, ({ value, error }) => {
-          if (error === undefined) resolve(value);
-          else reject(new Error(error));
-        });
-      });
-      own.postMessage({ id, step, given });
-      return answered as ReturnType<Steps[Name]>;
-    },
-    end: () => own.terminate(),
-  };
 }

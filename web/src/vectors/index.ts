@@ -12,6 +12,7 @@ import type {
   OpenVectorsOptions,
   OptimiseVectorsOptions,
   SearchVectorsOptions,
+  StorageKind,
   VectorsStatus,
   VectorsTarget,
 } from "./options.ts";
@@ -32,6 +33,7 @@ export type {
   OpenVectorsOptions,
   OptimiseVectorsOptions,
   SearchVectorsOptions,
+  StorageKind,
   VectorsOf,
   VectorsStatus,
   VectorsTarget,
@@ -73,13 +75,13 @@ export class VectorIndex {
   }
 
   /** The names in this browser's storage. */
-  static names(): Promise<string[]> {
-    return storedNames();
+  static names(storage?: StorageKind): Promise<string[]> {
+    return storedNames(storage);
   }
 
   /** Deletes what is stored under a name; nothing if there is none. */
-  static removeStored(name: string): Promise<void> {
-    return removeStored(name);
+  static removeStored(name: string, storage?: StorageKind): Promise<void> {
+    return removeStored(name, storage);
   }
 
   /** The nearest to a vector, nearest first; for a list of vectors, those of each. */

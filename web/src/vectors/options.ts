@@ -14,7 +14,11 @@ export interface PlaceOptions {
   readonly wasm?: URL | string; // folder of the Wasm files; beside this module without it
 }
 
+/** Where names are kept: the best there is without it. */
+export type StorageKind = "opfs" | "indexeddb";
+
 export interface BuildVectorsOptions extends PlaceOptions {
+  readonly storage?: StorageKind; // for `store`
   readonly ids?: readonly number[]; // one for each vector; 0, 1, 2, … without them
   readonly metric?: EngineIndex["metric"]; // "ip" (−q·x), "cosine" (1 − cosine), "l2" (squared); "ip"
   readonly scalar?: EngineIndex["scalar"]; // what vectors are kept as; "f16"
@@ -26,6 +30,7 @@ export interface BuildVectorsOptions extends PlaceOptions {
 }
 
 export interface OpenVectorsOptions extends PlaceOptions {
+  readonly storage?: StorageKind; // for names
   readonly memoryBudget?: number; // bytes of vectors in memory, the others stay outside; all without it
   readonly eviction?: EvictionName; // which of them go first; "lru"
   readonly warm?: boolean; // reads vectors into memory at once, as far as the budget goes; false
@@ -47,13 +52,15 @@ export interface SearchVectorsOptions {
 }
 
 /** How little memory is to be found; at least one of `share` and `accessMs`. */
-export interface OptimiseVectorsOptions extends CacheTarget, Pick<SearchVectorsOptions, "k" | "recall" | "strategy"> {
+export interface OptimiseVectorsOptions
+  extends CacheTarget,
+    Pick<SearchVectorsOptions, "k" | "recall" | "effort" | "strategy"> {
   readonly signal?: AbortSignal;
 }
 
 /** What an index is and takes. */
 export interface VectorsStatus
-  extends Pick<EngineIndex, "count" | "dim" | "metric" | "scalar" | "keep" | "graph" | "codeBytes"> {
+  extends Pick<EngineIndex, "count" | "dim" | "metric" | "scalar" | "keep" | "graph" | "rowBytes" | "codeBytes"> {
   readonly kernels: "simd" | "relaxed";
   readonly wasmBytes: number; // of Wasm memory
   readonly tiers: TierStats | null; // null where all vectors are in memory

@@ -8,14 +8,15 @@ import { vectorsFolder, vectorsName } from "../storage/names.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Folder, Storage } from "../storage/storage.ts";
 import { decodeText, encodeText } from "../text/text.ts";
+import type { StorageKind } from "./options.ts";
 
 const FORMAT = "gossamer vectors";
 
-let opened: Promise<Storage> | null = null;
+const opened = new Map<StorageKind | undefined, Promise<Storage>>();
 
 /** The names that vectors are kept under. */
-export async function storedNames(): Promise<string[]> {
-  const storage = await ownStorage();
+export async function storedNames(kind?: StorageKind): Promise<string[]> {
+  const storage = await ownStorage(kind);
   const names = (await storage.names()).flatMap((folder) => vectorsName(folder) ?? []);
   const records = names.map(async (name) => fileOf(await storage.folder(vectorsFolder(name))));
   const files = await Promise.all(records);
@@ -23,8 +24,8 @@ export async function storedNames(): Promise<string[]> {
 }
 
 /** The file that is kept under a name. NoIndex if there is none. */
-export async function openStored(name: string): Promise<ByteSource> {
-  const storage = await ownStorage();
+export async function openStored(name: string, kind?: StorageKind): Promise<ByteSource> {
+  const storage = await ownStorage(kind);
   const isThere = (await storage.names()).includes(vectorsFolder(name));
   const folder = isThere ? await storage.folder(vectorsFolder(name)) : null;
   const file = folder && (await fileOf(folder));
@@ -33,8 +34,8 @@ export async function openStored(name: string): Promise<ByteSource> {
 }
 
 /** Puts a file in place of what is kept under a name. Unwritable where there is no room. */
-export async function writeStored(name: string, bytes: Uint8Array): Promise<void> {
-  const folder = await (await ownStorage()).folder(vectorsFolder(name));
+export async function writeStored(name: string, bytes: Uint8Array, kind?: StorageKind): Promise<void> {
+  const folder = await (await ownStorage(kind)).folder(vectorsFolder(name));
   await folder.whileWriting(async () => {
     const file = `${randomName()}.gossamer`;
     const sink = await folder.create(file);
@@ -48,8 +49,8 @@ export async function writeStored(name: string, bytes: Uint8Array): Promise<void
 }
 
 /** Removes what is kept under a name; nothing if there is none. */
-export async function removeStored(name: string): Promise<void> {
-  await (await ownStorage()).remove(vectorsFolder(name));
+export async function removeStored(name: string, kind?: StorageKind): Promise<void> {
+  await (await ownStorage(kind)).remove(vectorsFolder(name));
 }
 
 async function fileOf(folder: Folder): Promise<string | null> {
@@ -64,11 +65,12 @@ async function fileOf(folder: Folder): Promise<string | null> {
   throw new GossamerError("Damaged", `what is stored as ${folder.name} is not what was written: remove it`);
 }
 
-/** Storage that outlives the page. Unavailable without one. */
-async function ownStorage(): Promise<Storage> {
-  opened ??= openStorage();
-  opened.catch(() => (opened = null));
-  const storage = await opened;
+/** Storage that outlives the page, of a kind or the best there is. Unavailable without one. */
+async function ownStorage(kind?: StorageKind): Promise<Storage> {
+  const opening = opened.get(kind) ?? openStorage(kind);
+  opened.set(kind, opening);
+  opening.catch(() => opened.delete(kind));
+  const storage = await opening;
   if (storage.kind !== "memory") return storage;
   throw new GossamerError(
     "Unavailable",

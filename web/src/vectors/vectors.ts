@@ -40,18 +40,18 @@ export class Vectors {
     options: BuildVectorsOptions,
     wasm: WasmFiles,
   ): Promise<Vectors> {
-    const { keep = "all", codebook, graph = keep === "all" ? "full" : "none", ...rest } = options;
+    const { keep = "all", codebook, graph = keep === "all" ? "full" : "none", storage, ...rest } = options;
     if (keep === "none" && !codebook) {
       const how = 'give a codebook, or keep: "all"';
       throw new GossamerError("InvalidArgument", `an index that keeps no vectors needs codes: ${how}`);
     }
     const engine = await loadVectorBuilder(wasm);
     const index = engine.build(vectors, dim, { ...rest, keep, graph, ...(codebook ? { pack: codebook } : {}) });
-    return new Vectors(stateOf(engine, index), wasm, {});
+    return new Vectors(stateOf(engine, index), wasm, storage ? { storage } : {});
   }
 
   static async open(target: Target, options: OpenVectorsOptions, wasm: WasmFiles): Promise<Vectors> {
-    return new Vectors(await openState(await openTarget(target, options.signal), options, wasm), wasm, options);
+    return new Vectors(await openState(await openTarget(target, options), options, wasm), wasm, options);
   }
 
   get dim(): number {
@@ -111,8 +111,10 @@ export class Vectors {
    * leave memory. */
   store(name: string): Promise<void> {
     return this.#inTurn(async () => {
-      await writeStored(name, await this.#bytes());
-      await this.#replace(await openState(await openTarget({ name }), this.#options, this.#wasm));
+      const { storage, signal: _, ...options } = this.#options;
+      await writeStored(name, await this.#bytes(), storage);
+      const source = await openTarget({ name }, this.#options);
+      await this.#replace(await openState(source, options, this.#wasm));
     });
   }
 
@@ -130,18 +132,17 @@ export class Vectors {
 
   /** Finds how little memory does for such queries, and takes it. */
   async optimiseCache(queries: Float32Array, options: OptimiseVectorsOptions): Promise<CacheReport> {
-    const { k = 10, recall = 0.9, strategy = "auto", ...target } = options;
     const { dim } = this.#state.index;
     checkNumbers(queries, dim);
     const rows = Array.from({ length: queries.length / dim }, (_, i) => queries.slice(i * dim, (i + 1) * dim));
-    return this.#tiers().optimise(rows, { ...target, request: { k, recall, strategy } });
+    return this.#tiers().optimise(rows, { ...options, request: this.#requestOf(options) });
   }
 
   async status(): Promise<VectorsStatus> {
     const { engine, index, tiers } = this.#opened();
-    const { count, dim, metric, scalar, keep, graph, codeBytes } = index;
+    const { count, dim, metric, scalar, keep, graph, rowBytes, codeBytes } = index;
     const memory = { kernels: engine.kernels, wasmBytes: engine.memoryBytes(), tiers: tiers?.stats ?? null };
-    return { count, dim, metric, scalar, keep, graph, codeBytes, ...memory };
+    return { count, dim, metric, scalar, keep, graph, rowBytes, codeBytes, ...memory };
   }
 
   /** Lets go of its memory, when the searches that are under way are over. */
