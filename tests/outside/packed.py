@@ -21,8 +21,8 @@ from web_bundle import WEB, require_bundler
 
 from gossamer import Index
 
-FIXTURES = Path(__file__).parent / "bundlers"
-# Kept between runs: what a bundler depends on takes longer to fetch than all tests take.
+FIXTURES = Path(__file__).parent / "projects"
+# Kept between runs: what a project depends on takes longer to fetch than all tests take.
 BUILD = WEB.parent / "build" / "outside"
 TEXTS = [
     {"id": "flat", "text": "The lease is due on the first of March."},

@@ -95,7 +95,7 @@ def test_a_page_with_an_import_map_searches_and_indexes(
 ) -> None:
     unpack(tmp_path)
     put_index(tmp_path)
-    script = (Path(__file__).parent / "bundlers" / "search.js").read_text(encoding="utf-8")
+    script = (Path(__file__).parent / "projects" / "search.js").read_text(encoding="utf-8")
     (tmp_path / "index.html").write_text(
         """<!doctype html><html lang="en"><meta charset="utf-8"><title>Import map</title>
         <script type="importmap">
