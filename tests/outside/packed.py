@@ -1,4 +1,4 @@
-"""The package for npm as its users get it: packed, installed into projects of their own, opened in pages.
+"""The package for npm as its users get it: packed, and installed into projects of their own.
 
 project = install("vite")             # build/outside/vite, with what it depends on and the tarball
 project.run("npm", "run", "build")
@@ -110,7 +110,5 @@ def put_index(folder: Path) -> None:
     index = Index.create(index_folder, model=MODEL)
     index.add_texts(TEXTS)
     export_index(index, folder / "docs.gossamer")
-    shutil.copyfile(
-        WEB / "dist" / "pocket.model.gossamer", folder / "pocket.model.gossamer"
-    )
+    shutil.copyfile(WEB / "dist" / "pocket.model.gossamer", folder / "pocket.model.gossamer")
     (folder / "favicon.ico").touch()  # browsers ask for one

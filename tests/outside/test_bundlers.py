@@ -118,7 +118,7 @@ def test_in_node_starting_fails_with_an_error_of_ours(tmp_path: Path) -> None:
         """import { search, start, GossamerError } from "gossamer-web";
         let error;
         try { start(); } catch (caught) { error = caught; }
-        const said = await search("https://example.org/x.gossamer", "whales").catch((caught) => caught);
+        const said = await search("https://example.org/x", "whales").catch((caught) => caught);
         console.log(error instanceof GossamerError, error.reason, said.reason, error.message);
         """,
         encoding="utf-8",

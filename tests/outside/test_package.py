@@ -9,7 +9,7 @@ import pytest
 from packed import Project, install, put_index, tarball, unpack
 from web_bundle import WEB
 
-# Everything but declarations of types. A file that is not here is not for those who install the package.
+# Everything but declarations of types: what is not here is not for those who install it.
 _FILES = r"""LICENSE|README\.md|package\.json|react/package\.json
 |bin/(copy|gossamer-web)\.mjs
 |dist/(gossamer|react|worker)\.js
@@ -64,7 +64,9 @@ def targets(exports: object) -> list[str]:
 def test_no_file_of_it_imports_another_that_a_bundler_would_have_to_know(package: Path) -> None:
     for path in (package / "dist").glob("worker-*.js"):
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"""\bimport\s*["'{*]|\bimport\.meta\b|\bexport\s*\{""", text), path.name
+        assert not re.search(r"""\bimport\s*["'{*]|\bimport\.meta\b|\bexport\s*\{""", text), (
+            path.name
+        )
         assert not re.search(r"""\bimport\(\s*["'`]""", text), path.name
         assert path.stat().st_size > 4096, path.name  # smaller ones become text in some pages
 
@@ -73,7 +75,7 @@ def test_publint_and_attw_have_nothing_to_say() -> None:
     project = install("checkers")
     said = project.run("npx", "publint", str(tarball()), "--strict")
     assert "All good!" in said
-    # It is for browsers and bundlers: modules, as all of them read. Other entries are files, which have no types.
+    # Browsers and bundlers read modules. Other entries are files, which have no types.
     entries = ("--entrypoints", ".", "./react", "--format", "ascii")
     said = project.run("npx", "attw", str(tarball()), "--profile", "esm-only", *entries)
     assert all(f'"{name}"' in said for name in ("gossamer-web", "gossamer-web/react"))
@@ -108,7 +110,8 @@ def test_the_command_copies_what_a_page_needs(tmp_path: Path) -> None:
     site = tmp_path / "site"
     put_index(tmp_path)
     project.run("npx", "gossamer-web", "copy", str(site))
-    assert {"worker.js", "gossamer.wasm", "pocket.model.gossamer"} <= {p.name for p in site.iterdir()}
+    copied = {path.name for path in site.iterdir()}
+    assert {"worker.js", "gossamer.wasm", "pocket.model.gossamer"} <= copied
+    (site / "worker.js").write_text("mine", encoding="utf-8")
     with pytest.raises(AssertionError, match="holds files that this command did not write"):
-        (site / "worker.js").write_text("mine", encoding="utf-8")
         project.run("npx", "gossamer-web", "copy", str(site))

@@ -79,7 +79,9 @@ def test_the_component_works_as_written(page: Page, heard: Heard) -> None:
     project = install("esbuild")
     lines = text.splitlines()
     assert len(lines) <= 20
-    mount = 'import { createRoot } from "react-dom/client";\ncreateRoot(document.body).render(<Search />);\n'
+    mount = """import { createRoot } from "react-dom/client";
+    createRoot(document.body).render(<Search />);
+    """
     site_folder = project.folder / "readme"
     shutil.rmtree(site_folder, ignore_errors=True)
     (project.folder / "readme.jsx").write_text(text + mount, encoding="utf-8")
