@@ -7,7 +7,7 @@ import { WorkerCalls } from "./handlers.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Job } from "./job.ts";
 import type { Answer, CallName, CallRequest, Places, Port, Request, TextBatch } from "./messages.ts";
-import { addressOf, placeFiles } from "./parts.ts";
+import { addressOf, ownBuild, placeFiles } from "./parts.ts";
 
 interface Running {
   readonly abort: AbortController;
@@ -42,7 +42,7 @@ export function serve(port: Port, makeCalls: (places: Places) => Handlers = call
 
   const setUp = async (request: Extract<Request, { kind: "setup" }>) => {
     handlers ??= makeCalls(request);
-    post({ kind: "ready", holdsLock: await holdForever(request.lock) });
+    post({ kind: "ready", holdsLock: await holdForever(request.lock), build: ownBuild });
   };
 
   port.addEventListener("message", (event) => {
