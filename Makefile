@@ -4,6 +4,7 @@ PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CASES ?=
+BUNDLERS ?= quick
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,13 +30,14 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard core/fuzz/*_fuzz.cpp)))
 FUZZ_SEEDS := $(wildcard core/fuzz/corpus tests/data/format)
 MODULE_FILES := $(filter-out core/tests/% core/fuzz/%,$(CORE_FILES)) $(BINDING_FILES)
 
-.PHONY: help build demo wasm web test test-core test-web test-python fuzz fuzz-trust lint format bench bench-full clean
+.PHONY: help build demo wasm web test test-core test-web test-python test-outside fuzz fuzz-trust lint format bench bench-full clean
 
 help:
 	@echo "make demo    build everything, index the documentation and Python's, ask two questions"
 	@echo "make web     the page, for servers and static sites, and the package for npm"
 	@echo "make wasm    the core as WebAssembly, in web/wasm/built"
 	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
+	@echo "make test-outside   the package for npm, packed, in projects of bundlers (BUNDLERS=all for all of them)"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
 	@echo "make bench   the benchmarks on a small scale, in minutes: docs/benchmarks-small.md"
 	@echo "make bench-full   all of them, in hours; goes on where it stopped: docs/benchmarks.md"
@@ -111,6 +113,12 @@ test-web: web
 test-python: build web
 	@$(BIN)/python tests/browser.py
 	@TMPDIR=$(MEMORY) $(BIN)/python -m pytest -n $$((2 * $(JOBS))) --dist worksteal
+
+# The package as its users get it: packed, installed with what they use, opened in a browser. It fetches packages, which
+# stay in build/outside: the quick bundlers without BUNDLERS=all.
+test-outside: build web
+	@$(BIN)/python tests/browser.py
+	@$(NODE) BUNDLERS=$(BUNDLERS) $(BIN)/python -m pytest tests/outside
 
 # The time is shared between the targets. A crash leaves its input in build/fuzz/crashes/;
 # `build/fuzz/core/NAME FILE` runs it again.

@@ -113,6 +113,22 @@ def test_a_page_in_place_of_wasm_is_said_to_be_one(
         assert call(page, _SEARCH, "hybrid") == "sea"
 
 
+def test_a_worker_of_another_release_is_said_to_be_one(
+    context: BrowserContext, public: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(public, tmp_path, dirs_exist_ok=True)
+    (main,) = tmp_path.glob("worker-main-*.js")
+    build = main.stem.removeprefix("worker-main-")
+    text = main.read_text(encoding="utf-8")
+    assert build in text
+    main.write_text(text.replace(build, "0" * len(build)), encoding="utf-8")
+    with StaticSite(tmp_path, POLICY) as site:
+        page = context.new_page()
+        start(page, site.url, {"worker": "./worker.js"})
+        with pytest.raises(PageError, match="another release .* `npx gossamer-web copy` again"):
+            call(page, _SEARCH, "hybrid")
+
+
 @pytest.mark.parametrize("address", ["./worker.js", "./worker.js?version=2"])
 def test_a_worker_may_be_named_by_its_address(
     context: BrowserContext, site: StaticSite, address: str

@@ -17,7 +17,7 @@ const TABLE = '"@@TABLE@@"';
 const IMPORT = "import(/* @vite-ignore *//* webpackIgnore: true *//* turbopackIgnore: true */";
 
 /** Writes the files of the worker into a folder, and worker.js, which imports the one that begins. Their names hold a
- * hash of all, so that none meets one of another release. Gives the first, and all parts by their addresses' names. */
+ * hash of all, so that none meets one of another release. Gives the hash, the name of the first and those of the rest. */
 export async function buildWorker(folder, options) {
   const outputs = await bundleModules(folder, options);
   const modules = namesOf(outputs);
@@ -35,7 +35,7 @@ export async function buildWorker(folder, options) {
   for (const [file, text] of texts) await writeFile(join(folder, nameOf(file)), text.replaceAll(HASH, hash));
   await writeFile(join(folder, "worker.js"), `import"./${nameOf(MAIN)}";\n`);
   const parts = [...texts.keys()].filter((file) => file !== MAIN);
-  return { first: nameOf(MAIN), parts: parts.map(nameOf).sort() };
+  return { first: nameOf(MAIN), parts: parts.map(nameOf).sort(), hash };
 }
 
 /** Bundles each module that is loaded later, and what such modules share, into a text of its own. */

@@ -1,6 +1,7 @@
 // The worker of vectors: it has one index, made by the first call.
 
 import { GossamerError } from "../errors.ts";
+import { BUILD } from "../files.ts";
 import type { Job } from "../worker/job.ts";
 import type { Places, Port } from "../worker/messages.ts";
 import { serve } from "../worker/serve.ts";
@@ -38,4 +39,4 @@ function callsWith(places: Places): HandlersOf<WorkerCalls> {
 
 const isWorker = "DedicatedWorkerGlobalScope" in globalThis;
 const port = isWorker ? (globalThis as unknown as Port) : parentPort();
-if (port) serve<WorkerCalls>(port, callsWith);
+if (port) serve<WorkerCalls>(port, callsWith, BUILD);

@@ -1,6 +1,7 @@
 // The page's end: posts questions and hands out answers. Nothing here takes long.
 
 import { cancelled, GossamerError } from "../errors.ts";
+import { BUILD } from "../files.ts";
 import { randomName } from "../random.ts";
 import type { OnProgress } from "../records.ts";
 import type { TextInput } from "../update/inputs.ts";
@@ -106,7 +107,10 @@ class WorkerClient<Table extends CallTable<Table>> implements Client<Table> {
   }
 
   #take(answer: Answer): void {
-    if (answer.kind === "ready") return this.#begin(answer.holdsLock);
+    if (answer.kind === "ready") {
+      if (answer.build !== BUILD) this.#end(foreign(this.#address));
+      return this.#begin(answer.holdsLock);
+    }
     if (answer.kind === "progress") {
       return this.#pending.get(answer.id)?.extras.onProgress?.(answer.progress);
     }
@@ -201,6 +205,11 @@ async function nextBatch(
     characters += String(next.value.text).length;
   }
   return { texts: batch, isLast: false };
+}
+
+function foreign(address: string): GossamerError {
+  const how = "run `npx gossamer-web copy` again, and reload the page";
+  return new GossamerError("WrongState", `the worker at ${address} is of another release of gossamer-web; ${how}`);
 }
 
 function gone(what: string): GossamerError {

@@ -97,7 +97,7 @@ export interface CallRequest<Name extends string = string> {
 
 /** From the worker to the page. */
 export type Answer =
-  | { readonly kind: "ready"; readonly holdsLock: boolean }
+  | { readonly kind: "ready"; readonly holdsLock: boolean; readonly build: string }
   | { readonly kind: "value"; readonly id: number; readonly value: unknown }
   | { readonly kind: "error"; readonly id: number; readonly reason: Reason; readonly message: string }
   | { readonly kind: "progress"; readonly id: number; readonly progress: Progress }

@@ -14,6 +14,9 @@ interface Definition {
 declare const PART_FILES: Readonly<Record<string, string>>;
 declare const BUILD: string;
 
+/** Which build this worker is of; "" where it was not built. */
+export const ownBuild = typeof BUILD === "undefined" ? "" : BUILD;
+
 const definitions = new Map<string, Definition>();
 const modules = new Map<string, Module>();
 const tries = new Map<string, number>(); // of files
@@ -34,7 +37,7 @@ const parts = {
   define: (name: string, needs: readonly string[], make: Make): void => void definitions.set(name, { needs, make }),
   load: async (name: string): Promise<Module> => {
     const file = PART_FILES[name];
-    if (!modules.has(name) && !definitions.has(name)) await fetchFile(`worker-${file}-${BUILD}.js`);
+    if (!modules.has(name) && !definitions.has(name)) await fetchFile(`worker-${file}-${ownBuild}.js`);
     const { needs = [] } = definitions.get(name) ?? {};
     for (const other of needs) await parts.load(other);
     return made(name);

@@ -23,6 +23,7 @@ const PROGRESS_MS = 50;
 export function serve<Table extends CallTable<Table>>(
   port: Port,
   makeCalls: (places: Places) => HandlersOf<Table>,
+  build = "",
 ): void {
   const running = new Map<number, Running>();
   let handlers: HandlersOf<Table> | null = null;
@@ -46,7 +47,7 @@ export function serve<Table extends CallTable<Table>>(
 
   const setUp = async (request: Extract<Request, { kind: "setup" }>) => {
     handlers ??= makeCalls(request);
-    post({ kind: "ready", holdsLock: await holdForever(request.lock) });
+    post({ kind: "ready", holdsLock: await holdForever(request.lock), build });
   };
 
   port.addEventListener("message", (event) => {

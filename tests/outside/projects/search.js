@@ -1,0 +1,13 @@
+// A page as the README writes it, and what shows in the page that it worked.
+import { start } from "gossamer-web";
+
+const gossamer = start();
+const index = await gossamer.open("./docs.gossamer");
+const { hits } = await index.search("when do I have to pay for the apartment?");
+
+// Parts of the worker and modules that no question needs come too.
+const { text } = await index.context(hits[0].id);
+const filtered = await index.search("whales", { filter: 'path == "sea"' });
+const made = await gossamer.build(null, [{ id: "volcanoes", text: "Volcanoes erupt." }]);
+const found = await made.search("what erupts?");
+document.body.textContent = [hits[0].source, text, filtered.hits[0].source, found.hits[0].source].join("|");
