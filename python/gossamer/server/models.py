@@ -253,6 +253,8 @@ class Chunk(BaseModel):
     """A chunk, and where it stands."""
 
     location: str
+    headings: Annotated[Sequence[str], Field(description="That it stands under, outermost first.")]
+    url: Annotated[str, Field(description="Where people read it; empty where nobody knows.")]
     id: int
     source: str
     key: str
