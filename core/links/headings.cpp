@@ -1,35 +1,23 @@
 #include "links/headings.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "chunking/outline.h"
 #include "chunking/scan.h"
+#include "chunking/titles.h"
 #include "marks/blocks.h"
 #include "marks/fences.h"
 
 namespace gossamer {
 namespace {
 
-constexpr int kOverlined = 1 << 8;
-
 // The sign that adorns what stands before it, if it is one.
 int sign_below(std::string_view behind) {
   const std::size_t end = skip(behind, 0, is_blank_or_return);
   if (!has_at(behind, end, '\n') || end + 1 >= behind.size()) return 0;
   return static_cast<unsigned char>(behind[end + 1]);
-}
-
-// Lines of code are no headings, also where the text begins within code.
-std::string without_code(std::string_view text) {
-  std::string out(text);
-  const std::vector<TextSpan> lines = lines_of(text);
-  const std::vector<Side> sides = find_sides(text, lines);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    if (sides[i] != Side::kText)
-      std::fill(out.begin() + static_cast<std::ptrdiff_t>(lines[i].start),
-                out.begin() + static_cast<std::ptrdiff_t>(lines[i].end), ' ');
-  return out;
 }
 
 int level_of(std::string_view before, int sign) {
@@ -44,7 +32,7 @@ int adornment_of(std::string_view before, int sign) {
   before = without_space_at_end(before);
   const bool is_over = before.size() > 1 && static_cast<unsigned char>(before.back()) == sign &&
                        before[before.size() - 2] == before.back();
-  return is_over ? sign + kOverlined : sign;
+  return rst_adornment(static_cast<char>(sign), is_over);
 }
 
 // A heading ends those of its level and below.
@@ -62,6 +50,41 @@ void enter_adornment(std::vector<HeadingAbove>& above, HeadingAbove heading) {
   above.push_back(std::move(heading));
 }
 
+// What is passed, and up to where headings begin that count.
+struct Pass {
+  std::string_view text;
+  std::size_t offset;
+  std::size_t end;
+
+  HeadingAbove heading(TextSpan words, HeadingStyle style) const {
+    return {offset + words.start, std::string(words_of(text, words)), style};
+  }
+};
+
+// Lines of code are no headings, also where the text begins within code.
+void pass_markdown(std::vector<HeadingAbove>& above, const Pass& pass) {
+  const std::vector<TextSpan> lines = lines_of(pass.text);
+  const std::vector<Side> sides = find_sides(pass.text, lines);
+  for (std::size_t i = 0; i < lines.size() && lines[i].start < pass.end; ++i) {
+    const std::size_t line = lines[i].start;
+    if (sides[i] != Side::kText) continue;
+    std::optional<FoundHeading> found = marked_heading_at(pass.text, line);
+    if (!found && stands_apart(pass.text, 0, line)) found = underlined_heading_at(pass.text, line);
+    if (!found || found->heading.words.empty()) continue;
+    const auto level = static_cast<int>(found->heading.level);
+    enter_level(above, pass.heading(found->heading.words, {level, 0}));
+  }
+}
+
+void pass_rst(std::vector<HeadingAbove>& above, const Pass& pass) {
+  for (std::size_t line = 0; line < pass.end;) {
+    const std::optional<RstTitle> title = rst_title_at(pass.text, line);
+    if (title && title->is_valid)
+      enter_adornment(above, pass.heading(title->words, {0, title->adornment}));
+    line = next_line(pass.text, title ? title->end + 1 : line + 1);
+  }
+}
+
 }  // namespace
 
 HeadingStyle style_between(std::string_view before, std::string_view behind) {
@@ -72,22 +95,9 @@ HeadingStyle style_between(std::string_view before, std::string_view behind) {
 
 void pass_headings(std::vector<HeadingAbove>& above, std::string_view markup,
                    std::string_view stretch, std::size_t offset, std::size_t byte) {
-  const bool has_levels = markup == "markdown";
-  if (!has_levels && markup != "rst") return;
-  const std::string text = has_levels ? without_code(stretch) : std::string(stretch);
-  const Outline outline = has_levels ? outline_of_markdown(text, 0) : outline_of_rst(text, 0);
-  for (const Heading& heading : outline.headings) {
-    if (heading.at > byte) break;
-    const auto [start, end] = heading.words;
-    if (start == end) continue;
-    HeadingAbove one{offset + start, std::string(words_of(stretch, heading.words)),
-                     style_between(stretch.substr(0, start), stretch.substr(end))};
-    one.style.level = static_cast<int>(heading.level);
-    if (has_levels)
-      enter_level(above, std::move(one));
-    else
-      enter_adornment(above, std::move(one));
-  }
+  const Pass text{stretch, offset, std::min(byte + 1, stretch.size())};
+  if (markup == "markdown") pass_markdown(above, text);
+  if (markup == "rst") pass_rst(above, text);
 }
 
 }  // namespace gossamer

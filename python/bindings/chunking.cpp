@@ -13,7 +13,6 @@
 #include "chunking/chunks.h"
 #include "chunking/context.h"
 #include "links/anchors.h"
-#include "links/url.h"
 #include "text.h"
 #include "text/wordpiece.h"
 
@@ -116,10 +115,6 @@ void bind_chunking(nanobind::module_& m) {
       nb::arg("name"), nb::arg("title"));
   m.def("write_anchors", &gossamer::anchors_of, nb::arg("text"), nb::arg("markup"),
         nb::arg("has_slugs"), nb::arg("given"), nb::arg("innermost"));
-  m.def(
-      "is_safe_url",
-      [](const nb::bytes& url) { return gossamer::is_safe_url(gossamer::text_of(url)); },
-      nb::arg("url"));
   m.def("embedded_text", &gossamer::embedded_text_of, nb::arg("line"), nb::arg("headings"),
         nb::arg("body"));
 }

@@ -345,6 +345,9 @@ void bind_passages(nb::module_& m) {
 }  // namespace
 
 void bind_question(nb::module_& m) {
+  m.def(
+      "is_safe_url", [](const nb::bytes& url) { return is_safe_url(text_of(url)); },
+      nb::arg("url"));
   bind_collection(m);
   bind_session(m);
   bind_passages(m);
