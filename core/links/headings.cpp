@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "chunking/outline.h"
 #include "chunking/scan.h"
@@ -36,18 +35,18 @@ int adornment_of(std::string_view before, int sign) {
 }
 
 // A heading ends those of its level and below.
-void enter_level(std::vector<HeadingAbove>& above, HeadingAbove heading) {
+void enter_level(std::vector<HeadingAbove>& above, const HeadingAbove& heading) {
   while (!above.empty() && above.back().style.level >= heading.style.level) above.pop_back();
-  above.push_back(std::move(heading));
+  above.push_back(heading);
 }
 
 // A title ends the one that is adorned like it, and what stands under that.
-void enter_adornment(std::vector<HeadingAbove>& above, HeadingAbove heading) {
+void enter_adornment(std::vector<HeadingAbove>& above, const HeadingAbove& heading) {
   const auto alike = std::ranges::find_if(above, [&](const HeadingAbove& one) {
     return one.style.adornment == heading.style.adornment;
   });
   above.erase(alike, above.end());
-  above.push_back(std::move(heading));
+  above.push_back(heading);
 }
 
 // What is passed, and up to where headings begin that count.
@@ -57,7 +56,7 @@ struct Pass {
   std::size_t end;
 
   HeadingAbove heading(TextSpan words, HeadingStyle style) const {
-    return {offset + words.start, std::string(words_of(text, words)), style};
+    return {{offset + words.start, offset + words.end}, style};
   }
 };
 

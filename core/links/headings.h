@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "chunking/outline.h"
 
 namespace gossamer {
 
@@ -15,8 +16,7 @@ struct HeadingStyle {
 
 // A heading above a place of a text.
 struct HeadingAbove {
-  std::size_t offset;  // of its words, in bytes of the document's text
-  std::string words;
+  TextSpan words;  // of the document's text
   HeadingStyle style;
 };
 

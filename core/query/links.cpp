@@ -1,5 +1,7 @@
 #include "query/links.h"
 
+#include <algorithm>
+
 #include "chunking/scan.h"
 #include "links/anchors.h"
 #include "marks/shown.h"
@@ -31,6 +33,24 @@ std::string_view markup_of(const DocumentRecord& document, const Anchors& anchor
     default:
       return {};
   }
+}
+
+// The words of a heading, which are embedded with the passage: in its body, or before it.
+std::string_view words_of(const Passage& passage, const HeadingAbove& heading) {
+  const auto& [span, context] = passage.chunk.place;  // as long as the body
+  const std::size_t size = heading.words.end - heading.words.start;
+  // A stranger's chunk may say that it stands under what is behind it.
+  if (heading.words.start >= span.end) return {};
+  if (heading.words.start >= span.start)
+    return std::string_view(passage.body).substr(heading.words.start - span.start, size);
+  std::size_t end = passage.embedded.size() - passage.body.size();
+  for (auto one = context.rbegin(); one != context.rend() && end > 0; ++one) {
+    if (one->empty()) continue;
+    const std::size_t behind = end - 1;  // without the line end
+    end = behind - std::min(behind, one->end - one->start);
+    if (*one == heading.words) return std::string_view(passage.embedded).substr(end, size);
+  }
+  return {};
 }
 
 // "permalink" may be a word for a pattern, or one that is filled in: no address.
@@ -65,7 +85,7 @@ std::vector<std::string> shown_headings(const Passage& passage,
   const Marks marks = marks_of(document.kind, document.metadata);
   std::vector<std::string> words;
   for (const HeadingAbove& heading : headings) {
-    const Shown shown = show(without_id(heading.words), marks);
+    const Shown shown = show(without_id(words_of(passage, heading)), marks);
     words.emplace_back(without_space_at_end(shown.text()));
   }
   return words;
@@ -83,9 +103,9 @@ std::string url_of(const Site& site, const Passage& passage,
     return page + "#page=" + std::to_string(number);
   const Anchors anchors(said.find(kAnchorsName));
   if (!headings.empty()) {
-    const auto& [offset, words, style] = headings.back();
-    if (const std::string anchor = anchors.find(offset, words); !anchor.empty())
-      return page + fragment_of_anchor(anchor);
+    const HeadingAbove& nearest = headings.back();
+    const std::string anchor = anchors.find(nearest.words.start, words_of(passage, nearest));
+    if (!anchor.empty()) return page + fragment_of_anchor(anchor);
   }
   return is_text(document) ? page + fragment_of_line(best_line) : page;
 }

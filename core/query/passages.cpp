@@ -74,21 +74,6 @@ std::string_view take_words(std::string_view read, TextSpan heading, TextSpan ch
   return read.substr(heading.start - with_style(heading, chunk).start, heading.end - heading.start);
 }
 
-// The headings of a chunk out of what was embedded, where that is all there is.
-std::vector<HeadingAbove> headings_in(std::string_view embedded, const ChunkSpan& chunk) {
-  std::vector<HeadingAbove> headings;
-  std::size_t end = embedded.size() - (chunk.span.end - chunk.span.start);
-  for (auto span = chunk.context.rbegin(); span != chunk.context.rend(); ++span) {
-    const std::size_t size = span->end - span->start;
-    if (size == 0) continue;
-    if (end < size + 1) return {};
-    end -= size + 1;  // and the line end behind it
-    headings.push_back({span->start, std::string(embedded.substr(end, size)), {}});
-  }
-  std::reverse(headings.begin(), headings.end());
-  return headings;
-}
-
 bool is_indexed(const AwayText& given, const ChunkFacts& chunk) {
   return given.id == chunk.id && check_of(given.embedded) == chunk.check &&
          is_utf8(given.embedded) && given.embedded.ends_with(given.body) &&
@@ -231,8 +216,7 @@ bool PassageReader::take_chunk(const ChunkFacts& chunk, const std::string* title
     if (words.empty()) continue;
     const auto before = static_cast<std::size_t>(words.data() - read->data());
     headings.push_back(
-        {heading.start, std::string(words),
-         style_between(read->substr(0, before), read->substr(before + words.size()))});
+        {heading, style_between(read->substr(0, before), read->substr(before + words.size()))});
   }
   const std::optional<std::string_view> body = spans.next();
   if (!is_there || !body || !is_utf8(*body)) return false;
@@ -297,7 +281,8 @@ void PassageReader::supply_away(std::span<const std::optional<AwayText>> given, 
                       text.embedded};
       passage.first = std::max<std::int64_t>(text.first, 0);
       passage.last = std::max(text.last, passage.first);
-      passage.headings = headings_in(text.embedded, chunk.place);
+      for (const TextSpan heading : chunk.place.context)
+        if (!heading.empty()) passage.headings.push_back({heading, {}});
       keep(std::move(passage));
     } else if (is_answered) {
       stale_.insert(chunk.document->source_row);

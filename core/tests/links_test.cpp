@@ -21,7 +21,7 @@ std::vector<std::string> words_above(std::string_view markup, std::string_view t
   std::vector<HeadingAbove> above;
   pass_headings(above, markup, text, 0, text.find(place));
   std::vector<std::string> words;
-  for (const HeadingAbove& heading : above) words.push_back(heading.words);
+  for (const HeadingAbove& heading : above) words.emplace_back(words_of(text, heading.words));
   return words;
 }
 
@@ -130,13 +130,12 @@ TEST_CASE("comments in code are no headings, also where a stretch begins within 
 }
 
 TEST_CASE("a heading ends those of its style that a chunk stands under") {
-  std::vector<HeadingAbove> above = {{2, "Guide", style_between("# ", "\n\n")},
-                                     {20, "Old", style_between("\n\n## ", "\n\nx")}};
+  std::vector<HeadingAbove> above = {{{2, 7}, style_between("# ", "\n\n")},
+                                     {{20, 23}, style_between("\n\n## ", "\n\nx")}};
   pass_headings(above, "markdown", "rest\n\n## New\n\nwords", 100, 14);
 
   CHECK(above.size() == 2);
-  CHECK(above.back().words == "New");
-  CHECK(above.back().offset == 109);
+  CHECK(above.back().words == TextSpan{109, 112});
   CHECK(style_between("=====\n", "\n=====").adornment !=
         style_between("\n\n", "\n=====").adornment);
   CHECK(style_between("", "\n---").level == 2);

@@ -19,7 +19,7 @@ export function safeAddress(url: string): string {
 export function makePath({ title, headings }: Hit): Child[] {
   const words = [title, ...headings].filter((said, at, all) => said !== "" && said !== all[at - 1]);
   return words.flatMap((said, at) => [
-    ...(at > 0 ? [make("span", { class: "below", "aria-hidden": "true" }, " › ")] : []),
+    ...(at > 0 ? [" ", make("span", { class: "below", "aria-hidden": "true" }, "›"), " "] : []),
     make("bdi", {}, said),
   ]);
 }
