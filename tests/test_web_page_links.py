@@ -114,4 +114,3 @@ def test_a_text_that_names_its_address_is_a_link_there(page: Page) -> None:
     expect(page.locator("#hits .card a.page").first).to_have_attribute(
         "href", "https://a.example/x#:~:text=The%20phoenix%20rises."
     )
-
