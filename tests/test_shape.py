@@ -56,8 +56,8 @@ LAYERS = (
     "__main__",
 )
 CORE_LAYERS = (
-    *("base", "text", "chunking", "marks", "lexical", "distance", "codes", "graph", "vectors"),
-    *("search", "storage", "index", "store", "filters", "query"),
+    *("base", "text", "chunking", "marks", "links", "lexical", "distance", "codes", "graph"),
+    *("vectors", "search", "storage", "index", "store", "filters", "query"),
 )
 MOST_FILE_LINES, MOST_FUNCTION_LINES = 400, 50
 # What is too long already: it may get shorter, and goes from here when it has.
@@ -207,7 +207,7 @@ def test_folders_of_the_core_include_only_what_stands_below_them():
 
 
 # What of the core hosts may know: its parts as wholes, not how they are made.
-HOSTS = {"python/bindings": 48, "web/wasm": 26}
+HOSTS = {"python/bindings": 49, "web/wasm": 27}
 
 
 @pytest.mark.parametrize(("host", "most"), HOSTS.items())

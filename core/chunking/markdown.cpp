@@ -5,25 +5,17 @@
 
 #include "chunking/outline.h"
 #include "chunking/scan.h"
+#include "chunking/titles.h"
 
 namespace gossamer {
 namespace {
 
 constexpr std::size_t kMostFrontLines = 500;
-constexpr std::size_t kMostTitleBytes = 200;  // behind its first one
-constexpr std::size_t kMostUnderline = 200;
-constexpr std::string_view kNoTitle = "#>|`~*+-=";  // what an underlined title does not begin with
 
 struct Fence {
   std::size_t line;
   TextSpan marks;
   std::size_t end;  // of the line
-};
-
-// A heading, and where what follows it begins.
-struct Found {
-  Heading heading;
-  std::size_t follows;
 };
 
 // Where the marker of a list item ends, such as "-" or "3."; `at` if there is none.
@@ -88,57 +80,16 @@ void add_fences(std::string_view text, std::size_t begin, std::vector<TextSpan>&
   }
 }
 
-// "## Title ##".
-std::optional<Found> heading_at(std::string_view text, std::size_t line) {
-  const std::size_t marks = skip(text, line, [](char byte) { return byte == ' '; }, 3);
-  const std::size_t after = skip(text, marks, [](char byte) { return byte == '#'; }, 6);
-  const std::size_t start = skip(text, after, is_blank);
-  if (after == marks || start == after || start == text.size() || is_space(text[start]))
-    return std::nullopt;
-  const std::size_t end = end_of_line(text, start);
-  std::string_view words = without_space_at_end(text.substr(start, end - start));
-  const std::size_t last = words.find_last_not_of('#');  // before the marks that close it
-  if (last == std::string_view::npos)
-    words = {};
-  else if (last + 1 < words.size() && is_blank(words[last]))
-    words = without_space_at_end(words.substr(0, last));
-  return Found{{line, after - marks, {start, start + words.size()}}, skip(text, end, is_space)};
-}
-
-// A title and its underline, after a blank line.
-std::optional<Found> underlined_at(std::string_view text, std::size_t line) {
-  const auto is_blank_sign = [](char byte) { return byte == ' '; };
-  const std::size_t start = skip(text, line, is_blank_sign, 3);
-  if (start == text.size() || is_space(text[start]) ||
-      kNoTitle.find(text[start]) != std::string_view::npos)
-    return std::nullopt;
-  const std::size_t end = end_of_line(text, start);
-  if (end == text.size() || end - start > 1 + kMostTitleBytes) return std::nullopt;
-  const std::size_t under = skip(text, end + 1, is_blank_sign, 3);
-  if (!has_at(text, under, '=') && !has_at(text, under, '-')) return std::nullopt;
-  const char mark = text[under];
-  const std::size_t after = skip(text, under, [mark](char byte) { return byte == mark; });
-  const std::size_t rest = skip(text, after, is_blank_or_return);
-  if (after - under < 2 || after - under > kMostUnderline ||
-      (rest < text.size() && text[rest] != '\n'))
-    return std::nullopt;
-  const std::size_t size = without_space_at_end(text.substr(start, end - start)).size();
-  return Found{{line, mark == '=' ? 1u : 2u, {start, start + size}}, skip(text, rest, is_space)};
-}
-
-bool stands_apart(std::string_view text, std::size_t begin, std::size_t line) {
-  const std::string_view before = text.substr(begin, line - begin);
-  return before.empty() || before.ends_with("\n\n") || before.ends_with("\n\r\n");
-}
-
-std::vector<Found> find_headings(std::string_view text, std::size_t begin) {
-  std::vector<Found> found;
-  scan_lines(text, begin, heading_at, [&](const Found& one) { found.push_back(one); });
-  scan_lines(text, begin, underlined_at, [&](const Found& one) {
-    if (stands_apart(text, begin, one.heading.at)) found.push_back(one);
+std::vector<FoundHeading> find_headings(std::string_view text, std::size_t begin) {
+  std::vector<FoundHeading> found;
+  const auto take = [&](const FoundHeading& one) { found.push_back(one); };
+  scan_lines(text, begin, marked_heading_at, take);
+  scan_lines(text, begin, underlined_heading_at, [&](const FoundHeading& one) {
+    if (stands_apart(text, begin, one.heading.at)) take(one);
   });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Found& a, const Found& b) { return a.heading.at < b.heading.at; });
+  std::stable_sort(found.begin(), found.end(), [](const FoundHeading& a, const FoundHeading& b) {
+    return a.heading.at < b.heading.at;
+  });
   return found;
 }
 
@@ -160,7 +111,7 @@ Outline outline_of_markdown(std::string_view text, std::size_t begin) {
   const std::optional<TextSpan> front = find_front_matter(text, begin);
   if (front) outline.whole.push_back(*front);
   add_fences(text, front ? front->end : begin, outline.whole);
-  for (const Found& found : find_headings(text, begin)) {
+  for (const FoundHeading& found : find_headings(text, begin)) {
     if (is_within(found.heading.at, outline.whole)) continue;
     outline.headings.push_back(found.heading);
     outline.tied.push_back(found.follows);

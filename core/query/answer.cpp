@@ -4,7 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "links/anchors.h"
+#include "query/links.h"
 #include "query/session.h"
+#include "query/units.h"
 #include "text/json.h"
 #include "text/unicode.h"
 
@@ -33,10 +36,33 @@ void write_line(JsonWriter& json, const Passage& passage, const Snippet& snippet
   json.key("line").number(line).key("location").text(location_of(passage, line, last));
 }
 
-void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet) {
+// The line that answers best, as it is shown.
+std::string best_of(const Snippet& snippet) {
+  const Characters text(snippet.text);
+  const auto [start, end] = snippet.best;
+  return end <= text.size() ? std::string(text.slice(start, end)) : std::string();
+}
+
+// The headings are written too, if there is a name for them.
+void write_link(JsonWriter& json, const Passage& passage, const Snippet& snippet,
+                const Showing& showing, const char* headings_name) {
+  const std::vector<HeadingAbove> headings = headings_above(passage, snippet.begin);
+  if (headings_name != nullptr) {
+    json.key(headings_name).begin_array();
+    for (const std::string& words : shown_headings(passage, headings)) json.text(words);
+    json.end_array();
+  }
+  const std::int64_t number = passage.first > 0 ? passage.number_at(snippet.begin) : 0;
+  json.key("url").text(
+      showing.site ? url_of(*showing.site, passage, headings, best_of(snippet), number) : "");
+}
+
+void write_place(JsonWriter& json, const Passage& passage, const Snippet& snippet,
+                 const Showing& showing) {
   json.key("unit").text(passage.chunk.document->document.unit);
   json.key("first").number(passage.first).key("last").number(passage.last);
   write_line(json, passage, snippet);
+  write_link(json, passage, snippet, showing, "headings");
 }
 
 void write_span(JsonWriter& json, std::size_t start, std::size_t end) {
@@ -64,6 +90,7 @@ void write_metadata(JsonWriter& json, std::string_view written) {
   metadata.read_metadata(written);  // kDamaged if it is none
   json.key("metadata").begin_object();
   for (const std::size_t name : metadata.items(0)) {
+    if (metadata.values()[name].text == kAnchorsName) continue;
     json.key(metadata.values()[name].text);
     const JsonValue& value = metadata.values()[name + 1];
     if (value.is(JsonValue::Kind::kText))
@@ -109,7 +136,9 @@ void write_places(JsonWriter& json, const char* name, std::span<const Hit> place
     json.key("path").text(passage.chunk.document->path);
     // Where the text is the same, so is its best line.
     const bool is_same = passage.body == hit.passage.body;
-    write_line(json, passage, is_same ? snippet : snippet_of(place, showing));
+    const Snippet own = is_same ? snippet : snippet_of(place, showing);
+    write_line(json, passage, own);
+    write_link(json, passage, own, showing, nullptr);
     json.end_object();
   }
   json.end_array();
@@ -141,7 +170,7 @@ void write_hit(JsonWriter& json, const Hit& hit, std::size_t number, const Showi
   json.key("id").number(passage.chunk.id).key("path").text(document.path);
   json.key("key").text(document.document.key).key("kind").text(document.document.kind);
   json.key("title").text(passage.title);
-  write_place(json, passage, snippet);
+  write_place(json, passage, snippet, showing);
   json.key("start").number(std::uint64_t{passage.chunk.place.span.start});
   json.key("end").number(std::uint64_t{passage.chunk.place.span.end});
   write_reasons(json, hit);
@@ -160,7 +189,8 @@ std::optional<std::size_t> QuerySession::allowed_count() const {
 
 Showing QuerySession::showing_of_hits() const {
   return {LexicalQuery(query_.highlight.value_or(question_.text)),
-          meaning_ ? &std::as_const(*meaning_).tokens() : nullptr, query_.shows_whole};
+          meaning_ ? &std::as_const(*meaning_).tokens() : nullptr, query_.shows_whole,
+          &collection_.site()};
 }
 
 std::string QuerySession::answer() const {

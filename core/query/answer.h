@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lexical/query.h"
+#include "links/url.h"
 #include "query/fusion.h"
 #include "query/passages.h"
 #include "query/snippet.h"
@@ -35,6 +36,7 @@ struct Showing {
   LexicalQuery words;                      // that are marked
   const QuestionTokens* tokens = nullptr;  // that say where an answer stands
   bool is_whole = false;                   // the whole text is the snippet
+  const Site* site = nullptr;              // that hits lead to
 };
 
 // What is shown of a hit: what was chosen, or is now.

@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 #include "lexical/postings.h"
+#include "links/url.h"
 #include "query/layout.h"
 #include "store/catalogue.h"
 
@@ -62,9 +63,14 @@ class Collection {
   void attach_postings(ByteView head, std::uint64_t size) { postings_.emplace(head, size); }
   const PostingsView* postings() const { return postings_ ? &*postings_ : nullptr; }
 
+  // Where people read what is here; before questions are asked.
+  void set_site(Site site) { site_ = std::move(site); }
+  const Site& site() const { return site_; }
+
  private:
   std::shared_ptr<const Catalogue> catalogue_;
   Roots roots_;
+  Site site_;
   std::optional<PostingsView> postings_;
   mutable Mutex mutex_;
   mutable std::optional<ChunkLayout> layout_;

@@ -62,6 +62,18 @@ void sort_by_start(std::vector<ChunkFacts>& chunks) {
   chunks = std::move(sorted);
 }
 
+// The words of a heading with the bytes around them that tell its style.
+TextSpan with_style(TextSpan heading, TextSpan chunk) {
+  if (heading.empty() || heading.end > chunk.start) return heading;
+  return {heading.start - std::min(heading.start, kBytesBefore),
+          std::min(heading.end + kBytesBehind, chunk.start)};
+}
+
+// Cuts the words out of what with_style() asked for.
+std::string_view take_words(std::string_view read, TextSpan heading, TextSpan chunk) {
+  return read.substr(heading.start - with_style(heading, chunk).start, heading.end - heading.start);
+}
+
 bool is_indexed(const AwayText& given, const ChunkFacts& chunk) {
   return given.id == chunk.id && check_of(given.embedded) == chunk.check &&
          is_utf8(given.embedded) && given.embedded.ends_with(given.body) &&
@@ -133,7 +145,8 @@ void PassageReader::ask() {
     const TextSpan title = reading.document->document.title_span;
     if (!reading.chunks.empty() && !title.empty()) spans.push_back(title);
     for (const ChunkFacts& chunk : reading.chunks) {
-      append(spans, chunk.place.context);
+      for (const TextSpan heading : chunk.place.context)
+        spans.push_back(with_style(heading, chunk.place.span));
       spans.push_back(chunk.place.span);
     }
     std::size_t at = reading.counted, room = kStepBytes;
@@ -189,20 +202,30 @@ void PassageReader::take(Reading& reading, Spans& spans) {
 }
 
 bool PassageReader::take_chunk(const ChunkFacts& chunk, const std::string* title, Spans& spans) {
+  const auto& [span, context] = chunk.place;
   bool is_there = title != nullptr;
-  std::vector<std::string_view> parts;  // headings and body
-  for (std::size_t i = 0; i <= chunk.place.context.size(); ++i) {
-    const std::optional<std::string_view> part = spans.next();
-    is_there = is_there && part && is_utf8(*part);
-    if (is_there) parts.push_back(*part);
+  std::vector<std::string_view> parts;  // headings
+  std::vector<HeadingAbove> headings;
+  for (const TextSpan heading : context) {
+    const std::optional<std::string_view> read = spans.next();
+    is_there = is_there && read;
+    if (!is_there) continue;
+    const std::string_view words = take_words(*read, heading, span);
+    is_there = is_utf8(words);
+    parts.push_back(words);
+    if (words.empty()) continue;
+    const auto before = static_cast<std::size_t>(words.data() - read->data());
+    headings.push_back(
+        {heading, style_between(read->substr(0, before), read->substr(before + words.size()))});
   }
-  if (!is_there) return false;
-  const std::string_view body = parts.back();
-  parts.pop_back();
+  const std::optional<std::string_view> body = spans.next();
+  if (!is_there || !body || !is_utf8(*body)) return false;
   const SourceRecord& source = chunk.document->source;
   const std::string line =
       without_halves(context_line(source.root.empty() ? "" : source.name, *title));
-  Passage passage{chunk, *title, std::string(body), embedded_text(shorten_line(line), parts, body)};
+  Passage passage{chunk, *title, std::string(*body),
+                  embedded_text(shorten_line(line), parts, *body)};
+  passage.headings = std::move(headings);
   if (check_of(passage.embedded) != chunk.check) return false;
   keep(std::move(passage));
   return true;
@@ -258,6 +281,8 @@ void PassageReader::supply_away(std::span<const std::optional<AwayText>> given, 
                       text.embedded};
       passage.first = std::max<std::int64_t>(text.first, 0);
       passage.last = std::max(text.last, passage.first);
+      for (const TextSpan heading : chunk.place.context)
+        if (!heading.empty()) passage.headings.push_back({heading, {}});
       keep(std::move(passage));
     } else if (is_answered) {
       stale_.insert(chunk.document->source_row);

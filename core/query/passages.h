@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "links/headings.h"
 #include "query/collection.h"
 
 namespace gossamer {
@@ -18,7 +19,8 @@ namespace gossamer {
 struct Passage {
   ChunkFacts chunk;
   std::string title, body, embedded;
-  std::int64_t first = 0, last = 0;  // lines (or pages, ...); 0 where nobody counted them
+  std::int64_t first = 0, last = 0;         // lines (or pages, ...); 0 where nobody counted them
+  std::vector<HeadingAbove> headings = {};  // that it begins under
 
   // The line (or page, ...) in which a byte of the body stands.
   std::int64_t number_at(std::size_t byte) const;

@@ -12,6 +12,7 @@
 #include "arrays.h"
 #include "chunking/chunks.h"
 #include "chunking/context.h"
+#include "links/anchors.h"
 #include "text.h"
 #include "text/wordpiece.h"
 
@@ -85,6 +86,17 @@ nb::bytes embedded_text_of(const nb::bytes& line, const std::vector<nb::bytes>& 
   return bytes_of(text);
 }
 
+using Given = std::pair<std::size_t, nb::bytes>;
+
+nb::bytes anchors_of(const nb::bytes& text, const std::string& markup, bool has_slugs,
+                     const std::vector<Given>& given, const std::vector<Pair>& innermost) {
+  std::vector<GivenAnchor> anchors;
+  for (const auto& [offset, id] : given) anchors.push_back({offset, text_of(id)});
+  std::vector<TextSpan> headings;
+  for (const auto& [start, end] : innermost) headings.push_back({start, end});
+  return bytes_of(write_anchors(text_of(text), {markup, has_slugs, anchors, headings}));
+}
+
 }  // namespace
 }  // namespace gossamer
 
@@ -101,6 +113,8 @@ void bind_chunking(nanobind::module_& m) {
             gossamer::context_line(gossamer::text_of(name), gossamer::text_of(title)));
       },
       nb::arg("name"), nb::arg("title"));
+  m.def("write_anchors", &gossamer::anchors_of, nb::arg("text"), nb::arg("markup"),
+        nb::arg("has_slugs"), nb::arg("given"), nb::arg("innermost"));
   m.def("embedded_text", &gossamer::embedded_text_of, nb::arg("line"), nb::arg("headings"),
         nb::arg("body"));
 }

@@ -153,6 +153,12 @@ void bind_collection(nb::module_& m) {
       .def(nb::new_(&make_collection), nb::arg("catalogue"), nb::arg("roots"),
            nb::keep_alive<0, 2>())
       .def("allow", &allow, nb::arg("filter"))
+      .def(
+          "set_site",
+          [](Collection& self, const nb::bytes& base, const nb::bytes& style) {
+            self.set_site({string_of(base), Site::read_style(text_of(style))});
+          },
+          nb::arg("base"), nb::arg("style"))
       .def("files", &files_of)
       .def(
           "count_document",
@@ -293,7 +299,8 @@ std::string hit_of(const PassageReader& reader, std::uint64_t id) {
   const Passage* passage = reader.find(id);
   expect(passage != nullptr, Reason::kWrongState, "the chunk was not read");
   JsonWriter json;
-  write_hit(json, {*passage, {id, 0, 0, 0}, std::nullopt}, 1, Showing{LexicalQuery("")});
+  const Showing showing{LexicalQuery(""), nullptr, false, &reader.collection().site()};
+  write_hit(json, {*passage, {id, 0, 0, 0}, std::nullopt}, 1, showing);
   return json.take();
 }
 
@@ -338,6 +345,9 @@ void bind_passages(nb::module_& m) {
 }  // namespace
 
 void bind_question(nb::module_& m) {
+  m.def(
+      "is_safe_url", [](const nb::bytes& url) { return is_safe_url(text_of(url)); },
+      nb::arg("url"));
   bind_collection(m);
   bind_session(m);
   bind_passages(m);

@@ -25,6 +25,7 @@ from gossamer.status import IndexStatus, read_status
 from gossamer.store import Snapshot, open_index
 from gossamer.store.check import Finding, check
 from gossamer.store.folder import read_manifest
+from gossamer.store.manifest import Site
 from gossamer.store.stale import note_stale
 from gossamer.store.trust import accept
 from gossamer.update.answer import answer
@@ -97,6 +98,8 @@ class Index(ChangeableIndex):
         threads: int = 0,
         share: Share | None = None,
         trust: bool = False,
+        base_url: str = "",
+        url_style: str = "",
     ) -> Self:
         """Open an index; NoIndex if there is none.
 
@@ -110,13 +113,19 @@ class Index(ChangeableIndex):
         For `folder` stands also the address of a file that `export` wrote,
         "https://host/index.gossamer", on any host that gives byte ranges: of it is fetched what
         questions need, and kept within a bound. It is searched, and never changed or trusted.
+
+        `base_url` says where people read what was indexed: the `url` of a hit leads there.
+        `url_style` is what that site makes of Markdown and reStructuredText: "html" (the usual:
+        a.md is a.html), "folder" (a.md is a/) or "file" (a.md is a.md).
         """
+        site = Site.named(base_url, url_style)
         if isinstance(folder, str) and is_address(folder):
             from gossamer.remote.snapshot import open_file
 
             snapshot: Snapshot = open_file(folder, trust=trust)
         else:
             snapshot = open_index(folder, trust=trust)
+        snapshot.site_named = site
         return cls(snapshot, IndexModel(snapshot, threads, model, share))
 
     @classmethod
@@ -265,6 +274,8 @@ class Index(ChangeableIndex):
         vectors: str = "none",
         graph: str = "none",
         root_name: str = "",
+        base_url: str = "",
+        url_style: str = "",
         replace: bool = False,
         progress: ProgressCallback | None = None,
     ) -> ExportReport:
@@ -273,15 +284,20 @@ class Index(ChangeableIndex):
         Sources whose files have changed since are left out, and `left_out` names them. Folders
         are called by the last part of their path, or `root_name`: no path of this machine is in
         the file. `vectors` are "none" (codes, as the index has them), "f16" or "int8": all of
-        them, with a `graph` if it is "slim" or "full". InvalidArgument if a file is there that is
-        no export of this index, unless it is to `replace` it.
+        them, with a `graph` if it is "slim" or "full". `base_url` and `url_style` are those of
+        `open`, and whoever searches the file is led there. InvalidArgument if a file is there that
+        is no export of this index, unless it is to `replace` it.
         """
         from gossamer.single.engine import EngineChoice
         from gossamer.single.export import ExportOptions, write_single_file
 
         self.folder  # noqa: B018 - WrongState where there is none
         options = ExportOptions(
-            EngineChoice(vectors, graph), root_name, replaces=replace, is_public=True
+            EngineChoice(vectors, graph),
+            root_name,
+            replaces=replace,
+            is_public=True,
+            site=Site.named(base_url, url_style),
         )
         return write_single_file(*self.now(), absolute(path), options, progress)
 

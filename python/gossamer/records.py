@@ -45,6 +45,9 @@ class Document:
     is_verbatim: bool = False  # the text is the file's own bytes, so that it can be read there
     key: str = ""  # names this document within its file, where a file holds several
     metadata: Mapping[str, Value] = field(default_factory=dict)
+    # Where the words of headings begin in `text`, and the ids that lead to them on the page.
+    anchors: tuple[tuple[int, str], ...] = ()
+    has_slugs: bool = False  # such ids follow from the words of headings, as generators make them
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Place:
     path: str  # the file's path, or the id of a text
     line: int  # (or page, ...) that answers best
     location: str
+    url: str = ""  # where people read it; "" where nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Hit:
     last: int
     line: int  # that answers best
     location: str  # where that is, to show and to click on: path:line, or path and page
+    headings: tuple[str, ...]  # that it stands under, outermost first
+    url: str  # the page where people read it, at the nearest heading; "" where nobody knows
     start: int  # bytes of the document's text
     end: int
     score: float  # larger is better; comparable within one search only
@@ -115,7 +121,7 @@ class Hit:
     @property
     def places(self) -> tuple[Place, ...]:
         """Where it stands: its own place, then those of its copies."""
-        return Place(self.id, self.path, self.line, self.location), *self.also
+        return Place(self.id, self.path, self.line, self.location, self.url), *self.also
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import type { ChunkContext, Hit } from "../src/index.ts";
 import { announce, make, makeButton, markSpans, markWords } from "./dom.ts";
 import type { Child } from "./dom.ts";
+import { linkTo, makePath, safeAddress } from "./links.ts";
 import { messageOf, nearPath, rankingName } from "./words.ts";
 
 export type ReadContext = (id: number, margin: number) => Promise<ChunkContext>;
@@ -11,7 +12,8 @@ export type ReadContext = (id: number, margin: number) => Promise<ChunkContext>;
 export interface Card {
   readonly id: number;
   readonly element: HTMLLIElement;
-  readonly button: HTMLButtonElement;
+  readonly main: HTMLElement; // what keys go to: the link to its page, else the button
+  readonly button: HTMLButtonElement; // unfolds it
   /** Shows what is new of the same hit; its context stays open. */
   update(hit: Hit): void;
   /** Writes where it stands as seen from these folders. */
@@ -43,10 +45,11 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   const ranks = make("ul", { class: "ranks", role: "list", "aria-label": "How sure it is" });
   const location = { class: "location", "aria-expanded": "false", "aria-controls": place };
   const button = makeButton({ ...location, title: hit.location }, "", () => toggle());
-  const head = make("div", { class: "head" }, make("h3", {}, button), makeCopyButton(hit));
-  const title = hit.title ? [make("p", { class: "title" }, make("bdi", {}, hit.title))] : [];
+  const link = safeAddress(hit.url) === "" ? null : make("a", { class: "page" });
+  const head = make("div", { class: "head" }, make("h3", {}, link ?? button), makeCopyButton(hit));
+  const below = link ? make("p", { class: "where" }, button) : make("p", { class: "title" });
   const kind = { class: PROSE.has(hit.kind) ? "card" : "card code" };
-  const article = make("article", kind, head, ...title, snippet, context, places, ranks);
+  const article = make("article", kind, head, below, snippet, context, places, ranks);
   const toggle = () => {
     const isOpen = button.getAttribute("aria-expanded") !== "true";
     button.setAttribute("aria-expanded", String(isOpen));
@@ -62,6 +65,14 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
   });
   const update = (next: Hit) => {
     shown = next;
+    const path = makePath(next);
+    if (link) {
+      link.href = safeAddress(next.url);
+      link.replaceChildren(...(path.length > 0 ? path : [make("bdi", {}, next.location)]));
+    } else {
+      below.replaceChildren(...path);
+      below.hidden = path.length === 0;
+    }
     const text = next.snippet === "" ? [NO_TEXT] : markSpans(next.snippet, next.highlights, next.code);
     snippet.replaceChildren(...text);
     places.replaceChildren(...makePlaces(next, known));
@@ -73,7 +84,7 @@ export function makeCard(hit: Hit, readContext: ReadContext): Card {
     button.replaceChildren(makeLocation(hit.source, hit.location, roots));
     places.replaceChildren(...makePlaces(shown, roots));
   };
-  return { id: hit.id, element: make("li", {}, article), button, update, locate };
+  return { id: hit.id, element: make("li", {}, article), main: link ?? button, button, update, locate };
 }
 
 /** Where else it stands, and what more the document has: closed at first. */
@@ -85,7 +96,9 @@ function makePlaces({ copies, also, more }: Hit, roots: readonly string[]): HTML
   return kinds
     .filter(({ places }) => places.length > 0)
     .map(({ said, places }) => {
-      const items = places.map(({ path, location }) => make("li", {}, makeLocation(path, location, roots)));
+      const items = places.map(({ path, location, url = "" }) =>
+        make("li", {}, linkTo(url, makeLocation(path, location, roots))),
+      );
       return make("details", {}, make("summary", {}, said), make("ul", {}, ...items));
     });
 }

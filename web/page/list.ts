@@ -63,8 +63,8 @@ export function moveThroughCards(event: KeyboardEvent, above: HTMLElement): bool
   const target = event.target instanceof Element ? event.target : null;
   const at = cards.findIndex((card) => card.element.contains(target));
   const card = cards[at];
-  if (event.key === "ArrowDown") focusOn(cards[at + 1]?.button);
-  else if (event.key === "ArrowUp") focusOn(at > 0 ? cards[at - 1]?.button : above);
+  if (event.key === "ArrowDown") focusOn(cards[at + 1]?.main);
+  else if (event.key === "ArrowUp") focusOn(at > 0 ? cards[at - 1]?.main : above);
   else if (event.key === "Escape" && card?.button.getAttribute("aria-expanded") === "true") {
     card.button.click();
     focusOn(card.button);

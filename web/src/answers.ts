@@ -20,7 +20,7 @@ export function spansInUtf16(text: string, spans: readonly Span[]): Span[] {
 }
 
 /** What servers of earlier releases do not say. */
-const UNSAID = { copies: 0, reranker: null, nearness: null, coverage: null, probability: null, strength: "" } as const;
+const UNSAID = { copies: 0, reranker: null, nearness: null, coverage: null, probability: null, strength: "", headings: [], url: "" } as const;
 
 const NOWHERE: Span = [0, 0];
 

@@ -17,6 +17,9 @@ export interface Document {
   readonly places: readonly (readonly [offset: number, number: number])[]; // empty: lines of `text`
   readonly key: string; // names this document within its file, where a file holds several
   readonly metadata: Readonly<Record<string, Value>>;
+  // Where the words of headings begin in `text`, and the ids that lead to them on the page.
+  readonly anchors: readonly (readonly [offset: number, id: string])[];
+  readonly hasSlugs: boolean; // such ids follow from the words of headings, as generators make them
 }
 
 /** A piece of a document's text, and the headings it stands under. */
@@ -32,6 +35,7 @@ export interface Place {
   readonly path: string;
   readonly line: number;
   readonly location: string;
+  readonly url: string; // where people read it; "" where nobody knows
 }
 /** How sure a hit is; "" where that cannot be told. */
 export type Strength = "strong" | "fair" | "weak" | "";
@@ -68,6 +72,8 @@ export interface Hit {
   readonly strength: Strength; // the same in a word
   readonly metadata: Readonly<Record<string, Value>>;
   readonly location: string; // path:line, or path and page
+  readonly headings: readonly string[]; // that it stands under, outermost first
+  readonly url: string; // the page where people read it, at the nearest heading; "" where nobody knows
   readonly copies: number; // how many other passages say the same
   readonly also: readonly Place[]; // where these stand; a hundred at most
   readonly more: readonly Place[]; // in the same document, below what is shown of it

@@ -17,6 +17,7 @@ from gossamer.single.engine import EngineChoice
 from gossamer.single.export import ExportOptions, write_single_file
 from gossamer.single.importing import import_single_file
 from gossamer.store.changes import Changes
+from gossamer.store.manifest import Site
 
 FOLDER = Path(__file__).parent / "data" / "query"
 DECISIONS = Path(__file__).parents[2] / "docs" / "decisions"
@@ -92,8 +93,9 @@ SEARCHES: tuple[tuple[str, dict[str, object]], ...] = (
 MODES = ("hybrid", "semantic", "lexical")
 HIT = (
     *("id", "location", "line", "first", "last", "title", "snippet"),
-    *("score", "distance", "tokens", "words"),
+    *("score", "distance", "tokens", "words", "headings", "url"),
 )
+SITE = Site("https://example.org/docs/", "folder")
 _ADD_TEXT = Changes.add_text
 
 
@@ -108,12 +110,12 @@ def main() -> None:
         index = Index.create(folder / "index", model=MODEL, chunk_tokens=96)
         index.add_paths([folder / "decisions"])
         index.add_texts([*TEXTS, STALE])
-        _write(index, folder, "index", ExportOptions(replaces=True))
+        _write(index, folder, "index", ExportOptions(replaces=True, site=SITE))
         _write(
             index,
             folder,
             "index-vectors",
-            ExportOptions(EngineChoice("f16", "full"), replaces=True),
+            ExportOptions(EngineChoice("f16", "full"), replaces=True, site=SITE),
         )
 
 

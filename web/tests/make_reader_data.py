@@ -81,6 +81,14 @@ Content-Type: text/html; charset=utf-8
 
 <h1>Hi</h1><p>Some <i>words</i> here</p>
 """
+_IDS = """<body id="top"><div id="wrap"><h1>Tea</h1><p>words</p>
+<section id="green-tea"><span id="label"></span><h2>Green tea</h2><p>words</p></section>
+<section id="passed">words<h2 class=x ID='own &amp; one'>Own</h2></section>
+<div class="section" id="old"><h3>Old <a name="late"></a>Sphinx</h3></div>
+<a name="caf\u00e9"></a>
+<h3>Named</h3><h4><a id="inside" href="#inside"></a>Inside</h4><p>words <i id="far">far</i></p>
+<h2>None</h2><ul><li id="item"><h5>Item</h5></ul><pre id="code"># x
+</pre><h6></h6><p id="para">text</p><h2>Last</h2>""".encode()
 _LONG_WORDS = " ".join(f"W\u00f6rt{number}" for number in range(40))
 
 
@@ -143,6 +151,7 @@ _FILES = {
         b"<p>&#%s; &#x%s; &#%s65;b &#0; &#129;&#150;|<pre>&#1;</pre><pre>&#65;\n&#13;</pre>"
         % (b"1" * 5000, b"F" * 5000, b"0" * 5000)
     ),
+    "docs/ids.html": _IDS,
     "docs/front.md": _FRONT,
     "docs/plain.md": b"Under\n=====\n\nwords\n",
     "docs/fenced.md": b"```\n# no\n```\n\n# Yes #\n",
@@ -223,6 +232,8 @@ def _documents(path, data, folder):
             "places": one.places,
             "key": one.key,
             "metadata": dict(one.metadata),
+            "anchors": one.anchors,
+            "hasSlugs": one.has_slugs,
         }
         for one in found
     ]

@@ -8,6 +8,7 @@ import { memorySource } from "../src/bytes/memory.ts";
 import { loadBuilder } from "../src/core/load.ts";
 import { GossamerError } from "../src/errors.ts";
 import { openContainer } from "../src/format/container.ts";
+import { NO_SITE } from "../src/format/manifest.ts";
 import type { IndexParts } from "../src/format/parts.ts";
 import type { IndexContext } from "../src/query/context.ts";
 import { keepModel } from "../src/query/models.ts";
@@ -225,7 +226,7 @@ async function snapshotOfVectors(count: number, dim: number): Promise<{ snapshot
   const file = built.save();
   built.free();
   const engine = await openContainer(memorySource(file));
-  const manifest = { model: { name: "", fingerprint: "", dim }, settings: { keep: "all" } };
+  const manifest = { model: { name: "", fingerprint: "", dim }, settings: { keep: "all" }, site: NO_SITE };
   const parts = { manifest, engine, origin: { files: [] }, words: null, close: () => {} };
   const context = contextFor(1 << 16);
   return { snapshot: await snapshotOf(parts as unknown as IndexParts, {}, context), context };

@@ -51,7 +51,7 @@ MODULES = {
     "gossamer-chunks": (CHANGE, False),
 }
 FOLDERS = (
-    *("base", "text", "chunking", "marks", "lexical", "distance", "codes"),
+    *("base", "text", "chunking", "marks", "links", "lexical", "distance", "codes"),
     *("graph", "vectors", "search", "storage", "index", "store", "filters", "query"),
 )
 # Where queries spend their time; all else is made small.

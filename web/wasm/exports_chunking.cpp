@@ -4,6 +4,7 @@
 #include "chunking/chunks.h"
 #include "chunking/context.h"
 #include "exports.h"
+#include "links/anchors.h"
 
 namespace gossamer::wasm {
 namespace {
@@ -42,6 +43,26 @@ std::size_t chunk_document_of(const std::uint8_t* text, std::size_t size, std::s
   }
   given().first = words.data();
   return words.size();
+}
+
+// The ids stand behind the text, and behind them the markup; `numbers` are where the words of each
+// of the headings begin that have an id, and the id's length; then where the words of the headings
+// begin and end that chunks stand under.
+GOSSAMER_EXPORT(write_anchors)
+std::size_t write_anchors_of(const std::uint8_t* text, std::size_t size, std::size_t markup_size,
+                             const std::uint32_t* numbers, std::size_t given, std::size_t innermost,
+                             std::uint32_t has_slugs) {
+  std::vector<GivenAnchor> anchors;
+  const std::uint8_t* id = text + size;
+  for (std::size_t i = 0; i < given; ++i, numbers += 2) {
+    anchors.push_back({numbers[0], text_of(id, numbers[1])});
+    id += numbers[1];
+  }
+  std::vector<TextSpan> headings;
+  for (std::size_t i = 0; i < innermost; ++i, numbers += 2)
+    headings.push_back({numbers[0], numbers[1]});
+  const std::string_view markup = text_of(id, markup_size);
+  return give_text(write_anchors(text_of(text, size), {markup, has_slugs != 0, anchors, headings}));
 }
 
 // The title stands behind the name.

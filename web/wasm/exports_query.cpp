@@ -92,6 +92,14 @@ Collection* collection_of_segments(SegmentFile** files, const double* numbers, s
   return collect(take_segments(files, numbers, count));
 }
 
+// Where people read what is in it: the base, and how sites name pages behind it.
+GOSSAMER_EXPORT(collection_set_site)
+void collection_set_site(Collection* collection, const std::uint8_t* base, std::size_t size,
+                         std::size_t style_size) {
+  const UrlStyle style = Site::read_style(text_of(base + size, style_size));
+  collection->set_site({std::string(text_of(base, size)), style});
+}
+
 GOSSAMER_EXPORT(collection_free) void collection_free(Collection* collection) { delete collection; }
 
 // Sources, documents, chunks; then bytes of text that is here, and whether some is not.

@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import _core
-from gossamer.records import ChunkSpan, Document
+from gossamer.records import ChunkSpan, Document, Value
 
 if TYPE_CHECKING:
     from gossamer.text.tokenizer import Tokenizer
 
-__all__ = ["chunk_document", "context_line", "embedded_span", "embedded_text"]
+__all__ = [
+    "ANCHORS",
+    "chunk_document",
+    "context_line",
+    "embedded_span",
+    "embedded_text",
+    "with_anchors",
+]
 
+ANCHORS = "#"  # names them in the metadata of a document; no hit shows it
 _CODE = "code/"
 # A chunk has no more bytes for each of its tokens, so a text that has is cut in any case.
 _MOST_BYTES_PER_TOKEN = 32
@@ -52,6 +60,20 @@ def chunk_document(
 
     found = captures(document.text, document.markup.removeprefix(_CODE))
     return cut(_NO_CAPTURES if found is None else found)
+
+
+def with_anchors(document: Document, chunks: Sequence[ChunkSpan]) -> dict[str, Value]:
+    """Give the metadata of a document with the anchors of its headings in it, if it has any.
+
+    The chunks are those of `chunk_document`: they stand under headings of the text.
+    """
+    given = [(at, id.encode("utf-8", "replace")) for at, id in document.anchors]
+    innermost = [chunk.context[-1] for chunk in chunks if chunk.context]
+    found = _core.write_anchors(
+        document.text, document.markup, document.has_slugs, given, innermost
+    )
+    metadata = {name: value for name, value in document.metadata.items() if name != ANCHORS}
+    return metadata | ({ANCHORS: found.decode("utf-8", "replace")} if found else {})
 
 
 def context_line(name: str, title: str) -> str:

@@ -132,6 +132,8 @@ _HIT_KEYS = {
     "coverage": "share of what the question's words tell that it holds; null: unknown",
     "probability": "that it answers the question, 0 to 1; null where that cannot be told",
     "strength": "the same in a word: strong, fair, weak; empty where it cannot be told",
+    "headings": "what it stands under, outermost first",
+    "url": "the page where people read it, at the nearest heading; empty where nobody knows",
     "metadata": "what the file says of itself",
     "text": "the whole chunk",
 }
@@ -159,7 +161,7 @@ JSON_KEYS: Mapping[str, Mapping[str, str]] = {
         "snippet": "the lines that answer best, or the whole chunk with `--full`, without marks",
         "highlights": "words of the question in `snippet`: pairs of characters, from and to",
         "copies": "how many other passages say the same",
-        "also": "where these stand, a hundred at most: id, path, line, location of each",
+        "also": "where these stand, a hundred at most: id, path, line, location, url of each",
         "more": "further places in the same document, likewise",
         "index": "name, folder or address of its index, for `--index`",
         "is_indexed": "false for a passage of a changed file that is not up to date: its id is 0",

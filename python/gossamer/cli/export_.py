@@ -12,7 +12,13 @@ import click
 
 from gossamer.cli.output import Column, Output
 from gossamer.cli.progress import show_steps
-from gossamer.cli.session import Session, as_json_option, common_options, pass_session
+from gossamer.cli.session import (
+    Session,
+    as_json_option,
+    common_options,
+    pass_session,
+    site_options,
+)
 from gossamer.cli.words import counted, near_path, size
 from gossamer.errors import InvalidArgument
 
@@ -54,6 +60,7 @@ _MOST_NAMED = 10  # of the sources that are not in the file
     help="Put the model beside FILE, as MODEL.model.gossamer, if pages can load it.",
 )
 @click.option("--root-name", default="", metavar="NAME", help="What to call the folders.")
+@site_options
 @click.option(
     "--replace",
     is_flag=True,
@@ -70,6 +77,8 @@ def command(
     graph: str,
     model_file: bool,
     root_name: str,
+    base_url: str,
+    url_style: str | None,
     replace: bool,
     as_json: bool,
 ) -> None:
@@ -106,6 +115,8 @@ def command(
                 vectors=vectors,
                 graph=graph,
                 root_name=root_name,
+                base_url=base_url,
+                url_style=url_style or "",
                 replace=replace,
                 progress=progress,
             )

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer.cli.output import Output
-from gossamer.cli.session import Session, common_options, pass_session, reranker_option
+from gossamer.cli.session import (
+    Session,
+    common_options,
+    pass_session,
+    reranker_option,
+    site_options,
+)
 from gossamer.errors import GossamerError, InvalidArgument
 from gossamer.places import is_address
 
@@ -69,6 +75,7 @@ _ACCESS_FIELDS = ("method", "path", "status", "seconds")
     help="How much to remember for edges that catch up.",
 )
 @reranker_option
+@site_options
 @click.option("--access-log", is_flag=True, help="Log every request.")
 @click.option("--json", "as_json", is_flag=True, help="Log lines of JSON.")
 @common_options()
@@ -104,11 +111,12 @@ def _options(session: Session, chosen: dict[str, Any]) -> ServeOptions:
     from gossamer.server.options import ServeOptions, make_token
     from gossamer.vectors.options import parse_bytes
 
-    token = chosen.pop("token")
+    token, style = chosen.pop("token"), chosen.pop("url_style")
     return ServeOptions(
         token=make_token() if token == _AUTO else token,
         history_bytes=parse_bytes(chosen.pop("history_budget")),
         threads=session.threads,
+        url_style=style or "",
         **chosen,
     )
 

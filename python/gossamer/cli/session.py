@@ -24,6 +24,7 @@ __all__ = [
     "model_option",
     "pass_session",
     "reranker_option",
+    "site_options",
 ]
 
 _DEFAULT = "default"
@@ -167,6 +168,25 @@ def reranker_option(command: Command) -> Command:
         "ORGANISATION/NAME of one that was fetched, or http://HOST:PORT/v1#MODEL.",
     )
     return option(command)
+
+
+def site_options(command: Command) -> Command:
+    """Take --base-url and --url-style: where people read what is indexed."""
+    style = click.option(
+        "--url-style",
+        type=click.Choice(["html", "folder", "file"]),
+        default=None,
+        help="What that site makes of a.md and a.rst: a.html (html, the usual), a/ (folder), or "
+        "the file itself (file).",
+    )
+    base = click.option(
+        "--base-url",
+        default="",
+        metavar="URL",
+        help="Where people read the folder that was indexed, such as /docs/ or "
+        "https://example.org/docs/: hits lead there.",
+    )
+    return base(style(command))
 
 
 def _options(is_top: bool) -> list[Callable[[Command], Command]]:

@@ -130,7 +130,7 @@ def read_hit(record: dict[str, object]) -> Hit:
     for name in ("highlights", "code"):
         spans: Sequence[Sequence[int]] = record[name]  # type: ignore[assignment]
         record[name] = tuple((start, end) for start, end in spans)
-    for name in ("best", "answer"):
+    for name in ("best", "answer", "headings"):
         record[name] = tuple(record[name])  # type: ignore[arg-type]
     for name in ("also", "more"):
         places: Sequence[Mapping[str, Any]] = record[name]  # type: ignore[assignment]

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # Raised whenever the same bytes give other documents than before, or are cut into other chunks.
-READER_VERSION = 2
+READER_VERSION = 3
 _BLOCK = 1 << 20
 
 

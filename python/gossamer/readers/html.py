@@ -10,6 +10,7 @@ from gossamer.errors import Unreadable
 from gossamer.readers.entities import unescape
 from gossamer.readers.html_blocks import Blocks
 from gossamer.readers.html_furniture import UNSEEN, find_furniture
+from gossamer.readers.html_ids import IdAbove, id_of
 from gossamer.readers.html_tags import Tag, attributes_of, is_xhtml, next_tag, place_of_attribute
 from gossamer.readers.html_title import title_of
 from gossamer.readers.limits import Limits
@@ -42,6 +43,7 @@ class HtmlText:
     places: tuple[tuple[int, int], ...]
     title: str
     metadata: Mapping[str, Value]
+    anchors: tuple[tuple[int, str], ...]  # where headings stand in it, and their ids
 
 
 def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: ARG001
@@ -60,6 +62,7 @@ def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: AR
             unit="line",
             places=page.places,
             metadata=page.metadata,
+            anchors=page.anchors,
         )
     ]
 
@@ -85,6 +88,7 @@ class _Page:
         self._headings: list[str] = []
         self._sites: list[str] = []
         self._metadata: dict[str, Value] = {}
+        self._id_above = IdAbove()
 
     def run(self) -> None:
         source, at = self._source, 0
@@ -105,8 +109,8 @@ class _Page:
         self._blocks.end()
 
     def result(self) -> HtmlText:
-        title = title_of(self._title, self._headings, self._sites)
-        return HtmlText(self._blocks.text, self._blocks.places, title, self._metadata)
+        title, blocks = title_of(self._title, self._headings, self._sites), self._blocks
+        return HtmlText(blocks.text, blocks.places, title, self._metadata, blocks.anchors)
 
     def _add_text(self, begin: int, end: int) -> None:
         text = self._source[begin:end]
@@ -115,6 +119,17 @@ class _Page:
             self._is_title_said = True
 
     def _begin(self, tag: Tag) -> None:
+        blocks, id = self._blocks, id_of(tag)
+        above = self._id_above.take(blocks.filled)
+        self._open(tag)
+        if tag.name in _HEADINGS and blocks.is_heading:
+            blocks.anchor = id or above
+        elif id and blocks.is_heading:
+            blocks.anchor = blocks.anchor or id
+        elif id:
+            self._id_above.note(tag, id, blocks.filled)
+
+    def _open(self, tag: Tag) -> None:
         blocks, name = self._blocks, tag.name
         if name == "br":
             blocks.line_break()

@@ -36,6 +36,8 @@ class Blocks:
         self._prefix = ""
         self._kind = "text"  # or "item", "row", "pre"
         self._cells = 0
+        self.anchor = ""  # of the open block: the id that leads to it
+        self._anchors: list[tuple[int, str]] = []
 
     @property
     def text(self) -> bytes:
@@ -46,6 +48,21 @@ class Blocks:
     def places(self) -> tuple[tuple[int, int], ...]:
         """Where lines of the source begin: (offset in `text`, line)."""
         return tuple(self._places)
+
+    @property
+    def anchors(self) -> tuple[tuple[int, str], ...]:
+        """The ids that lead to blocks: (offset in `text` of their words, id)."""
+        return tuple(self._anchors)
+
+    @property
+    def filled(self) -> int:
+        """How much text there is so far: it stays while nothing comes in."""
+        return self._size + self._length
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the open block is a heading."""
+        return self._prefix.startswith("#")
 
     @property
     def open_text(self) -> str:
@@ -126,7 +143,7 @@ class Blocks:
         self._parts, self._marks = [], []
         self._length = self._cells = 0
         self._wants_space = False
-        self._kind, self._prefix = "text", ""
+        self._kind, self._prefix, self.anchor = "text", "", ""
 
     def _go_to(self, position: int) -> None:
         self._line += self._source.count("\n", self._at, position)
@@ -178,6 +195,8 @@ class Blocks:
         begin, inside = self._size, self._size + len(prefix) - cut
         self._put(to_utf8(prefix + text + suffix))
         self._last_kind = self._kind
+        if self.anchor:
+            self._anchors.append((inside, self.anchor))
         for offset, line in self._marks:
             at = begin if offset <= cut else inside + offset
             if self._places and self._places[-1][0] == at:

@@ -33,6 +33,7 @@ def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: AR
             title=title[:_MAX_TITLE],
             is_verbatim=text.is_verbatim,
             metadata=metadata,
+            has_slugs=True,
         )
     ]
 

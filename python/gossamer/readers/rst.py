@@ -20,7 +20,8 @@ def read(path: Path, data: bytes, limits: Limits) -> list[Document]:  # noqa: AR
     """Read reStructuredText; the title is its first heading."""
     text = decode(data)
     title = _first_heading(text.text[:_HEAD_BYTES].decode("utf-8", "ignore"))
-    return [Document(text.text, "rst", "rst", title=title, is_verbatim=text.is_verbatim)]
+    is_verbatim = text.is_verbatim
+    return [Document(text.text, "rst", "rst", title=title, is_verbatim=is_verbatim, has_slugs=True)]
 
 
 def _first_heading(head: str) -> str:

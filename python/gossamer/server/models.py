@@ -121,10 +121,7 @@ class Search(_Request):
     types: Kinds = []
     after: Annotated[
         Date | None,
-        Field(
-            description="Only mails and chats dated, and other files changed, since then: "
-            "2024-05-31, 2024, 7d, last week."
-        ),
+        Field(description="Mails and chats dated, other files changed since: 2024-05-31, 7d."),
     ] = None
     before: Annotated[Date | None, Field(description="Only those before then.")] = None
     plain: Annotated[bool, Field(description="Quotes, + and - in the question are text.")] = False
@@ -253,6 +250,8 @@ class Chunk(BaseModel):
     """A chunk, and where it stands."""
 
     location: str
+    headings: Sequence[str]
+    url: str
     id: int
     source: str
     key: str

@@ -33,6 +33,8 @@ class ServeOptions:
     allow_origins: tuple[str, ...] = ()  # pages elsewhere that may ask, such as https://a.example
     history_bytes: int = 64_000_000  # of the log that edges catch up from
     reranker: str | None = None  # where a reranking model is that all searches use
+    base_url: str = ""  # where people read what is indexed; "": as the index says
+    url_style: str = ""
     threads: int = 0  # of the model and of a search; 0: one on each core
     memory_bytes: int = 128_000_000  # of vectors that searches asked for lately
     searches_at_once: int = 8

@@ -46,7 +46,13 @@ class Service:
         self.metrics = Metrics()
         self._shared: dict[str, SharedEmbedder] = {}
         self._sharing = threading.Lock()
-        self.index = Index.open(folder, threads=options.threads, share=self._share)
+        self.index = Index.open(
+            folder,
+            threads=options.threads,
+            share=self._share,
+            base_url=options.base_url,
+            url_style=options.url_style,
+        )
         if not self.index.is_trusted:
             raise self.index.snapshot.refusal("it is not served")
         # The server's own: a client that could name one would have addresses asked.

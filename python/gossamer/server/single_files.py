@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,7 +97,10 @@ class SingleFiles:
 
     def _path_of(self, snapshot: Snapshot) -> Path:
         manifest = snapshot.manifest
-        parts = (manifest.generation, manifest.uuid[:12], gossamer.__version__)
+        # What else the file says: where people read what is in it.
+        site = zlib.crc32(repr(snapshot.site).encode()) if snapshot.site_named else 0
+        named = (f"{site:08x}",) if site else ()
+        parts = (manifest.generation, manifest.uuid[:12], gossamer.__version__, *named)
         return self._index.folder / SYNC / f"single-{'-'.join(map(str, parts))}.gossamer"
 
     def _improve(self, now: _Now, path: Path) -> None:

@@ -28,6 +28,7 @@ from gossamer.single.portable import Portable, manifest_values, portable
 from gossamer.store import Catalogue, Manifest, Snapshot
 from gossamer.store.changes import Changes
 from gossamer.store.codecs import SINGLE, SINGLE_BLOCK_BYTES
+from gossamer.store.manifest import Site
 from gossamer.store.ratio import least_packed
 from gossamer.store.segments import NO_CODES, SegmentCatalogue
 from gossamer.sync.served import Encoded, Served
@@ -48,6 +49,7 @@ class ExportOptions:
     with_words: bool = True
     replaces: bool = False  # any plain file; without it only an export of the same index
     is_public: bool = False  # with the permissions of the user's new files, or of the one replaced
+    site: Site | None = None  # that hits lead to; None: the one that the index has
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ def write_single_file(
         aside = stack.enter_context(TemporaryDirectory(prefix=_ASIDE, dir=path.parent))
         gathered = _gather_texts(served, Path(aside), options, note)
         catalogue = gathered.catalogue
-        manifest = _manifest_of(served.manifest, options)
+        manifest = replace(
+            _manifest_of(served.manifest, options), site=options.site or snapshot.site
+        )
         engine = Path(aside) / "engine.gsm"
         ids = catalogue.chunk_ids
         sections = engine_sections(served, ids, options.engine, engine, note)

@@ -197,6 +197,7 @@ def _commit(found: _Found, writer: Writer, may_replace: bool, note: ProgressCall
         settings=_settings_of(manifest),
         roots=(),
         is_another=True,
+        site=manifest.site,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -57,7 +57,7 @@ def manifest_values(manifest: Manifest, catalogue: Catalogue) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "single": SINGLE,
-        **asdict(manifest),
+        **manifest.values(),
     }
     del values["files"]
     values["roots"], values["origin"] = [], {}

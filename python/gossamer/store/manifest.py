@@ -10,13 +10,15 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeVar, cast
 
-from gossamer.errors import Damaged, NotGossamer, UnknownVersion
+from gossamer import _core
+from gossamer.errors import Damaged, InvalidArgument, NotGossamer, UnknownVersion
 from gossamer.store.hashes import digest_of
 
 __all__ = [
     "FORMAT",
     "MANIFEST",
     "MOST_BYTES",
+    "URL_STYLES",
     "VERSION",
     "VERSION_OF_ONE_CATALOGUE",
     "FileEntry",
@@ -24,6 +26,7 @@ __all__ = [
     "Manifest",
     "ModelStamp",
     "Settings",
+    "Site",
     "is_index_file",
     "manifest_of",
     "read_stamp",
@@ -34,6 +37,7 @@ FORMAT = "gossamer index"
 VERSION = 2
 VERSION_OF_ONE_CATALOGUE = 1  # that is read, and becomes a newer one with the next change
 MOST_BYTES = 1 << 24
+URL_STYLES = ("html", "folder", "file")
 _NUMBER = "[1-9][0-9]{0,17}"
 _NAME = re.compile(
     rf"segment-{_NUMBER}\.gss|(vectors|codebook)-{_NUMBER}\.gsm"
@@ -78,6 +82,32 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """Where people read what was indexed."""
+
+    base_url: str = ""  # of the folder that was indexed; "" if nobody knows
+    url_style: str = "html"  # what the site makes of Markdown: "html", "folder" or "file"
+
+    @classmethod
+    def named(cls, base_url: str, url_style: str = "") -> Site | None:
+        """Give the site that somebody names, or None; InvalidArgument for one that is none."""
+        if url_style not in ("", *URL_STYLES):
+            raise InvalidArgument(
+                f"a URL style is one of {', '.join(URL_STYLES)}, got {url_style!r}"
+            )
+        if not base_url:
+            if url_style:
+                raise InvalidArgument(f"the URL style {url_style!r} needs a base URL with it")
+            return None
+        if not _core.is_safe_url(base_url.encode("utf-8", "replace")):
+            raise InvalidArgument(
+                "a base URL is one of http or https, or begins with a slash, such as "
+                f"https://example.org/docs/ or /docs/; got {base_url!r}"
+            )
+        return cls(base_url, url_style or URL_STYLES[0])
+
+
+@dataclass(frozen=True, slots=True)
 class FileEntry:
     """A file of the index, as it must be."""
 
@@ -112,6 +142,14 @@ class Manifest:
     counts: Mapping[str, int] = field(default_factory=dict)  # for status
     # What this index follows, and how far it has come; empty if it follows none.
     origin: Mapping[str, Json] = field(default_factory=dict)
+    site: Site = field(default_factory=Site)  # that hits lead to
+
+    def values(self) -> dict[str, Any]:
+        """Give what JSON says of it; nothing of a site that nobody named."""
+        values = asdict(self)
+        if self.site == Site():
+            del values["site"]
+        return values
 
     def files_of(self, kind: str) -> list[FileEntry]:
         """Give the files of a kind."""
@@ -125,7 +163,7 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Give the manifest as it stands in its file: JSON, and a line with its checksum."""
         version = VERSION_OF_ONE_CATALOGUE if self.files_of("catalogue") else VERSION
-        values = {"format": FORMAT, "version": version, **asdict(self)}
+        values = {"format": FORMAT, "version": version, **self.values()}
         body = json.dumps(values, sort_keys=True, indent=1).encode("ascii") + b"\n"
         return body + digest_of(body).encode("ascii") + b"\n"
 
@@ -201,12 +239,13 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
         raise ValueError("files of two versions")
     if "texts" in kinds and "catalogue" not in kinds:
         raise ValueError("no catalogue")
-    values = {"origin": {}, **values}  # which came later than the rest
+    values = {"origin": {}, "site": {}, **values}  # which came later than the rest
     rest = {name: values[name] for name in (f.name for f in fields(Manifest))}
     rest |= {
         "files": files,
         "model": read_stamp(values["model"]),
         "settings": _record(Settings, values["settings"]),
+        "site": _record(Site, values["site"]),
         "roots": tuple(_list(values["roots"])),
     }
     if not all(isinstance(root, str) for root in rest["roots"]):
@@ -215,6 +254,8 @@ def manifest_of(values: dict[str, Any]) -> Manifest:
         raise ValueError("a root that is no absolute path")
     if not all(isinstance(count, int) for count in dict(values["counts"]).values()):
         raise TypeError("counts that are no numbers")
+    if rest["site"].url_style not in URL_STYLES:
+        raise ValueError(f"url_style={rest['site'].url_style!r}")
     manifest = _record(Manifest, rest)
     if not _UUID.fullmatch(manifest.uuid) or manifest.next_chunk_id > _MOST_CHUNK_ID:
         raise ValueError(f"uuid={manifest.uuid!r}, next_chunk_id={manifest.next_chunk_id}")

@@ -33,7 +33,7 @@ from gossamer.store.catalogue import Catalogue, encode_name
 from gossamer.store.codecs import USUAL
 from gossamer.store.folder import check_size, read_manifest, read_whole
 from gossamer.store.hot import HotVectors
-from gossamer.store.manifest import FileEntry, Json, Manifest
+from gossamer.store.manifest import FileEntry, Json, Manifest, Site
 from gossamer.store.ratio import most_unpacked
 from gossamer.store.records import AWAY, is_at_or_below
 from gossamer.store.segments import SegmentCatalogue, SegmentTexts
@@ -72,6 +72,7 @@ class Snapshot:
     """
 
     is_lost = False  # whether its file is not there any more as it was: another one has to be read
+    site_named: Site | None = None  # by who opened it, whatever the index says
     _save_hot_at = 0.0
 
     def __init__(self, folder: Path, manifest: Manifest, *, trust: bool = False) -> None:
@@ -148,7 +149,17 @@ class Snapshot:
     @cached_property
     def collection(self) -> _core.Collection:
         """What questions are asked of: the catalogue, and the folders that may be read."""
-        return _core.Collection(self.core, [encode_name(root) for root in self._roots])
+        collection = _core.Collection(self.core, [encode_name(root) for root in self._roots])
+        site = self.site
+        collection.set_site(
+            site.base_url.encode("utf-8", "replace"), site.url_style.encode("ascii")
+        )
+        return collection
+
+    @property
+    def site(self) -> Site:
+        """Where people read what is indexed."""
+        return self.site_named or self.manifest.site
 
     def _map(self, kind: str) -> list[NDArray[np.uint8]]:
         paths = [check_size(self.folder, entry) for entry in self.manifest.files_of(kind)]

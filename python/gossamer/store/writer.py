@@ -34,6 +34,7 @@ from gossamer.store.manifest import (
     Manifest,
     ModelStamp,
     Settings,
+    Site,
     is_index_file,
 )
 from gossamer.store.segments import NO_CODES, SegmentCatalogue, stamp_of
@@ -184,6 +185,7 @@ class Writer:
         keep_journal: bool = False,
         origin: Mapping[str, Json] | None = None,
         is_another: bool = False,
+        site: Site | None = None,
     ) -> Snapshot:
         """Make the changes the current state, at once or not at all; give it.
 
@@ -195,6 +197,7 @@ class Writer:
         interrupted build left and this one did not ask for stay for the next, for some days.
         `origin` says what the index follows from now on; None leaves it as it was. `is_another`
         says that ids stand for other chunks than before: nothing that was learnt of them holds.
+        `site` is where people read it from now on; None leaves that as it was.
         """
         with explaining(self.folder):
             old = None if self.snapshot is None else self.snapshot.manifest
@@ -226,6 +229,7 @@ class Writer:
                 ),
                 counts=changes.count(old.counts if old else {}),
                 origin=origin,
+                site=site or (old.site if old else Site()),
             )
             data = manifest.to_bytes()
             Manifest.from_bytes(data)  # nothing is committed that could not be read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gossamer.chunking import ANCHORS
 from gossamer.readers.languages import LANGUAGES
 from gossamer.store import DocumentRecord, Snapshot, SourceRecord
 from gossamer.sync.conflicts import Lost
@@ -35,7 +36,7 @@ def _about(source: SourceRecord, document: DocumentRecord, stored: bytes) -> dic
     if document.title_span is not None:  # behind the text, where that does not hold it
         start, end = document.title_span
         title = stored[start:end].decode("utf-8", "replace")
-    metadata = dict(document.metadata)
+    metadata = {name: value for name, value in document.metadata.items() if name != ANCHORS}
     about: dict[str, object] = {"id": source.name, "title": title, "metadata": metadata}
     text = stored[: source.size].decode("utf-8", "replace")
     for markup in (*MARKUPS, *(f"code/{language}" for language in LANGUAGES)):

@@ -91,6 +91,7 @@ class ChangeableIndex:
             old, model = self._current
             if self._current is now or not old.is_current():
                 snapshot = old.reopen()
+                snapshot.site_named = old.site_named
                 if old.is_trusted and not snapshot.is_trusted:
                     raise snapshot.refusal("it is not used any more as one that is")
                 # Where the folder was deleted and made anew, the model may be another one too.

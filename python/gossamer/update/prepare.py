@@ -15,6 +15,7 @@ from gossamer.chunking import (
     context_line,
     embedded_span,
     run_chunker,
+    with_anchors,
 )
 from gossamer.errors import (
     GossamerError,
@@ -157,7 +158,14 @@ class Preparer:
             kind="text",
             reader_version=READER_VERSION,
         )
-        document = Document(text, "text", given.markup, given.title, metadata=dict(given.metadata))
+        document = Document(
+            text,
+            "text",
+            given.markup,
+            given.title,
+            metadata=dict(given.metadata),
+            has_slugs=True,
+        )
         try:
             return self._chunk(source, [document])
         except Unreadable as error:
@@ -218,7 +226,8 @@ class Preparer:
             title_span=title_span,
             unit=document.unit,
             places=document.places,
-            metadata=document.metadata,
+            # Others cut where they like: what their chunks stand under need be no heading.
+            metadata=document.metadata if self.chunker else with_anchors(document, spans),
         )
         names = [hash_of_text(embedded_span(line, text, span)) for span in spans]
         return PreparedDocument(record, spans, names, line, text, is_stored)

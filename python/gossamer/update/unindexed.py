@@ -87,6 +87,7 @@ class _Draft(Snapshot):
         self.folder, self.trust, self.is_trusted = snapshot.folder, False, True
         settings = replace(snapshot.manifest.settings, lexical="scan")
         self.manifest = replace(snapshot.manifest, roots=(), files=(), settings=settings)
+        self.site_named = snapshot.site_named
         self._roots = ()
         segments = _segments(sources)
         self.catalogue = SegmentCatalogue(segments, ())

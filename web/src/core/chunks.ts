@@ -4,7 +4,7 @@
 import { joinBytes } from "../bytes/join.ts";
 import { utf8 } from "../bytes/strings.ts";
 import { GossamerError } from "../errors.ts";
-import type { ChunkSpan, Span } from "../records.ts";
+import type { ChunkSpan, Document, Span } from "../records.ts";
 import { decodeText, encodeText } from "../text/text.ts";
 import type { Core } from "./memory.ts";
 import { packageReader } from "./packages.ts";
@@ -25,6 +25,8 @@ export interface ChunkOptions {
   readonly line?: string; // stands before each chunk when it is embedded
 }
 
+export type AnchorSource = Pick<Document, "text" | "markup" | "anchors" | "hasSlugs">;
+
 export interface ChunkCore extends PackageReader, SourceEditor, SegmentWriter {
   /** Counts the words of a catalogue in one piece, for a single file. */
   countWords(catalogue: Uint8Array): WordCounter;
@@ -33,6 +35,8 @@ export interface ChunkCore extends PackageReader, SourceEditor, SegmentWriter {
   contextLine(name: string, title: string): string;
   /** What is embedded and hashed of a chunk: line, headings, body. */
   embeddedText(line: string, headings: readonly Uint8Array[], body: Uint8Array): Uint8Array;
+  /** The anchors of a document's headings in few bytes, "" for none. The chunks are those of `cut`. */
+  writeAnchors(document: AnchorSource, chunks: readonly ChunkSpan[]): string;
   /** Divides a document; nothing in it that has tokens is left out, nothing is in two chunks.
    *
    * What is embedded of a chunk has at most `size` tokens. Chunks stand in the order of the text,
@@ -69,6 +73,19 @@ export function wasmChunks(start: () => Core): ChunkCore {
       return now.lend([joinBytes(parts), sizes], (...at) =>
         now.bytes(now.call("embedded_text", ...at, parts.length)),
       );
+    },
+    writeAnchors({ text, markup, anchors, hasSlugs }, chunks) {
+      const now = core();
+      const ids = anchors.map(([, id]) => utf8(id));
+      const innermost = chunks.flatMap(({ context }) => context.slice(-1));
+      const given = anchors.flatMap(([at], i) => [at, ids[i]!.length]);
+      const numbers = Uint32Array.from([...given, ...innermost.flat()]);
+      const kind = utf8(markup);
+      const counts = [ids.length, innermost.length, hasSlugs ? 1 : 0];
+      const said = now.lend([joinBytes([text, ...ids, kind]), numbers], (at, lent) =>
+        now.bytes(now.call("write_anchors", at as number, text.length, kind.length, lent as number, ...counts)),
+      );
+      return decodeText(said) ?? "";
     },
     cut(text, tokenStarts, { size, markup, line = "" }) {
       try {

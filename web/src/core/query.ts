@@ -119,6 +119,8 @@ export interface Collection {
   /** How many bytes of words must be at hand, by the first of so many. */
   postingsHead(start: Uint8Array, size: number): number;
   attachPostings(head: Uint8Array, size: number): void;
+  /** Where people read what is in it; before questions are asked. */
+  setSite(base: string, style: string): void;
   /** Whether it is remembered what a filter (JSON) lets through. */
   knows(filter: string): boolean;
   /** What a filter lets through: see FilterCore. */
@@ -143,6 +145,10 @@ export function collectionAt(core: Core, address: number): Collection {
     postingsHead: (start, size) => core.call("postings_head", start, start.length, size),
     attachPostings: (head, size) =>
       void core.call("collection_attach_postings", address, head, head.length, size),
+    setSite: (base, style) => {
+      const [url, name] = [encodeText(base), encodeText(style)];
+      core.call("collection_set_site", address, joinBytes([url, name]), url.length, name.length);
+    },
     knows: (filter) => {
       const json = encodeText(filter);
       return core.call("collection_knows", address, json, json.length) === 1;

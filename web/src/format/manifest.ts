@@ -26,6 +26,12 @@ export interface Settings {
   readonly walk: JsonObject;
 }
 
+/** Where people read what was indexed. */
+export interface Site {
+  readonly baseUrl: string; // of the folder that was indexed; "" if nobody knows
+  readonly urlStyle: string; // what the site makes of Markdown: "html", "folder" or "file"
+}
+
 /** A file of the index, as it must be. */
 export interface FileEntry {
   readonly name: string;
@@ -49,7 +55,11 @@ export interface Manifest {
   readonly files: readonly FileEntry[]; // empty for a single file
   readonly counts: Readonly<Record<string, number>>;
   readonly origin: JsonObject; // what the index follows; empty if it follows none
+  readonly site: Site; // that hits lead to
 }
+
+/** What an index has whose pages nobody named. */
+export const NO_SITE: Site = { baseUrl: "", urlStyle: "html" };
 
 /** Reads a folder's manifest; NotGossamer, UnknownVersion or Damaged for anything else. */
 export function readManifest(bytes: Uint8Array): Manifest {
@@ -144,6 +154,7 @@ const NAME = /^(segment|vectors|catalogue|texts)-([1-9][0-9]{0,14})\.(gss|gsm|gs
 const MOST_SEGMENTS = 1024; // a writer leaves twelve, unless they are large
 const MOST_DEPTH = 32;
 const STAMP = ["name", "fingerprint", "dim", "max_tokens", "chunk_tokens", "probe"];
+const URL_STYLES = ["html", "folder", "file"];
 const SETTINGS = ["code_bytes", "store_text", "keep", "lexical", "walk"];
 
 function splitChecksum(bytes: Uint8Array): { body: Uint8Array; isWhole: boolean } {
@@ -202,6 +213,7 @@ function manifestOf(values: Record<string, unknown>, files: readonly FileEntry[]
     files,
     counts: counts as Record<string, number>,
     origin: shallowOf(values["origin"] ?? {}, "origin"),
+    site: siteOf(values["site"] ?? {}),
   };
 }
 
@@ -227,7 +239,19 @@ function valuesOf(manifest: Manifest): Record<string, Json> {
     next_chunk_id: manifest.nextChunkId,
     counts: manifest.counts,
     origin: manifest.origin,
+    ...(manifest.site.baseUrl || manifest.site.urlStyle !== NO_SITE.urlStyle ? { site: siteJson(manifest.site) } : {}),
   };
+}
+
+function siteOf(values: unknown): Site {
+  const fields = fieldsOf(values, "site", ["base_url", "url_style"]);
+  const urlStyle = textOf(fields["url_style"] ?? NO_SITE.urlStyle, "url_style");
+  if (!URL_STYLES.includes(urlStyle)) throw unfit(`url_style=${urlStyle}`);
+  return { baseUrl: textOf(fields["base_url"] ?? "", "base_url"), urlStyle };
+}
+
+function siteJson({ baseUrl, urlStyle }: Site): JsonObject {
+  return { base_url: baseUrl, url_style: urlStyle };
 }
 
 function filesOf(values: unknown): FileEntry[] {

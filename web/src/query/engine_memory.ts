@@ -246,7 +246,7 @@ export class EngineMemory {
     const { engine, collection: before, ownBytes, tiers } = loaded;
     const used = ownBytes + tiers.stats.wasm.bytes;
     if (engine.memoryBytes() < Math.max(2 * used, used + WORTH_MOVING)) return;
-    const collection = engine.openCollection(parts.origin);
+    const collection = openCollection(engine, parts);
     const index = await this.#openIndex(collection, parts.engine);
     if (this.#questions > 0) return collection.free(); // they hold on to what there was
     tiers.moveTo(index);
@@ -271,5 +271,11 @@ export class EngineMemory {
 
 async function openBase(target: OpenedTarget, { services }: IndexContext): Promise<Base> {
   const engine = await services.newEngine();
-  return { engine, collection: engine.openCollection(target.parts.origin) };
+  return { engine, collection: openCollection(engine, target.parts) };
+}
+
+function openCollection(engine: Engine, { origin, manifest: { site } }: OpenedTarget["parts"]): OpenCollection {
+  const collection = engine.openCollection(origin);
+  collection.setSite(site.baseUrl, site.urlStyle);
+  return collection;
 }

@@ -35,6 +35,8 @@ export function documentOf(text: Uint8Array, kind: string, rest: Partial<Documen
     places: [],
     key: "",
     metadata: {},
+    anchors: [],
+    hasSlugs: false,
     ...rest,
   };
 }
@@ -44,13 +46,13 @@ export function readMarkdown(data: Uint8Array): Document {
   const text = decodeToUtf8(data);
   const { metadata, body } = splitFrontMatter(headOf(text));
   const title = String(metadata["title"] || firstHeading(body));
-  return documentOf(text, "markdown", { markup: "markdown", title: cut(title), metadata });
+  return documentOf(text, "markdown", { markup: "markdown", title: cut(title), metadata, hasSlugs: true });
 }
 
 /** reStructuredText; the title is its first heading. */
 export function readRst(data: Uint8Array): Document {
   const text = decodeToUtf8(data);
-  return documentOf(text, "rst", { markup: "rst", title: firstUnderlined(headOf(text)) });
+  return documentOf(text, "rst", { markup: "rst", title: firstUnderlined(headOf(text)), hasSlugs: true });
 }
 
 /** Source code; LeftOut where no person wrote it. */

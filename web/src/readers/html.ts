@@ -10,6 +10,7 @@ import { declaredEncoding, decodeToUtf8 } from "./encoding.ts";
 import { unescapeHtml } from "./entities.ts";
 import { Blocks } from "./html_blocks.ts";
 import { findFurniture, UNSEEN } from "./html_furniture.ts";
+import { IdAbove, idOf } from "./html_ids.ts";
 import { attributesOf, isXhtml, nextTag, placeOfAttribute, type Tag } from "./html_tags.ts";
 import { titleOf } from "./html_title.ts";
 
@@ -33,6 +34,7 @@ export interface HtmlText {
   readonly places: readonly (readonly [number, number])[];
   readonly title: string;
   readonly metadata: Readonly<Record<string, Value>>;
+  readonly anchors: readonly (readonly [number, string])[]; // where headings stand in it, and their ids
 }
 
 /** A page; its places are the lines of the HTML file. */
@@ -42,8 +44,8 @@ export function readHtml(data: Uint8Array, maxTextBytes: number): Document {
     throw new GossamerError("Unreadable", `${said}${(MAX_HTML_BYTES / 1e6).toFixed(1)} MB are read`);
   }
   const page = extractHtml(decoded(decodeToUtf8(data, declaredEncoding(data))), maxTextBytes);
-  const { title, places, metadata } = page;
-  return documentOf(page.text, "html", { markup: "markdown", title, places, metadata });
+  const { title, places, metadata, anchors } = page;
+  return documentOf(page.text, "html", { markup: "markdown", title, places, metadata, anchors });
 }
 
 /** Takes the text out of HTML of any quality; work and memory are linear in its length. */
@@ -62,6 +64,7 @@ class Page {
   private isInTitle = false;
   private isTitleSaid = false;
   private isInLink = false;
+  private readonly idAbove = new IdAbove();
   private readonly metadata: Record<string, Value> = {};
   private readonly blocks: Blocks;
 
@@ -94,8 +97,9 @@ class Page {
   }
 
   result(): HtmlText {
-    const { text, places } = this.blocks;
-    return { text, places, title: titleOf(this.title, this.headings, this.sites), metadata: this.metadata };
+    const { text, places, anchors } = this.blocks;
+    const title = titleOf(this.title, this.headings, this.sites);
+    return { text, places, title, metadata: this.metadata, anchors };
   }
 
   private addText(begin: number, end: number): void {
@@ -105,6 +109,16 @@ class Page {
   }
 
   private begin(tag: Tag): void {
+    const { blocks } = this;
+    const id = idOf(tag);
+    const above = this.idAbove.take(blocks.filled);
+    this.open(tag);
+    if (/^h[1-6]$/.test(tag.name) && blocks.isHeading) blocks.anchor = id || above;
+    else if (id && blocks.isHeading) blocks.anchor ||= id;
+    else if (id) this.idAbove.note(tag, id, blocks.filled);
+  }
+
+  private open(tag: Tag): void {
     const { blocks } = this;
     const { name } = tag;
     if (name === "br") blocks.lineBreak();

@@ -33,6 +33,8 @@ export class Blocks {
   private prefix = "";
   private kind: BlockKind = "text";
   private cells = 0;
+  anchor = ""; // of the open block: the id that leads to it
+  private readonly ids: [number, string][] = [];
 
   constructor(
     private readonly source: string,
@@ -47,6 +49,20 @@ export class Blocks {
   /** Where lines of the source begin: offset in `text`, and line. */
   get places(): readonly (readonly [number, number])[] {
     return this.found;
+  }
+
+  /** The ids that lead to blocks: offset in `text` of their words, and id. */
+  get anchors(): readonly (readonly [number, string])[] {
+    return this.ids;
+  }
+
+  /** How much text there is so far: it stays while nothing comes in. */
+  get filled(): number {
+    return this.size + this.length;
+  }
+
+  get isHeading(): boolean {
+    return this.prefix.startsWith("#");
   }
 
   /** What the open block holds so far. */
@@ -139,6 +155,7 @@ export class Blocks {
     this.wantsSpace = false;
     this.kind = "text";
     this.prefix = "";
+    this.anchor = "";
   }
 
   private goTo(position: number): void {
@@ -206,6 +223,7 @@ export class Blocks {
     const begin = this.size;
     this.put(prefix + text + suffix);
     this.lastKind = this.kind;
+    if (this.anchor) this.ids.push([begin + prefix.length - cut, this.anchor]);
     for (const [offset, line] of this.marks) {
       const at = offset <= cut ? begin : begin + prefix.length - cut + offset;
       if (this.found.at(-1)?.[0] === at) this.found.pop();

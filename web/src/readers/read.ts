@@ -13,7 +13,7 @@ import { readJsonLines, readTable } from "./rows.ts";
 import { readWhatsApp } from "./whatsapp.ts";
 
 /** Raised in Python whenever the same bytes give other documents than before. */
-export const READER_VERSION = 2;
+export const READER_VERSION = 3;
 
 const MB = 1 << 20;
 const MAX_FILE_BYTES = 256 * MB;

@@ -9,7 +9,7 @@ import { AWAY } from "../format/catalogue.ts";
 import type { Catalogue } from "../format/catalogue.ts";
 import { readCatalogue } from "../format/catalogue_view.ts";
 import type { TravelCatalogue } from "../format/changes.ts";
-import { readStamp, writeManifest } from "../format/manifest.ts";
+import { NO_SITE, readStamp, writeManifest } from "../format/manifest.ts";
 import type { Manifest, ModelStamp, Settings } from "../format/manifest.ts";
 import { joinSegments } from "../format/edit.ts";
 import type { ChangeParts } from "../format/edit.ts";
@@ -249,6 +249,7 @@ function manifestAfter(
     settings,
     roots: [],
     origin: { index, epoch, version, state, mode, texts, url },
+    site: old?.site ?? NO_SITE,
   };
 }
 

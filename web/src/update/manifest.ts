@@ -1,6 +1,7 @@
 // The manifest of the next state of an index.
 
 import type { Catalogue } from "../format/catalogue.ts";
+import { NO_SITE } from "../format/manifest.ts";
 import type { FileEntry, Manifest, ModelStamp, Settings } from "../format/manifest.ts";
 import { randomName } from "../random.ts";
 import type { ChunkEmbedder } from "./vectors.ts";
@@ -33,6 +34,7 @@ export function nextManifest(
     files,
     counts: countsOf(catalogue),
     origin: old?.origin ?? {},
+    site: old?.site ?? NO_SITE,
   };
 }
 

@@ -14,6 +14,7 @@ import { decodeText } from "../text/text.ts";
 import { checkText, hashOfGiven, isFileInput, keyOfFile, type Input } from "./inputs.ts";
 import { READ_AGAIN } from "./sources.ts";
 
+const ANCHORS = "#"; // names them in the metadata of a document; no hit shows it
 const TITLE_WITHIN = 4096; // whoever shows a title reads no more than this of the text
 
 /** A document's chunks, and what their texts are made of when they are embedded. */
@@ -31,6 +32,7 @@ type Embedding = Pick<ChunkCore, "embeddedText">;
 export interface Cutter extends Embedding, Pick<ChunkCore, "contextLine"> {
   /** Divides a text of some markup into chunks that stand under a line. */
   cut(text: Uint8Array, markup: string, line: string): ChunkSpan[];
+  writeAnchors: ChunkCore["writeAnchors"];
 }
 
 /** A source whose content is known and whose chunks are not made yet. */
@@ -57,7 +59,7 @@ export function lookAt(input: Input): Looked {
     reason: "",
     readerVersion: READER_VERSION,
   };
-  const document = documentOf(text, "text", { markup, title, metadata });
+  const document = documentOf(text, "text", { markup, title, metadata, hasSlugs: true });
   return { source, prepare: (cutter) => chunked(source, [document], cutter) };
 }
 
@@ -128,13 +130,20 @@ function chunkOne(name: string, document: Document, cutter: Cutter): PreparedDoc
       titleSpan,
       unit: document.unit,
       places: document.places,
-      metadata: document.metadata,
+      metadata: withAnchors(document, spans, cutter),
     },
     spans,
     checks: Uint32Array.from(spans, (span) => checkOf(embedded(cutter, line, text, span))),
     line,
     text,
   };
+}
+
+/** The metadata of a document with the anchors of its headings in it, if it has any. */
+function withAnchors(document: Document, spans: readonly ChunkSpan[], cutter: Cutter): Document["metadata"] {
+  const { [ANCHORS]: _, ...metadata } = document.metadata;
+  const anchors = cutter.writeAnchors(document, spans);
+  return anchors ? { ...metadata, [ANCHORS]: anchors } : metadata;
 }
 
 /** The text with its title in it: behind it, where lines keep their numbers, if it is not there. */
