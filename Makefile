@@ -37,7 +37,7 @@ help:
 	@echo "make web     the page, for servers and static sites, and the package for npm"
 	@echo "make wasm    the core as WebAssembly, in web/wasm/built"
 	@echo "make test    C++ tests, one minute of fuzzing, tests of the page, Python tests"
-	@echo "make test-outside   the package for npm, packed, in projects of bundlers (BUNDLERS=all for all of them)"
+	@echo "make test-outside   the package for npm in projects of bundlers (BUNDLERS=all for all), pages in Firefox"
 	@echo "make lint    formatting, ruff, mypy    (make format mends formatting)"
 	@echo "make bench   the benchmarks on a small scale, in minutes: docs/benchmarks-small.md"
 	@echo "make bench-full   all of them, in hours; goes on where it stopped: docs/benchmarks.md"
@@ -119,6 +119,9 @@ test-python: build web
 test-outside: build web
 	@$(BIN)/python tests/browser.py
 	@$(NODE) BUNDLERS=$(BUNDLERS) $(BIN)/python -m pytest tests/outside
+	@BROWSER=firefox $(BIN)/python tests/browser.py
+	@BROWSER=firefox TMPDIR=$(MEMORY) $(BIN)/python -m pytest -n $$((2 * $(JOBS))) \
+	    $(wildcard tests/test_web_*.py) tests/test_page.py
 
 # The time is shared between the targets. A crash leaves its input in build/fuzz/crashes/;
 # `build/fuzz/core/NAME FILE` runs it again.
