@@ -1,6 +1,7 @@
 """Where a hit leads: its headings, its URL, and the site that this is seen from."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,23 @@ def test_an_index_whose_documents_say_nothing_of_anchors_leads_to_lines(
 
     assert url_of(index, "sharks") == "/docs/guide/start.html#:~:text=Sharks%20bite."
     assert index.search("sharks", 1, mode="lexical")[0].headings == ("Guide", "Notes")
+
+
+def test_the_next_add_brings_anchors_into_an_index_of_before_and_embeds_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in FILES:  # a file that changed just now is looked at again in any case
+        os.utime(folder.parent / "files" / name, (1_700_000_000, 1_700_000_000))
+    with monkeypatch.context() as before:
+        before.setattr("gossamer.update.prepare.with_anchors", lambda *_: {})
+        before.setattr("gossamer.update.prepare.READER_VERSION", 2)
+        Index.create(folder.parent / "old").add_paths([folder.parent / "files"])
+    index = Index.open(folder.parent / "old", base_url="/docs/")
+
+    report = index.add_paths()
+
+    assert (report.updated, report.chunks_embedded) == (len(FILES), 0)
+    assert url_of(index, "sharks") == "/docs/guide/start.html#notes"
 
 
 def test_chunks_that_a_program_cuts_have_lines_and_no_anchors(folder: Path):
