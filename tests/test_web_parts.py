@@ -125,7 +125,7 @@ def test_a_worker_of_another_release_is_said_to_be_one(
     with StaticSite(tmp_path, POLICY) as site:
         page = context.new_page()
         start(page, site.url, {"worker": "./worker.js"})
-        with pytest.raises(PageError, match="another release .* `npx gossamer-web copy` again"):
+        with pytest.raises(PageError, match=r"another release .* `npx gossamer-web copy` again"):
             call(page, _SEARCH, "hybrid")
 
 
