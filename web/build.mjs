@@ -1,9 +1,10 @@
 // Builds dist/: the package, the worker, the page, and the Wasm beside them. `--npm`: with what only npm has.
 import { build } from "esbuild";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesModule } from "./build_files.mjs";
+import { shrink } from "./build_small.mjs";
 import { buildTypes } from "./build_types.mjs";
 import { buildWorker } from "./build_worker.mjs";
 import { ENTRIES } from "./entries.mjs";
@@ -46,6 +47,7 @@ for (const { name, source, isOnlyForNpm, banner = "" } of ENTRIES) {
   if (isOnlyForNpm && !isForNpm) continue;
   const outfile = join(dist, `${name}.js`);
   await build({ ...common, plugins: [files, packaged], banner: { js: banner }, entryPoints: [source], outfile });
+  if (banner === "") writeFileSync(outfile, await shrink(readFileSync(outfile, "utf8"))); // which loses banners
 }
 await build({ ...common, plugins: [packaged], entryPoints: ["page/main.ts"], outfile: join(dist, "page.js") });
 for (const file of readdirSync(join(here, "page"))) {

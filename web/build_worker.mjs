@@ -4,6 +4,7 @@ import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { shrink } from "./build_small.mjs";
 
 const ENTRY = "src/worker/host.ts";
 const MAIN = "main"; // the module that every question needs, and its file
@@ -29,10 +30,15 @@ export async function buildWorker(folder, options) {
     const made = definitionOf(module.name, text, modules).replace(TABLE, JSON.stringify(table));
     texts.set(module.file, (texts.get(module.file) ?? "") + made);
   }
+  // What every question waits for: another tool makes it a twentieth smaller, but takes its time.
+  texts.set(MAIN, await shrink(texts.get(MAIN)));
   const digest = createHash("sha256").update([...texts.values()].join("")).digest("hex");
   const hash = digest.slice(0, 8).toUpperCase();
   const nameOf = (file) => `worker-${file}-${hash}.js`;
-  for (const [file, text] of texts) await writeFile(join(folder, nameOf(file)), text.replaceAll(HASH, hash));
+  for (const [file, text] of texts) {
+    const whole = text.replaceAll(HASH, hash).replace(/\bimport\(/g, IMPORT);
+    await writeFile(join(folder, nameOf(file)), whole);
+  }
   await writeFile(join(folder, "worker.js"), `import"./${nameOf(MAIN)}";\n`);
   const parts = [...texts.keys()].filter((file) => file !== MAIN);
   return { first: nameOf(MAIN), parts: parts.map(nameOf).sort(), hash };
@@ -89,7 +95,6 @@ function definitionOf(name, text, modules) {
     needs.push([nameAt(found[2]), found[1]]);
   }
   body = body.replace(/import\("\.\/([^"]+)"\)/g, (_, path) => `gossamerParts.load(${JSON.stringify(nameAt(path))})`);
-  body = body.replace(/\bimport\(/g, IMPORT);
   const exported = body.match(/export\{([^}]*)\};?$/);
   body = body.slice(0, exported ? exported.index : undefined);
   const gives = pairsOf(exported?.[1] ?? "").map(([own, given]) => `${given}:${own}`);

@@ -18,7 +18,7 @@ import { watchPulls } from "./sync/watch.ts";
 import type { WatchOptions } from "./sync/watch.ts";
 import type { ChangeReport } from "./update/change.ts";
 import type { TextInput } from "./update/inputs.ts";
-import { connect } from "./worker/client.ts";
+import { connect, COPYING } from "./worker/client.ts";
 import type { CallExtras, Client, WorkerLike } from "./worker/client.ts";
 import type { OpenedIndex, StorageStatus } from "./worker/messages.ts";
 
@@ -72,7 +72,7 @@ export interface JobOptions {
 /** Starts the worker that holds all indexes of this page. Unavailable where there are no workers, as in Node. */
 export function start({ worker: given, wasm }: StartOptions = {}): Gossamer {
   const isAddress = typeof given === "string" || given instanceof URL;
-  const address = isAddress ? absolute(given) : "its own address";
+  const address = isAddress ? absolute(given) : "";
   const worker = typeof given === "object" && !isAddress ? given : openWorker(isAddress ? address : null);
   // A worker at an address has its files beside it; elsewhere they are where a bundler put them.
   const files = isAddress ? {} : fileAddresses();
@@ -89,8 +89,7 @@ function openWorker(address: string | null): Worker {
     return address === null ? startWorker() : new Worker(address, { type: "module", name: "gossamer" });
   } catch (error) {
     // Pages may only start workers of their own origin.
-    const how = "run `npx gossamer-web copy public/gossamer` and call start({ worker: \"/gossamer/worker.js\" })";
-    throw new GossamerError("Unreachable", `the worker did not start (${String(error)}); ${how}`);
+    throw new GossamerError("Unreachable", `the worker did not start: ${String(error)}; ${COPYING}`);
   }
 }
 

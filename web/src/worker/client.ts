@@ -7,6 +7,10 @@ import type { OnProgress } from "../records.ts";
 import type { TextInput } from "../update/inputs.ts";
 import type { Answer, CallTable, Calls, Places, Request } from "./messages.ts";
 
+/** What helps where the worker is not found. */
+export const COPYING =
+  'run `npx gossamer-web copy public/gossamer` and call start({ worker: "/gossamer/worker.js" })';
+
 /** What a call may bring along besides its arguments. */
 export interface CallExtras {
   readonly signal?: AbortSignal | undefined;
@@ -57,7 +61,7 @@ export function connect<Table extends CallTable<Table> = Calls>(
 
 class WorkerClient<Table extends CallTable<Table>> implements Client<Table> {
   readonly #worker: WorkerLike;
-  readonly #address: string;
+  readonly #address: string; // "" where the package knows it
   readonly #lock = `gossamer-worker-${randomName()}`;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
@@ -159,8 +163,8 @@ class WorkerClient<Table extends CallTable<Table>> implements Client<Table> {
   #noteError(event: Event): void {
     const said = "message" in event && event.message ? `: ${String(event.message)}` : "";
     if (!this.#isReady) {
-      const how = "serve worker.js from the page's own origin and let worker-src of its policy allow it";
-      const text = `the worker at ${this.#address} did not start${said}; ${how}`;
+      const how = "let worker-src of the page's policy allow it and serve it from the page's own origin";
+      const text = `the worker${this.#address && ` at ${this.#address}`} did not start${said}; ${how}: ${COPYING}`;
       this.#end(new GossamerError("Unreachable", text));
     } else if (!this.#isWatched) {
       this.#end(gone(`has failed${said}`));
