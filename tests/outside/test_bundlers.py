@@ -20,7 +20,7 @@ from static_site import StaticSite
 QUICK = ("vite", "esbuild")
 SLOW = ("webpack", "parcel", "next")
 ALL = os.environ.get("BUNDLERS") == "all"
-FOUND = "flat|The lease is due on the first of March.|sea|volcanoes"
+FOUND = "flat|The lease is due on the first of March.|sea|volcanoes|1|1"
 
 
 def slow(name: str) -> object:
@@ -99,7 +99,10 @@ def test_a_page_with_an_import_map_searches_and_indexes(
     (tmp_path / "index.html").write_text(
         """<!doctype html><html lang="en"><meta charset="utf-8"><title>Import map</title>
         <script type="importmap">
-        { "imports": { "gossamer-web": "./node_modules/gossamer-web/dist/gossamer.js" } }
+        { "imports": {
+          "gossamer-web": "./node_modules/gossamer-web/dist/gossamer.js",
+          "gossamer-web/vectors": "./node_modules/gossamer-web/dist/vectors.js"
+        } }
         </script>
         <body><script type="module">"""
         + script
@@ -125,6 +128,27 @@ def test_in_node_starting_fails_with_an_error_of_ours(tmp_path: Path) -> None:
     )
     said = Project(tmp_path).run("node", "server.mjs")
     assert said.startswith("true Unavailable Unavailable there are no web workers here: call")
+
+
+def test_in_node_vectors_are_searched_on_its_thread_and_in_another(tmp_path: Path) -> None:
+    unpack(tmp_path)
+    (tmp_path / "vectors.mjs").write_text(
+        """import { VectorIndex } from "gossamer-web/vectors";
+        import { writeFileSync } from "node:fs";
+        for (const worker of [false, true]) {
+          const made = await VectorIndex.build([[1, 0], [0, 1]], 2, { worker });
+          writeFileSync("two.gossamer", new Uint8Array(await (await made.save()).arrayBuffer()));
+          const opened = await VectorIndex.open("./two.gossamer", { worker, memoryBudget: 4 });
+          console.log((await made.search([0.1, 1], { k: 1 })).ids, (await opened.ids()).length);
+          await Promise.all([made.close(), opened.close()]);
+        }
+        const failed = await VectorIndex.open("a name").catch((caught) => caught);
+        console.log(failed.reason);
+        """,
+        encoding="utf-8",
+    )
+    said = Project(tmp_path).run("node", "vectors.mjs")
+    assert said.split() == ["[", "1", "]", "2", "[", "1", "]", "2", "Unavailable"]
 
 
 @contextmanager

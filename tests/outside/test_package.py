@@ -10,11 +10,11 @@ from packed import Project, install, put_index, tarball, unpack
 from web_bundle import WEB
 
 # Everything but declarations of types: what is not here is not for those who install it.
-_FILES = r"""LICENSE|README\.md|package\.json|react/package\.json
+_FILES = r"""LICENSE|README\.md|package\.json|(react|vectors)/package\.json
 |bin/(copy|gossamer-web)\.mjs
-|dist/(gossamer|react|worker)\.js
+|dist/(gossamer|react|vectors(-worker)?|worker)\.js
 |dist/worker-[a-z]+-[A-F0-9]{8}\.js
-|dist/gossamer(-[a-z]+)?\.wasm
+|dist/gossamer(-[a-z]+)*\.wasm
 |dist/pocket\.model\.gossamer""".replace("\n", "")
 _TYPES = r"dist/types/[a-z0-9_/]+\.d\.ts"
 
@@ -33,6 +33,7 @@ def test_it_holds_what_it_needs_and_nothing_of_the_page(package: Path) -> None:
     strange = [name for name in names(package) if not re.fullmatch(f"{_FILES}|{_TYPES}", name)]
     assert strange == []
     kept = {"LICENSE", "README.md", "dist/worker.js", "dist/gossamer.wasm", "dist/react.js"}
+    kept |= {"dist/vectors.js", "dist/vectors-worker.js", "dist/gossamer-vectors.wasm"}
     assert kept <= set(names(package))
 
 

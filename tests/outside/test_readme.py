@@ -16,7 +16,10 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 MODULES = [text for kind, text in BLOCKS if kind == "js"]
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Snippet</title>
 <script type="importmap">
-{ "imports": { "gossamer-web": "./node_modules/gossamer-web/dist/gossamer.js" } }
+{ "imports": {
+  "gossamer-web": "./node_modules/gossamer-web/dist/gossamer.js",
+  "gossamer-web/vectors": "./node_modules/gossamer-web/dist/vectors.js"
+} }
 </script>
 <body><script type="module" src="snippet.js"></script></body></html>
 """
