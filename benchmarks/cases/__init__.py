@@ -58,6 +58,7 @@ CASES = (
     # WebANNS's
     "browser_speed",
     "browser_bytes",
+    "docs_site",
     # harnesses of others
     "mteb_harness",
     "ann_harness",
@@ -86,4 +87,5 @@ IN_SMALL = frozenset(CASES) - {
     "remote_question",
     "browser_speed",
     "browser_bytes",
+    "docs_site",
 }

@@ -54,7 +54,7 @@ GROUPS = {
         "server_slow_bodies",
         "remote_question",
     ),
-    "browser": ("browser_speed", "browser_bytes"),
+    "browser": ("browser_speed", "browser_bytes", "docs_site"),
 }
 PAPERS = "papers"  # everything else
 # Between rival and verdict stands what the bar is for, where that is neither of both.

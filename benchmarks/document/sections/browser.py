@@ -8,7 +8,7 @@ from benchmarks.report import show
 
 ITEM = "WebANNS Tables 1, 2 and 3"
 TITLE = "In the browser: all vectors in memory, a part of them, and a cache that shrinks itself"
-CASES = ("browser_speed", "browser_bytes")
+CASES = ("browser_speed", "browser_bytes", "docs_site")
 PICTURES = {"browser-speed": "ms a query in a page: everybody in memory, and ours with less of it"}
 SHARES = (100, 96, 90, 20)
 WAYS = {"codes": "codes tell what to read", "lazy": "lazy loading, the paper's algorithm 1"}
@@ -56,6 +56,8 @@ def write(records: Records) -> list[str]:
     ]
     if "browser_bytes" in records:
         blocks += _bytes(records["browser_bytes"])
+    if "docs_site" in records:
+        blocks += _site(records["docs_site"])
     return [*blocks, _against(record)]
 
 
@@ -238,6 +240,16 @@ def _bytes(record: Record) -> list[str]:
         f"**{record.title}.** With model and engine; megabytes that the host sent.",
         table(header, rows),
     ]
+
+
+def _site(record: Record) -> list[str]:
+    """What visitors of a documentation wait for and fetch, beside Pagefind's."""
+    rows: list[list[Cell]] = [[row["what"], row["ours"], row["rival"]] for row in record.rows]
+    said = (
+        f"**{record.title}.** Bytes are those of answers, as a host sends them; of Pagefind's "
+        "results the first four are fetched, as its own page does."
+    )
+    return [said, table(("", "Gossamer", "Pagefind 1.6"), rows)]
 
 
 def _against(record: Record) -> str:
