@@ -58,8 +58,9 @@ export class Core {
    * addresses. Throws what it fails with as GossamerError; after a failure that is not one of its own it is
    * broken, and every later call fails with WrongState. */
   call(name: string, ...values: (number | Lent)[]): number {
-    const arrays = values.filter((value): value is Lent => typeof value !== "number");
-    if (arrays.length === 0) return this.#run(name, values as number[]);
+    // Most calls have none, and some are made for each row of a search.
+    if (values.every(isNumber)) return this.#run(name, values);
+    const arrays = values.filter((value): value is Lent => !isNumber(value));
     return this.lend(arrays, (...addresses) => {
       let next = 0;
       return this.#run(
@@ -196,6 +197,10 @@ export class Core {
     this.#scratch = this.#run("alloc", [bytes]);
     this.#scratchBytes = bytes;
   }
+}
+
+function isNumber(value: number | Lent): value is number {
+  return typeof value === "number";
 }
 
 function copyIn(memory: WebAssembly.Memory, address: number, array: Lent): void {
