@@ -39,6 +39,7 @@ const models = join(here, "..", "python", "gossamer", "models", "data");
 cpSync(join(models, "pocket.gossamer"), join(dist, "pocket.model.gossamer"));
 const built = join(here, "wasm", "built");
 for (const file of readdirSync(built)) {
+  if (!isForNpm && /vectors|build-relaxed/.test(file)) continue; // of vectors that a page brings
   if (file.endsWith(".wasm")) cpSync(join(built, file), join(dist, file));
 }
 const worker = await buildWorker(dist, common);

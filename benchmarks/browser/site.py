@@ -17,8 +17,10 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".wasm": "application/wasm",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
-_PACKED = (".html", ".js", ".wasm")
+_PACKED = (".html", ".js", ".wasm", ".css", ".svg")
 _RANGE = re.compile(r"bytes=(\d+)-(\d*)")
 # With these a page's clock ticks in microseconds; nothing else depends on them.
 _ISOLATED = {

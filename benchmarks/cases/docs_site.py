@@ -53,6 +53,7 @@ def run() -> Result:
             asked = _ask_all(started, site, questions)
         with Site([theirs]) as site:
             rival = _ask_pagefind(started, site, questions)
+        sizes = [_megabytes(folder) for folder in (ours, theirs)]
     for what, bar in BARS_S.items():
         middle = sorted(visit[what] for visit in visits)[VISITS // 2]
         rows.append(Row(f"10 Mbit/s, 50 ms: {_NAMES[what]}, s", middle, bar=bar))
@@ -62,7 +63,7 @@ def run() -> Result:
         Row("15 questions, MB with the model", total, rival_mb, "pagefind", BYTES_BAR),
         Row("15 questions, MB without", without, rival_mb, "pagefind", BYTES_BAR_WITHOUT_MODEL),
         Row("15 questions, requests", asked["requests"], rival["requests"], "pagefind"),
-        Row("on the host, MB", _megabytes(ours), _megabytes(theirs), "pagefind"),
+        Row("on the host, MB", sizes[0], sizes[1], "pagefind"),
     ]
     details = {"visits": visits, "ours": asked, "pagefind": rival, "exported": exported}
     return Result(rows, details)
@@ -85,9 +86,13 @@ def _export(source: Path, folder: Path, index: Path) -> str:
     return done.output
 
 
-def _open(started: Browser, site: Site) -> Page:
+def _new_page(started: Browser) -> Page:
     page = started.new_context().new_page()
     page.set_default_timeout(HOUR_MS)
+    return page
+
+
+def _open(page: Page, site: Site) -> Page:
     page.goto(site.url, wait_until="commit")
     expect(page.locator("#panel-line")).to_contain_text("This site", timeout=60_000)
     return page
@@ -95,8 +100,9 @@ def _open(started: Browser, site: Site) -> Page:
 
 def _first(started: Browser, site: Site, question: str) -> dict[str, float]:
     """Visit with nothing cached, and ask one question: seconds of each step."""
+    page = _new_page(started)
     begun = time.perf_counter()
-    page = _open(started, site)
+    _open(page, site)
     usable = time.perf_counter() - begun
     asked = time.perf_counter()
     page.fill("#question", question)
@@ -112,7 +118,7 @@ def _first(started: Browser, site: Site, question: str) -> dict[str, float]:
 def _ask_all(started: Browser, site: Site, questions: Sequence[str]) -> dict[str, Any]:
     """One visitor, all questions: bytes by file, and how many requests."""
     site.take_sent()
-    page = _open(started, site)
+    page = _open(_new_page(started), site)
     for question in questions:
         page.fill("#question", question)
         page.press("#question", "Enter")

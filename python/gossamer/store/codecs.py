@@ -74,4 +74,4 @@ TRAVEL = _codecs(9, 12, 0)
 # For a single file: small blocks, of which pages fetch those that their hits stand in, and whose
 # zstd knows no dictionaries.
 SINGLE = _codecs(19, 19, 0)
-SINGLE_BLOCK_BYTES = 1 << 13
+SINGLE_BLOCK_BYTES = 1 << 12

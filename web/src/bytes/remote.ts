@@ -29,7 +29,7 @@ export interface RemoteSource extends ByteSource {
 }
 
 const HEAD = 64 * 1024;
-const GAP = 4 * 1024;
+const GAP = 1024;
 const MOST_WHOLE = 256 * 1024 * 1024;
 const MOST_PARTS = 64; // of one range, from a server that gives less at a time
 const MOST_READ = 2 ** 30; // in memory at one time

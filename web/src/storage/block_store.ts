@@ -6,7 +6,7 @@ import { GossamerError } from "../errors.ts";
 import type { Folder } from "./storage.ts";
 
 const FILE = /^kept-(\d+)\.gsb$/;
-const MOST_MERGED = 2048; // blocks: larger files are not rewritten
+const MOST_MERGED = 8192; // blocks: larger files are not rewritten
 const PIECE = 1 << 20; // bytes that are written at a time
 
 interface BlockFile extends Segment {

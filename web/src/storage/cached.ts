@@ -9,7 +9,7 @@ import { BlockStore, findKept } from "./block_store.ts";
 import type { Folder } from "./storage.ts";
 
 export interface CacheOptions {
-  readonly blockBytes?: number; // what is fetched and kept at least; 1 KiB
+  readonly blockBytes?: number; // what is fetched and kept at least; 256 bytes, 64 KiB where all of it comes
   readonly flushBytes?: number; // so much is kept in memory before it is written; 1 MiB
 }
 
@@ -28,7 +28,8 @@ export interface CachedSource extends ByteSource {
 }
 
 // A question touches some fifty places far from each other; what is fetched around them is wasted.
-const BLOCK = 1024;
+const BLOCK = 256;
+const WHOLE_BLOCK = 64 * 1024; // of what comes whole
 const FLUSH = 1024 * 1024;
 const MOST_PENDING = 16; // times what is flushed at once: then what cannot be written is dropped
 
@@ -40,7 +41,7 @@ export async function cachedSource(
   options: CacheOptions = {},
 ): Promise<CachedSource> {
   const { url, etag, size } = remote;
-  const origin = { url, etag, size, blockBytes: options.blockBytes ?? BLOCK };
+  const origin = { url, etag, size, blockBytes: options.blockBytes ?? (remote.hasRanges ? BLOCK : WHOLE_BLOCK) };
   const notes = [...remote.notes];
   let store: BlockStore | null = null;
   if (etag === "") notes.push(`the server of ${url} gives no ETag and no date: nothing is kept`);
