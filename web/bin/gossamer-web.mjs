@@ -11,6 +11,7 @@ Copies the worker of gossamer-web, its .wasm files and the model that pages inde
 does not take them along. DIR is made if it is not there. Then:
 
   start({ worker: "/gossamer/worker.js" })     where DIR is served as /gossamer/
+  VectorIndex.build(vectors, dim, { worker: "/gossamer/vectors-worker.js", wasm: "/gossamer/" })
 
 Run it again after each update of the package. Files that were not copied by this command, or were changed since, are
 never written over: they are named, and nothing is copied.
