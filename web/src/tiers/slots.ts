@@ -62,7 +62,7 @@ export class SlotKeeper implements Slots {
     }
   }
 
-  /** An empty slot, busy from now on; -1 if the round itself needs all rows that are in memory. */
+  /** A slot to be place()d or given back at once, busy from now on; -1 if the round itself needs all rows that are in memory. */
   take(): number {
     const slot = this.free.pop() ?? this.evict();
     if (slot >= 0) this.busy[slot] = this.round;
@@ -74,7 +74,9 @@ export class SlotKeeper implements Slots {
     return this.free.pop();
   }
 
+  /** The slot is empty again, whatever became of the row that was there. */
   giveBack(slot: number): void {
+    this.rows.forget(slot);
     this.free.push(slot);
   }
 
@@ -137,8 +139,7 @@ export class SlotKeeper implements Slots {
     if (slot < 0) return -1;
     const node = this.nodeAt(slot);
     if (node >= 0) this.demote(node, slot);
-    this.evictions++;
-    rows.forget(slot);
+    this.evictions++; // place() forgets the row that was there
     this.nodes[slot] = -1;
     return slot;
   }
