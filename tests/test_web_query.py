@@ -86,7 +86,7 @@ def test_a_second_search_fetches_nothing_and_a_reopened_index_hardly_anything(
     again = call(page, _SEARCH, "./notes.gossamer", "whales")
 
     fetched = [request for request in site.requests if ".gossamer" in request]
-    assert len(fetched) == 1, "one byte tells whether the file is the same"
+    assert len(fetched) == 1, "two bytes tell whether the file is the same"
     assert [hit["id"] for hit in again["hits"]] == [hit["id"] for hit in first["hits"]]
     assert call(page, _STATUS)["bytesFetched"] < 100
 

@@ -56,6 +56,19 @@ _SAVE = """async () => {
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
 }"""
+_TWO = """async () => {
+  const { VectorIndex, vectors, dim } = window.test;
+  const one = await VectorIndex.build(vectors, dim);
+  await one.store("shared");
+  const other = await VectorIndex.open("shared");
+  await other.add([vectors.slice(0, dim)], [7777]);
+  await other.store("shared");
+  const refused = await one.store("shared").then(() => "", (error) => error.reason);
+  await VectorIndex.removeStored("shared");
+  const saved = (await one.save()).size > 0;
+  await Promise.all([one.close(), other.close()]);
+  return [refused, saved];
+}"""
 _NAMES = """async (name) => {
   if (name) await window.test.VectorIndex.removeStored(name);
   return window.test.VectorIndex.names();
@@ -117,6 +130,10 @@ def test_what_is_built_is_searched_stored_and_there_after_a_reload(
     assert page.evaluate(_NAMES, None) == ["some vectors"]
     assert page.evaluate(_NAMES, "some vectors") == []
     assert page.evaluate(_FAILURE, ["some vectors", {"worker": worker}]) == "NoIndex"
+
+
+def test_what_another_stored_is_not_lost_and_an_index_in_memory_can_be_saved(page: Page) -> None:
+    assert page.evaluate(_TWO) == ["WrongState", True]
 
 
 @pytest.mark.parametrize("worker", [False, True])

@@ -1,9 +1,9 @@
 // Copies files of the package into a folder that may hold others.
-import { createHash } from "node:crypto";
-import { copyFileSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { constants, copyFileSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const COPIED = /^(worker(-[a-z]+-[A-Z0-9]+)?|vectors-worker)\.js$|^gossamer(-[a-z]+)*\.wasm$|\.model\.gossamer$/;
+const COPIED = /^(worker(-[a-z]+-[A-Z0-9]+)?|vectors-worker)\.js$|^gossamer(-[a-z]+)*\.wasm$|^[a-z0-9-]+\.model\.gossamer$/;
 const MARKER = "gossamer-web.json"; // which files were copied, and what they held
 const FORMAT = "gossamer-web copy";
 
@@ -22,19 +22,25 @@ export function copyFiles(dist, folder) {
   }
   mkdirSync(folder, { recursive: true });
   // Each is written aside first: a page never gets half of one.
-  for (const name of names) place(folder, name, (aside) => copyFileSync(join(dist, name), aside));
+  for (const name of names) place(folder, name, (aside) => copyFileSync(join(dist, name), aside, constants.COPYFILE_EXCL));
   for (const [name, hash] of Object.entries(known ?? {})) {
     if (!names.includes(name) && COPIED.test(name) && isOurs(join(folder, name), [hash])) rmSync(join(folder, name), { force: true });
   }
   const marker = `${JSON.stringify({ format: FORMAT, sha256: hashes }, null, 1)}\n`;
-  place(folder, MARKER, (aside) => writeFileSync(aside, marker));
+  place(folder, MARKER, (aside) => writeFileSync(aside, marker, { flag: "wx" }));
   return names.length;
 }
 
 function place(folder, name, write) {
-  const aside = join(folder, `.${name}.part`);
-  write(aside);
-  renameSync(aside, join(folder, name));
+  // Of a name that nobody can have put there: nothing is written through a link, or over a file.
+  const aside = join(folder, `.${name}.${randomUUID()}.part`);
+  try {
+    write(aside);
+    renameSync(aside, join(folder, name));
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
 }
 
 /** The hashes of what was copied before, by name; null where nothing says so. */

@@ -107,7 +107,8 @@ export async function indexAt(
     indexes.clear();
   }
   const known = indexes.get(url);
-  if (known) return known;
+  if (known && !(await known).isClosed) return known;
+  if (indexes.get(url) !== known) return indexAt(address, options); // somebody opened it meanwhile
   const { worker, wasm, ...rest } = options;
   own ??= start(options);
   const opening = own.open(url, rest);
@@ -124,7 +125,9 @@ export async function search(
 ): Promise<readonly Hit[]> {
   const { worker, wasm, ...asked } = options;
   const index = await indexAt(address, { worker, wasm });
-  return (await index.search(question, asked)).hits;
+  const { hits, notes } = await index.search(question, asked);
+  for (const note of notes) console.warn(`Gossamer: ${note}`);
+  return hits;
 }
 
 /** A worker with its indexes. */
@@ -216,6 +219,7 @@ export class GossamerIndex {
   readonly built: ChangeReport | null;
   readonly #client: Client;
   readonly #handle: number;
+  #isClosed = false;
 
   /** For `Gossamer.open`, `build` and `follow`. */
   constructor(client: Client, opened: OpenedIndex, did: { pulled?: PullReport; built?: ChangeReport } = {}) {
@@ -306,7 +310,13 @@ export class GossamerIndex {
 
   /** Lets go of its memory; what is in storage stays. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#client.call("close", [this.#handle]);
+  }
+
+  /** Whether it was closed here. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 }
 

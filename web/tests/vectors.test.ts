@@ -88,6 +88,7 @@ test("the cache is optimised, and keeps its budget where that is refused", async
   const report = await opened.optimiseCache(queries, { share: 0.9 });
   const before = (await opened.status()).tiers?.bytes;
   await refuses("InvalidArgument", opened.optimiseCache(queries, {}));
+  await refuses("InvalidArgument", opened.optimiseCache(queries, undefined as unknown as { share: 1 }));
 
   assert.ok(report.bytesAfter <= report.bytesBefore);
   assert.equal((await opened.status()).tiers?.bytes, before);
@@ -128,6 +129,8 @@ test("a change that is refused changes nothing", async () => {
   await refuses("InvalidArgument", index.add([query], [-1]));
   await refuses("WrongDimension", index.add(new Float32Array(DIM + 1)));
   await refuses("NotFinite", index.add(query.map(() => NaN)));
+  await refuses("NotFinite", index.add(query.map(() => 1e19)));
+  await refuses("WrongDimension", index.add([query, , query] as Float32Array[])); // prettier-ignore
   await refuses("UnknownId", index.remove([5, COUNT]));
 
   assert.deepEqual(await index.search(query), expected);
@@ -166,7 +169,7 @@ test("an index of codes is built with a codebook, and its vectors are asked for"
   const dim = goldenRow(goldenQueries, 0).length;
   const rows = clusters(500, 3).subarray(0, 300 * dim);
   const options = { wasm, metric: "ip" as const, codebook: sharedPack(), keep: "none" as const };
-  const { metric } = await (await VectorIndex.open(goldenFile("shared-codebook"), options)).status();
+  const { metric } = await (await VectorIndex.open(goldenFile("shared-codebook"), { wasm, codebook: sharedPack() })).status();
 
   const index = await VectorIndex.build(rows, dim, { ...options, metric });
   let asked = 0;
@@ -178,12 +181,17 @@ test("an index of codes is built with a codebook, and its vectors are asked for"
 
   assert.equal(ids.length, 5);
   assert.equal(asked, 300);
+  const doubles = (wanted: readonly number[]) => Float64Array.from(vectorsOf(wanted)) as unknown as Float32Array;
+  await refuses("InvalidArgument", index.search(rows.subarray(0, dim), { vectorsOf: doubles }));
 });
 
 test("what is no index, no vector or no place is refused with its reason", async () => {
   await refuses("NotGossamer", VectorIndex.open(new Uint8Array(100), { wasm }));
   await refuses("NoIndex", VectorIndex.open("./nothing.gossamer", { wasm }));
   await refuses("InvalidArgument", VectorIndex.open(null as unknown as Blob, { wasm }));
+  await refuses("InvalidArgument", VectorIndex.open([1] as unknown as Blob, { wasm }));
+  await refuses("InvalidArgument", built.search(vectors.slice(0, DIM), { topK: 3 } as object));
+  await refuses("Unreachable", VectorIndex.build(vectors, DIM, { wasm: "./nowhere/" }));
   await refuses("Unavailable", VectorIndex.open("a name", { wasm }));
   await refuses("Unavailable", built.store("a name"));
   await refuses("InvalidArgument", VectorIndex.build("text" as unknown as Float32Array, 3, { wasm }));

@@ -29,6 +29,8 @@ export interface RemoteSource extends ByteSource {
 }
 
 const HEAD = 64 * 1024;
+/** What is asked for to see which file is there. Not one byte: some servers take `0-0` for no range at all. */
+export const PROBE_BYTES = 2;
 const GAP = 1024;
 const MOST_WHOLE = 256 * 1024 * 1024;
 const MOST_PARTS = 64; // of one range, from a server that gives less at a time
@@ -73,7 +75,7 @@ export async function openRemote(url: string | URL, options: RemoteOptions = {})
 export async function isUnchanged(url: string, version: string, options: RemoteOptions): Promise<boolean> {
   if (version === "" || !isOwnOrigin(url)) return false;
   const asker = new Asker(url, options);
-  const answer = await asker.ask({ range: { at: 0, length: 1 }, known: version, signal: options.signal });
+  const answer = await asker.ask({ range: { at: 0, length: PROBE_BYTES }, known: version, signal: options.signal });
   return answer.kind === "known";
 }
 

@@ -38,7 +38,7 @@ function isWasm(bytes: ArrayBuffer): boolean {
 
 function notWasm(url: string, said: string): GossamerError {
   const how =
-    "serve the .wasm files of gossamer-web there, or run `npx gossamer-web copy public/gossamer` and call " +
-    'start({ wasm: "/gossamer/" })';
+    "serve the .wasm files of gossamer-web there, or run `npx gossamer-web copy public/gossamer` and give wasm: " +
+    '"/gossamer/"';
   return new GossamerError("Unreachable", `${url} ${said}: ${how}`);
 }

@@ -1,7 +1,7 @@
 import { blocksOf, cutBlocks } from "../bytes/blocks.ts";
 import { checkUrl } from "../bytes/http.ts";
 import { checkRange } from "../bytes/ranges.ts";
-import { isUnchanged, openRemote, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
+import { isUnchanged, openRemote, PROBE_BYTES, type RemoteOptions, type RemoteSource } from "../bytes/remote.ts";
 import { blockCount, blockLength, type Origin } from "../bytes/segments.ts";
 import { type ByteRange, type ByteSource, readMany } from "../bytes/source.ts";
 import { GossamerError } from "../errors.ts";
@@ -96,8 +96,8 @@ export async function openCached(
   try {
     // Where all of it is here, the server need only say that it is still the same.
     if (kept?.isWhole && (await isUnchanged(address, kept.origin.etag, options))) return await again(kept.origin);
-    // The head is there already: one byte tells whether it is still the same file.
-    const remote = await openRemote(address, kept ? { ...options, headBytes: 1 } : options);
+    // The head is there already: few bytes tell whether it is still the same file.
+    const remote = await openRemote(address, kept ? { ...options, headBytes: PROBE_BYTES } : options);
     return await cachedSource(remote, folder, options);
   } catch (error) {
     const isAway = error instanceof GossamerError && error.reason === "Unreachable";
@@ -207,7 +207,7 @@ function lateRemote(origin: Origin, options: RemoteOptions, note?: string): Remo
   let opened: RemoteSource | null = null;
 
   async function open(): Promise<RemoteSource> {
-    const found = await openRemote(url, { ...options, headBytes: 1 });
+    const found = await openRemote(url, { ...options, headBytes: PROBE_BYTES });
     if (found.etag !== etag || found.size !== size) {
       const what = `${url} is another file now than the one that is kept`;
       throw new GossamerError("Damaged", `${what}: open it again`);

@@ -11,9 +11,7 @@ import { hasLocks, whileLocked } from "./locks.ts";
 import { checkFileName, checkIndexName, PART } from "./names.ts";
 import type { ByteSink, Folder, Storage } from "./storage.ts";
 
-const DATABASE = "gossamer";
 const BLOCK = 128 * 1024;
-const LOCK = "gossamer-indexeddb";
 
 interface FileRecord {
   readonly id: string; // of its blocks
@@ -21,18 +19,18 @@ interface FileRecord {
 }
 
 /** Storage in IndexedDB. Unavailable if this browser or page has none. */
-export async function indexedDbStorage(): Promise<Storage> {
+export async function indexedDbStorage(place: string): Promise<Storage> {
   if (!globalThis.indexedDB) {
     throw new GossamerError("Unavailable", "this browser or page has no IndexedDB");
   }
-  const database = openDatabase(DATABASE);
+  const database = openDatabase(place);
   return {
     kind: "indexeddb",
     names: () => attempt("", () => database.run("readonly", async ({ folders }) => keysOf(folders))),
     async folder(name) {
       checkIndexName(name);
       await attempt(name, () => database.run("readwrite", (stores) => addFolder(stores, name)));
-      return makeFolder(name, database);
+      return makeFolder(name, database, `${place}-indexeddb/${name}`);
     },
     async remove(name) {
       await attempt(name, () => database.run("readwrite", (stores) => removeFolder(stores, name)));
@@ -42,7 +40,7 @@ export async function indexedDbStorage(): Promise<Storage> {
   };
 }
 
-function makeFolder(name: string, database: Database): Folder {
+function makeFolder(name: string, database: Database, lock: string): Folder {
   async function writeManifest(manifest: Uint8Array): Promise<void> {
     const put = ({ manifests }: Stores) => result(manifests.put(manifest.slice(), name));
     const work = (stores: Stores) => expectFolder(stores, name, put);
@@ -80,7 +78,7 @@ function makeFolder(name: string, database: Database): Folder {
     writeManifest,
     whileWriting: (work, waits = false) =>
       hasLocks()
-        ? whileLocked(`${LOCK}/${name}`, `the index "${name}"`, waits, work)
+        ? whileLocked(lock, `the index "${name}"`, waits, work)
         : whileLeased(database, name, waits, work),
   };
 }

@@ -9,19 +9,6 @@ const ENCODER = new TextEncoder();
 /** Names of the two slots that keep the manifest: no file is called so. */
 export const SLOT = "manifest-slot-";
 export const SLOTS = [`${SLOT}0`, `${SLOT}1`] as const;
-const VECTORS = "vectors of ";
-
-/** The folder of vectors with this name, which is no index of texts. */
-export function vectorsFolder(name: string): string {
-  checkIndexName(name);
-  return VECTORS + name;
-}
-
-/** The name of the vectors in a folder; null for another folder. */
-export function vectorsName(folder: string): string | null {
-  return folder.startsWith(VECTORS) ? folder.slice(VECTORS.length) : null;
-}
-
 /** What a file is called as long as it is not complete. */
 export const PART = ".part";
 

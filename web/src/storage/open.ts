@@ -6,27 +6,30 @@ import type { Storage } from "./storage.ts";
 
 const MAKERS = {
   opfs: opfsStorage,
-  indexeddb: async () => (await loadPart(import("./indexeddb.ts"))).indexedDbStorage(),
+  indexeddb: async (place: string) => (await loadPart(import("./indexeddb.ts"))).indexedDbStorage(place),
   memory: async () => (await loadPart(import("./memory.ts"))).memoryStorage(),
 } as const;
 
+/** Where indexes of texts are. */
+const PLACE = "gossamer";
+
 /** The best storage that works here: the private file system, else IndexedDB, else memory, which goes
  * with the page. Of the given kind, if one is given: Unavailable if that does not work here. */
-export async function openStorage(kind?: Storage["kind"]): Promise<Storage> {
-  if (kind) return openKind(kind);
+export async function openStorage(kind?: Storage["kind"], place = PLACE): Promise<Storage> {
+  if (kind) return openKind(kind, place);
   for (const next of ["opfs", "indexeddb"] as const) {
-    const storage = await openKind(next).catch((error: unknown) => {
+    const storage = await openKind(next, place).catch((error: unknown) => {
       // A part that did not come says nothing of the browser: what is in its storage must not be missed.
       if (error instanceof GossamerError && error.reason === "Unreachable") throw error;
       return null;
     });
     if (storage) return storage;
   }
-  return openKind("memory");
+  return openKind("memory", place);
 }
 
-async function openKind(kind: Storage["kind"]): Promise<Storage> {
-  const storage = await MAKERS[kind]();
+async function openKind(kind: Storage["kind"], place: string): Promise<Storage> {
+  const storage = await MAKERS[kind](place);
   if (kind === "memory") return storage;
   const names = async () => (await storage.names()).filter((name) => !name.startsWith(PROBE));
   try {

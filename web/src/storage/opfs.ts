@@ -9,9 +9,7 @@ import { makeFolder, type RawFiles, type RawSink } from "./folder.ts";
 import { folderNameOf, nameOfFolder } from "./names.ts";
 import type { Storage } from "./storage.ts";
 
-const ROOT = "gossamer";
 const NAME_FILE = "name.txt"; // of folders whose name was cut
-const LOCK = "gossamer-opfs";
 // In private windows each read is a trip to another process.
 const GAP = 4096;
 const MOST_TOGETHER = 1 << 20;
@@ -31,14 +29,14 @@ interface SyncHandle {
   close(): void;
 }
 
-/** Storage in the origin private file system. Unavailable if this browser or page has none. */
-export async function opfsStorage(): Promise<Storage> {
+/** Storage in a folder of the origin private file system. Unavailable if this browser or page has none. */
+export async function opfsStorage(place: string): Promise<Storage> {
   const manager = globalThis.navigator?.storage;
   if (!manager?.getDirectory) {
     throw new GossamerError("Unavailable", "this browser or page has no private file system (OPFS)");
   }
   // Asked for each time: it is made anew after storage was cleared.
-  const root = async () => (await manager.getDirectory()).getDirectoryHandle(ROOT, { create: true });
+  const root = async () => (await manager.getDirectory()).getDirectoryHandle(place, { create: true });
 
   async function names(): Promise<string[]> {
     const found: string[] = [];
@@ -59,7 +57,7 @@ export async function opfsStorage(): Promise<Storage> {
     } catch (error) {
       return failStorage(error, name);
     }
-    return makeFolder(name, rawFiles(name, open), `${LOCK}/${key}`);
+    return makeFolder(name, rawFiles(name, open), `${place}-opfs/${key}`);
   }
 
   async function remove(name: string): Promise<void> {

@@ -62,13 +62,14 @@ function start(address: string | null): WorkerLike {
 
 function methodsOf(client: Client<WorkerCalls>): VectorMethods {
   const call = client.call.bind(client) as (name: string, args: unknown[], extras: CallExtras) => Promise<unknown>;
+  let closing: Promise<void> | null = null;
+  const close = () => (closing ??= call("close", [], {}).then(() => client.close()));
   const methods = METHODS.map((name) => [
     name,
     async (...args: unknown[]) => {
+      if (name === "close") return close();
       const { sent, signal } = withoutSignal(args);
-      const value = await call(name, sent, { signal });
-      if (name === "close") client.close();
-      return value;
+      return call(name, sent, { signal });
     },
   ]);
   return Object.fromEntries(methods) as VectorMethods;
@@ -78,7 +79,13 @@ function methodsOf(client: Client<WorkerCalls>): VectorMethods {
 function withoutSignal(args: readonly unknown[]): { sent: unknown[]; signal: AbortSignal | undefined } {
   let signal: AbortSignal | undefined;
   const sent = args.map((value) => {
-    if (Object.getPrototypeOf(value ?? 0) !== Object.prototype || !("signal" in (value as object))) return value;
+    if (Object.getPrototypeOf(value ?? 0) !== Object.prototype) return value; // no options
+    const { filter, vectorsOf } = value as { filter?: unknown; vectorsOf?: unknown };
+    if (typeof filter === "function" || vectorsOf !== undefined) {
+      const what = "in a worker, filter is a list of ids, and there is no vectorsOf: functions cannot be sent there";
+      throw new GossamerError("InvalidArgument", what);
+    }
+    if (!("signal" in (value as object))) return value;
     const { signal: own, ...rest } = value as { signal?: AbortSignal };
     signal = own;
     return rest;

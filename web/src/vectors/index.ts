@@ -5,6 +5,7 @@ import type { Nearest } from "../core/engine.ts";
 import { GossamerError } from "../errors.ts";
 import type { CacheReport } from "../tiers/optimise_tiers.ts";
 import type { VectorMethods } from "./calls.ts";
+import { checkOptions } from "./checks.ts";
 import { buildInWorker, openInWorker } from "./distant.ts";
 import type { MadeVectors, WorkerPlace } from "./distant.ts";
 import type {
@@ -39,6 +40,11 @@ export type {
   VectorsTarget,
 } from "./options.ts";
 
+const PLACE = ["worker", "wasm", "storage", "codebook"];
+const BUILT = [...PLACE, "ids", "metric", "scalar", "keep", "graph", "maxDegree", "effort"];
+const OPENED = [...PLACE, "memoryBudget", "eviction", "warm", "signal"];
+const ASKED = ["k", "recall", "effort", "strategy", "signal"];
+
 /** One vector. */
 export type Vector = Float32Array | readonly number[];
 /** Many: a row each, or the rows end to end. */
@@ -57,8 +63,9 @@ export class VectorIndex {
 
   /** Makes an index in memory. */
   static async build(vectors: Matrix, dim: number, options: BuildVectorsOptions = {}): Promise<VectorIndex> {
+    checkOptions("build", options, BUILT);
     const { wasm, worker, ...rest } = options;
-    const rows = flat(vectors, dim);
+    const rows = copied(vectors, dim);
     const place = placeOf(worker, wasm);
     if (place) return new VectorIndex(await buildInWorker(place, rows, dim, rest));
     return new VectorIndex(here(await Vectors.build(rows, dim, rest, vectorWasm(placesOf(folderOf(wasm))))));
@@ -67,6 +74,7 @@ export class VectorIndex {
   /** Opens the file of an index, also one that Python wrote: an address (with "://", or beginning with "/"
    * or "."), a `Blob` or bytes, or the name of one in storage; `{ name }` is a name, whatever it looks like. */
   static async open(target: VectorsTarget, options: OpenVectorsOptions = {}): Promise<VectorIndex> {
+    checkOptions("open", options, OPENED);
     const { wasm, worker, ...rest } = options;
     const from = targetOf(target);
     const place = placeOf(worker, wasm);
@@ -88,6 +96,7 @@ export class VectorIndex {
   search(query: Vector, options?: SearchVectorsOptions): Promise<Nearest>;
   search(queries: readonly Vector[], options?: SearchVectorsOptions): Promise<Nearest[]>;
   async search(given: Vector | readonly Vector[], options: SearchVectorsOptions = {}): Promise<Nearest | Nearest[]> {
+    checkOptions("search", options, [...ASKED, "filter", "vectorsOf"]);
     if (!isRows(given)) {
       const query = flat(given as Vector, this.dim);
       if (query.length !== this.dim) throw severalQueries(query.length, this.dim);
@@ -97,8 +106,8 @@ export class VectorIndex {
   }
 
   /** Adds vectors and gives their ids: those given, else the numbers after the largest one. */
-  add(vectors: Matrix, ids?: readonly number[]): Promise<number[]> {
-    return this.#vectors.add(flat(vectors, this.dim), ids);
+  async add(vectors: Matrix, ids?: readonly number[]): Promise<number[]> {
+    return this.#vectors.add(copied(vectors, this.dim), ids && [...ids]);
   }
 
   /** Takes vectors out: they are never found again, and their ids can be used anew. */
@@ -137,8 +146,9 @@ export class VectorIndex {
   }
 
   /** Finds how little memory keeps searches like these as fast as asked, and keeps to it. */
-  optimiseCache(queries: Matrix, options: OptimiseVectorsOptions): Promise<CacheReport> {
-    return this.#vectors.optimiseCache(flat(queries, this.dim), options);
+  async optimiseCache(queries: Matrix, options: OptimiseVectorsOptions): Promise<CacheReport> {
+    checkOptions("optimiseCache", options ?? {}, ["share", "accessMs", ...ASKED]);
+    return this.#vectors.optimiseCache(flat(queries, this.dim), options ?? {});
   }
 
   /** What the index is and takes. */
@@ -170,12 +180,20 @@ function flat(given: Matrix | Vector, dim: number): Float32Array {
   if (!isRows(given as Vector | readonly Vector[])) return Float32Array.from(given as number[]);
   const rows = given as readonly Vector[];
   const vectors = new Float32Array(rows.length * dim);
-  rows.forEach((row, i) => {
-    if (row?.length === dim) return vectors.set(row, i * dim);
-    const got = row?.length ?? kindOf(row);
-    throw new GossamerError("WrongDimension", `expected vectors of ${dim} dimensions, vector ${i} has ${got}`);
-  });
+  for (const [i, row] of rows.entries()) {
+    if (row?.length !== dim) {
+      const got = row?.length ?? kindOf(row);
+      throw new GossamerError("WrongDimension", `expected vectors of ${dim} dimensions, vector ${i} has ${got}`);
+    }
+    vectors.set(row, i * dim);
+  }
   return vectors;
+}
+
+/** The same, of which nothing is the caller's: what it writes there later changes nothing. */
+function copied(given: Matrix, dim: number): Float32Array {
+  const vectors = flat(given, dim);
+  return vectors === given ? vectors.slice() : vectors;
 }
 
 function severalQueries(numbers: number, dim: number): GossamerError {
@@ -189,7 +207,9 @@ function kindOf(value: unknown): string {
 
 function targetOf(target: VectorsTarget): Target {
   if (typeof target !== "string") {
-    if (typeof target === "object" && target !== null) return target;
+    if (target instanceof ArrayBuffer) return new Uint8Array(target);
+    if (target instanceof URL || target instanceof Blob || target instanceof Uint8Array) return target;
+    if (typeof target?.name === "string") return target;
     throw new GossamerError("InvalidArgument", `an address, bytes or a name was expected, got ${kindOf(target)}`);
   }
   return target.includes("://") || /^[./]/.test(target) ? addressOf(target) : { name: target };

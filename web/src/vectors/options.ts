@@ -67,4 +67,4 @@ export interface VectorsStatus
 }
 
 /** An address, the bytes of a file, or a name in the browser's storage. */
-export type VectorsTarget = string | URL | Blob | Uint8Array | StoredName;
+export type VectorsTarget = string | URL | Blob | ArrayBuffer | Uint8Array | StoredName;

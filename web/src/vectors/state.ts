@@ -38,6 +38,9 @@ export async function openState(source: ByteSource, options: OpenVectorsOptions,
   try {
     const [container, engine] = await Promise.all([openContainer(source, options.signal), loadVectors(wasm)]);
     const { memoryBudget: budget, signal } = options;
+    if (container.sectionAt(SECTIONS.manifest)) {
+      throw new GossamerError("InvalidArgument", "this is an index of texts: open it with gossamer-web, or in Python");
+    }
     if (budget !== undefined) checkKept(container);
     const wish = { withVectors: budget === undefined, ...(signal ? { signal } : {}) };
     const parts = await openEngineParts(container, wish);

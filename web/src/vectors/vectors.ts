@@ -6,7 +6,7 @@ import type { WasmFiles } from "../core/load.ts";
 import { GossamerError, throwIfAborted } from "../errors.ts";
 import type { VectorTiers } from "../tiers/interface.ts";
 import type { CacheReport } from "../tiers/optimise_tiers.ts";
-import { checkNew, checkNumbers } from "./checks.ts";
+import { checkGiven, checkLinkable, checkNew, checkNumbers } from "./checks.ts";
 import type {
   BuildVectorsOptions,
   OpenVectorsOptions,
@@ -18,18 +18,25 @@ import { closeState, openState, stateOf, stateToChange, wholeFile } from "./stat
 import type { State } from "./state.ts";
 import { writeStored } from "./stored.ts";
 import { openTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import type { OpenedTarget, Target } from "./target.ts";
 
 export class Vectors {
   #state: State;
   #last: Promise<unknown> = Promise.resolve(); // what changes the index, one after the other
   #ids: Set<number> | null = null; // all of them, once they were needed
   #isClosed = false;
+  #stored: OpenedTarget["stored"]; // what of storage the index came from, or went to
   readonly #wasm: WasmFiles;
   readonly #options: OpenVectorsOptions;
 
-  private constructor(state: State, wasm: WasmFiles, options: OpenVectorsOptions) {
+  private constructor(
+    state: State,
+    wasm: WasmFiles,
+    options: OpenVectorsOptions,
+    stored: OpenedTarget["stored"] = null,
+  ) {
     this.#state = state;
+    this.#stored = stored;
     this.#wasm = wasm;
     this.#options = options;
   }
@@ -51,7 +58,8 @@ export class Vectors {
   }
 
   static async open(target: Target, options: OpenVectorsOptions, wasm: WasmFiles): Promise<Vectors> {
-    return new Vectors(await openState(await openTarget(target, options), options, wasm), wasm, options);
+    const { source, stored } = await openTarget(target, options);
+    return new Vectors(await openState(source, options, wasm), wasm, options, stored);
   }
 
   get dim(): number {
@@ -79,6 +87,7 @@ export class Vectors {
       const known = this.#known();
       const next = known.size === 0 ? 0 : largest(known) + 1;
       const given = ids ?? Array.from({ length: vectors.length / index.dim }, (_, i) => next + i);
+      checkLinkable(index);
       checkNumbers(vectors, index.dim);
       checkNew(given, known);
       index.add(given, vectors);
@@ -107,18 +116,22 @@ export class Vectors {
     return this.#inTurn(() => this.#bytes());
   }
 
-  /** Keeps the index under a name in storage, and goes on from there: vectors beyond the memory budget
-   * leave memory. */
+  /** Keeps the index under a name in storage. One with a memory budget goes on from there: vectors beyond the
+   * budget leave memory. */
   store(name: string): Promise<void> {
     return this.#inTurn(async () => {
       const { storage, signal: _, ...options } = this.#options;
-      await writeStored(name, await this.#bytes(), storage);
-      const source = await openTarget({ name }, this.#options);
+      const before = this.#stored?.name === name ? this.#stored.file : null;
+      const file = await writeStored(name, await this.#bytes(), before, storage);
+      this.#stored = { name, file };
+      if (options.memoryBudget === undefined) return;
+      const { source } = await openTarget({ name }, this.#options);
       await this.#replace(await openState(source, options, this.#wasm));
     });
   }
 
   async ids(): Promise<number[]> {
+    this.#opened();
     return [...this.#known()];
   }
 
@@ -221,7 +234,8 @@ async function supply(search: EngineSearch, { vectorsOf, signal }: SearchVectors
       const how = "give vectorsOf, a function that gives the vectors of ids";
       throw new GossamerError("WrongState", `this index does not keep all of its vectors: ${how}`);
     }
-    search.supply(await vectorsOf(ids));
+    search.supply(checkGiven(await vectorsOf(ids)));
+    throwIfAborted(signal);
   }
 }
 

@@ -3,6 +3,7 @@
 import { diskSource, isOnDisk } from "../bytes/disk.ts";
 import type { WasmFiles } from "../core/load.ts";
 import { fetchWasm, wasmFrom } from "../core/wasm_files.ts";
+import { GossamerError } from "../errors.ts";
 import type { Places } from "../worker/messages.ts";
 
 const files: Readonly<Record<string, string>> = {
@@ -39,7 +40,12 @@ export function startWorker(): Worker {
 
 async function readWasm(url: string): Promise<ArrayBuffer> {
   if (!isOnDisk(url)) return fetchWasm(url);
-  const file = diskSource(new URL(url));
-  const bytes = await file.read(0, file.size).finally(() => file.close());
-  return bytes.buffer as ArrayBuffer;
+  try {
+    const file = diskSource(new URL(url));
+    const bytes = await file.read(0, file.size).finally(() => file.close());
+    return bytes.buffer as ArrayBuffer;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new GossamerError("Unreachable", `${why}; install gossamer-web again, or give the folder of its .wasm files as wasm`);
+  }
 }

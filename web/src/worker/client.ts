@@ -9,7 +9,7 @@ import type { Answer, CallTable, Calls, Places, Request } from "./messages.ts";
 
 /** What helps where the worker is not found. */
 export const COPYING =
-  'run `npx gossamer-web copy public/gossamer` and call start({ worker: "/gossamer/worker.js" })';
+  'run `npx gossamer-web copy public/gossamer` and give its address: worker: "/gossamer/worker.js"';
 
 /** What a call may bring along besides its arguments. */
 export interface CallExtras {
@@ -106,7 +106,7 @@ class WorkerClient<Table extends CallTable<Table>> implements Client<Table> {
   }
 
   close(): void {
-    this.#end(new GossamerError("WrongState", "the worker was closed; start it again"));
+    this.#end(new GossamerError("WrongState", "it was closed; open or start it again"));
     this.#worker.terminate();
   }
 

@@ -5,7 +5,6 @@ import { loadPart } from "../lazy.ts";
 import { isModelFolder } from "../query/models.ts";
 import type { Services } from "../query/services.ts";
 import { WebIndex } from "../query/web_index.ts";
-import { vectorsName } from "../storage/names.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Job } from "./job.ts";
 import type { HandlersOf } from "./serve.ts";
@@ -148,8 +147,7 @@ export class WorkerCalls implements Handlers {
 
 /** The names of indexes: a folder without a manifest holds what came of one that is yet to be complete. */
 async function namesOf(storage: Storage): Promise<string[]> {
-  const isIndex = (name: string) => !isModelFolder(name) && vectorsName(name) === null;
-  const names = (await storage.names()).filter(isIndex);
+  const names = (await storage.names()).filter((name) => !isModelFolder(name));
   const manifests = names.map(async (name) => (await storage.folder(name)).readManifest());
   const found = await Promise.all(manifests);
   return names.filter((_, i) => found[i] !== null);
