@@ -37,10 +37,10 @@ _BUILD = """async (worker) => {
   await index.close();
   return { ids: found.map(({ ids }) => ids), again: again.map(({ ids }) => ids) };
 }"""
-_REOPEN = """async ([target, options]) => {
+_REOPEN = """async ([target, { strategy, ...options }]) => {
   const { VectorIndex, queries } = window.test;
   const index = await VectorIndex.open(target, options);
-  const found = await index.search(queries, { k: 5, recall: 0.98, strategy: options.strategy });
+  const found = await index.search(queries, { k: 5, recall: 0.98, strategy });
   const status = await index.status();
   await index.close();
   return { ids: found.map(({ ids }) => ids), status };

@@ -148,7 +148,6 @@ bool is_safe_url(std::string_view url) {
 std::string url_of_path(const Site& site, std::string_view path, std::string_view kind) {
   if (!is_safe_url(site.base) || leads_out(path)) return {};
   const std::string page = page_of(site.style, path, kind);
-  if (leads_out(page)) return {};  // "...md" without its ending
   std::string allowed(kUnreserved);
   allowed += kOfPath;
   allowed += '/';
