@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 from browser import Heard
 from packed import Project, install, put_index, unpack
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from search_site import POLICY
 from static_site import StaticSite
 
@@ -25,18 +25,6 @@ FOUND = "flat|The lease is due on the first of March.|sea|volcanoes|1|1"
 
 def slow(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.skipif(not ALL, reason="BUNDLERS=all runs it"))
-
-
-@pytest.fixture
-def heard(context: BrowserContext) -> Heard:
-    return Heard()
-
-
-@pytest.fixture
-def page(context: BrowserContext, heard: Heard) -> Page:
-    page = context.new_page()
-    heard.listen(page)
-    return page
 
 
 @pytest.mark.parametrize("name", ["vite", slow("webpack"), slow("parcel")])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browser import Heard
 from packed import FIXTURES, install, put_index, unpack
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from static_site import StaticSite
 from web_bundle import WEB
 
@@ -32,18 +32,6 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(package / "dist", folder / "gossamer")
     put_index(folder)
     return folder
-
-
-@pytest.fixture
-def heard(context: BrowserContext) -> Heard:
-    return Heard()
-
-
-@pytest.fixture
-def page(context: BrowserContext, heard: Heard) -> Page:
-    page = context.new_page()
-    heard.listen(page)
-    return page
 
 
 def test_no_snippet_is_of_a_kind_that_is_not_run() -> None:

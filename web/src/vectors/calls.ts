@@ -42,6 +42,11 @@ export interface WorkerCalls extends VectorCalls {
   open: { args: [target: SentTarget, options: Wire<OpenVectorsOptions>]; value: number };
 }
 
+/** Whether an argument of a call is its options. */
+export function isOptions(value: unknown): value is object {
+  return Object.getPrototypeOf(value ?? 0) === Object.prototype;
+}
+
 export const METHODS = [
   ...(["search", "add", "remove", "compact", "ids", "save", "store"] as const),
   ...(["setMemoryBudget", "warm", "optimiseCache", "status", "close"] as const),

@@ -3,7 +3,7 @@
 import { GossamerError } from "../errors.ts";
 import { connect } from "../worker/client.ts";
 import type { CallExtras, Client, WorkerLike } from "../worker/client.ts";
-import { METHODS } from "./calls.ts";
+import { isOptions, METHODS } from "./calls.ts";
 import type { SentTarget, VectorMethods, WorkerCalls } from "./calls.ts";
 import type { BuildVectorsOptions, OpenVectorsOptions } from "./options.ts";
 import type { Target } from "./target.ts";
@@ -79,13 +79,13 @@ function methodsOf(client: Client<WorkerCalls>): VectorMethods {
 function withoutSignal(args: readonly unknown[]): { sent: unknown[]; signal: AbortSignal | undefined } {
   let signal: AbortSignal | undefined;
   const sent = args.map((value) => {
-    if (Object.getPrototypeOf(value ?? 0) !== Object.prototype) return value; // no options
+    if (!isOptions(value)) return value;
     const { filter, vectorsOf } = value as { filter?: unknown; vectorsOf?: unknown };
     if (typeof filter === "function" || vectorsOf !== undefined) {
       const what = "in a worker, filter is a list of ids, and there is no vectorsOf: functions cannot be sent there";
       throw new GossamerError("InvalidArgument", what);
     }
-    if (!("signal" in (value as object))) return value;
+    if (!("signal" in value)) return value;
     const { signal: own, ...rest } = value as { signal?: AbortSignal };
     signal = own;
     return rest;

@@ -6,7 +6,7 @@ import type { Job } from "../worker/job.ts";
 import type { Places, Port } from "../worker/messages.ts";
 import { serve } from "../worker/serve.ts";
 import type { HandlersOf } from "../worker/serve.ts";
-import { METHODS } from "./calls.ts";
+import { isOptions, METHODS } from "./calls.ts";
 import type { WorkerCalls } from "./calls.ts";
 import { parentPort } from "./threads.ts";
 import { Vectors } from "./vectors.ts";
@@ -22,8 +22,7 @@ function callsWith(places: Places): HandlersOf<WorkerCalls> {
   /** Calls a method of the index; options among the arguments get what aborts the call. */
   const run = (name: (typeof METHODS)[number], { signal }: Job, args: readonly unknown[]) => {
     if (!held) throw new GossamerError("WrongState", "this worker has no index; open or build one");
-    const isOptions = (value: unknown) => Object.getPrototypeOf(value ?? 0) === Object.prototype;
-    const given = args.map((value) => (isOptions(value) ? { ...(value as object), signal } : value));
+    const given = args.map((value) => (isOptions(value) ? { ...value, signal } : value));
     return (held[name] as (...given: unknown[]) => Promise<unknown>).apply(held, given);
   };
   const methods = METHODS.map((name) => [name, async (job: Job, ...args: unknown[]) => run(name, job, args)]);

@@ -88,10 +88,10 @@ export interface TextBatch {
   readonly isLast: boolean;
 }
 
-export interface CallRequest<Name extends string = string> {
+export interface CallRequest {
   readonly kind: "call";
   readonly id: number;
-  readonly name: Name;
+  readonly name: string;
   readonly args: readonly unknown[];
 }
 

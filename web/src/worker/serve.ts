@@ -29,14 +29,14 @@ export function serve<Table extends CallTable<Table>>(
   let handlers: HandlersOf<Table> | null = null;
   const post = (answer: Answer) => port.postMessage(answer);
 
-  const run = async (request: CallRequest<string>) => {
+  const run = async (request: CallRequest) => {
     const { id } = request;
     const call: Running = { abort: new AbortController(), take: null };
     running.set(id, call);
     try {
       handlers ??= makeCalls({ wasm: null, files: {} });
-      const calls = handlers as unknown as Record<string, (job: Job, ...args: readonly unknown[]) => Promise<unknown>>;
-      const value = await calls[request.name]?.(makeJob(id, call, post), ...request.args);
+      const run = handlers[request.name as keyof Table] as (job: Job, ...args: readonly unknown[]) => Promise<unknown>;
+      const value = await run.call(handlers, makeJob(id, call, post), ...request.args);
       post({ kind: "value", id, value });
     } catch (error) {
       post({ kind: "error", id, ...described(error) });
